@@ -1,0 +1,98 @@
+import type { AddressForm, Catalog, Dataset, Family, Limit, OrderKey, Table } from './catalog.ts'
+import { orderedField } from './check.ts'
+import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
+import { fieldTypeNames } from './field-types.ts'
+
+const defaultDigits = { precision: 18, scale: 2 } as const
+const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A checked definition -> the frozen value that both programs work with. */
+export function buildCatalog(definition: CatalogDefinition): Catalog {
+  const { title, description, notice, limits } = definition
+  const families = Object.entries(definition.families).map(
+    ([name, { prefix, scheme, trailing_slash }]): Family => {
+      return { name, prefix, scheme, trailingSlash: trailing_slash }
+    },
+  )
+  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, families))
+  return deepFreeze({
+    title,
+    description,
+    notice,
+    limits: { rows: limits.rows.map(buildLimit), catalog: limits.catalog.map(buildLimit) },
+    families,
+    datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
+  })
+}
+
+function buildLimit({ requests, per }: { requests: number; per: string }): Limit {
+  const unit = per.at(-1) as keyof typeof unitsMs
+  return { requests, per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
+}
+
+function buildDataset(definition: DatasetDefinition, families: readonly Family[]): Dataset {
+  const { slug, name, description, author, source, license, links, tables } = definition
+  return {
+    slug,
+    name,
+    description,
+    author,
+    source,
+    license,
+    links,
+    codeUrl: definition.code_url,
+    collectedAt: definition.collected_at,
+    listedIn: new Set(definition.listed_in),
+    forms: new Map(families.map((family) => [family.name, buildForm(definition, family)])),
+    tables: new Map(tables.map((table) => [table.name, buildTable(table, slug)])),
+  }
+}
+
+function buildForm(dataset: DatasetDefinition, family: Family): AddressForm {
+  const override = dataset.overrides?.[family.name]
+  return {
+    detailSlash: override?.detail_slash ?? family.trailingSlash,
+    dataSlash: override?.data_slash ?? family.trailingSlash,
+    timezone: override?.timezone ?? dataset.timezone ?? 'UTC',
+  }
+}
+
+function buildTable(definition: TableDefinition, dataset: string): Table {
+  const fields = definition.fields.map(({ name, type, precision, scale }) => {
+    const known = fieldTypeNames.find((candidate) => candidate === type)
+    if (known === undefined) throw new Error(`the type ${type} of ${name} has no row in the table of types`)
+    return {
+      name,
+      type: known,
+      ...defaultDigits,
+      ...(precision && { precision }),
+      ...(scale !== undefined && { scale }),
+    }
+  })
+  const names = fields.map((field) => field.name)
+  return {
+    dataset,
+    name: definition.name,
+    fields,
+    order: definition.order.map((key) => buildOrderKey(key, names)),
+    filters: definition.filters ?? [],
+    search: definition.search ?? [],
+    source: {
+      delimiter: definition.source?.delimiter ?? ',',
+      rename: new Map(Object.entries(definition.source?.rename ?? {})),
+    },
+  }
+}
+
+function buildOrderKey(key: string, names: readonly string[]): OrderKey {
+  const field = orderedField(key, names)
+  return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
+}
+
+/** Freezes plain objects and arrays; Maps and Sets stay read-only by their type. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  const inner = value instanceof Map ? value.values() : Object.values(value)
+  for (const item of inner) deepFreeze(item)
+  return Object.freeze(value)
+}

@@ -1,0 +1,176 @@
+import { didYouMean } from '../nearest.ts'
+
+/** Keys and indexes from the root of the document. */
+export type Path = readonly (string | number)[]
+export type Report = (path: Path, message: string) => void
+
+/**
+ * What the shapes of definition.ts cannot say: names that must exist and be unique. It reads the document as
+ * it came, skipping what has the wrong shape, so that all faults show at once.
+ */
+export function checkNames(root: unknown, report: Report): void {
+  const families = entries(root, 'families')
+  if (isRecord(at(root, 'families')) && families.length === 0)
+    report(['families'], 'must hold at least one family')
+  const names = families.map(([name]) => name)
+  for (const name of names) {
+    if (!/^[a-z][a-z0-9_-]*$/.test(name)) {
+      report(
+        ['families', name],
+        `the family name "${name}" must be lower-case letters, digits, - and _, letter first`,
+      )
+    }
+  }
+  const prefixes = families.map(
+    ([name, family]) => [['families', name, 'prefix'], at(family, 'prefix')] as const,
+  )
+  reportRepeats(prefixes, 'family prefix', report)
+
+  const datasets = items(root, 'datasets')
+  reportRepeats(childNames(datasets, ['datasets'], 'slug'), 'dataset slug', report)
+  for (const [index, dataset] of datasets) checkDataset(dataset, ['datasets', index], names, report)
+}
+
+function checkDataset(dataset: unknown, path: Path, families: readonly string[], report: Report): void {
+  for (const [index, name] of strings(dataset, 'listed_in')) {
+    if (!families.includes(name)) report([...path, 'listed_in', index], unknownName('family', name, families))
+  }
+  for (const [name] of entries(dataset, 'overrides')) {
+    if (!families.includes(name)) report([...path, 'overrides', name], unknownName('family', name, families))
+  }
+  const tables = items(dataset, 'tables')
+  reportRepeats(childNames(tables, [...path, 'tables'], 'name'), 'table name', report)
+  for (const [index, table] of tables) checkTable(table, [...path, 'tables', index], report)
+}
+
+function checkTable(table: unknown, path: Path, report: Report): void {
+  const fields = items(table, 'fields')
+  const fieldNames = childNames(fields, [...path, 'fields'], 'name')
+  reportRepeats(fieldNames, 'field name', report)
+  for (const [namePath, name] of fieldNames) {
+    if (typeof name === 'string') checkFieldName(name, namePath, report)
+  }
+  for (const [index, field] of fields) checkDigits(field, [...path, 'fields', index], report)
+
+  const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
+  const ordered = strings(table, 'order').map(
+    ([index, key]) => [[...path, 'order', index], orderedField(key, known)] as const,
+  )
+  reportRepeats(ordered, 'order field', report)
+  const named = [
+    ...ordered,
+    ...['filters', 'search'].flatMap((key) =>
+      strings(table, key).map(([index, name]) => [[...path, key, index], name] as const),
+    ),
+    ...entries(at(table, 'source'), 'rename').map(
+      ([header, name]) => [[...path, 'source', 'rename', header], name] as const,
+    ),
+  ]
+  for (const [namePath, name] of named) {
+    if (typeof name === 'string' && !known.includes(name)) report(namePath, unknownName('field', name, known))
+  }
+  if (entries(at(table, 'source'), 'rename').some(([header]) => header === '__proto__')) {
+    report(
+      [...path, 'source', 'rename'],
+      'a header named "__proto__" cannot be renamed: change it in the source',
+    )
+  }
+  const textual = new Set(
+    fields
+      .filter(([, field]) => ['string', 'text'].includes(String(at(field, 'type'))))
+      .map(([, field]) => at(field, 'name')),
+  )
+  for (const [index, name] of strings(table, 'search')) {
+    if (known.includes(name) && !textual.has(name)) {
+      report(
+        [...path, 'search', index],
+        `"${name}" cannot be searched: only fields of type string or text can`,
+      )
+    }
+  }
+}
+
+/** Names that DuckDB or a JSON object cannot hold as they are. */
+function checkFieldName(name: string, path: Path, report: Report): void {
+  if (name === '__proto__') {
+    report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
+  } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
+    report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
+  } else if (name.toLowerCase() === 'file_row_number') {
+    report(path, `"${name}" is DuckDB's own name for the position of a row: choose another name`)
+  } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
+    report(path, `"${name}" has a control character or white space at an end: remove it`)
+  } else if (Buffer.byteLength(name) > 255) {
+    report(path, 'is longer than 255 bytes: shorten it')
+  }
+}
+
+function checkDigits(field: unknown, path: Path, report: Report): void {
+  const [type, precision = 18, scale = 2] = [at(field, 'type'), at(field, 'precision'), at(field, 'scale')]
+  for (const key of ['precision', 'scale']) {
+    if (type !== 'decimal' && at(field, key) !== undefined) {
+      report(
+        [...path, key],
+        `"${key}" belongs to fields of type decimal: remove it, or make the type decimal`,
+      )
+    }
+  }
+  if (
+    type === 'decimal' &&
+    typeof precision === 'number' &&
+    typeof scale === 'number' &&
+    scale >= precision
+  ) {
+    report([...path, 'scale'], `scale ${scale} must be less than precision ${precision}, the digits in all`)
+  }
+}
+
+/** The field of an order key: `date desc` -> `date`. */
+export function orderedField(key: string, known: readonly string[]): string {
+  return known.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
+}
+
+function reportRepeats(named: readonly (readonly [Path, unknown])[], what: string, report: Report): void {
+  const seen = new Map<string, string>()
+  for (const [path, name] of named) {
+    if (typeof name !== 'string') continue
+    const earlier = seen.get(name.toLowerCase())
+    if (earlier === name) report(path, `${what} "${name}" is there twice: each must be unique`)
+    else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
+    else seen.set(name.toLowerCase(), name)
+  }
+}
+
+function unknownName(what: string, name: string, known: readonly string[]): string {
+  return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function at(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+function entries(value: unknown, key: string): [string, unknown][] {
+  const found = at(value, key)
+  return isRecord(found) ? Object.entries(found) : []
+}
+
+function items(value: unknown, key: string): [number, unknown][] {
+  const found = at(value, key)
+  return Array.isArray(found) ? [...found.entries()] : []
+}
+
+function strings(value: unknown, key: string): [number, string][] {
+  return items(value, key).flatMap(([index, item]) => (typeof item === 'string' ? [[index, item]] : []))
+}
+
+function childNames(
+  children: readonly [number, unknown][],
+  path: Path,
+  key: string,
+): (readonly [Path, unknown])[] {
+  return children.map(([index, child]) => [[...path, index, key], at(child, key)])
+}

@@ -1,0 +1,19 @@
+/** Something wrong in catalog.yaml, and where. */
+export interface Fault {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+/** The catalog cannot be used; carries every fault that was found. */
+export class CatalogError extends Error {
+  readonly faults: readonly Fault[]
+
+  constructor(file: string, faults: readonly Fault[]) {
+    const lines = faults.map((fault) => `${file}:${fault.line}:${fault.column}: ${fault.message}`)
+    const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:`
+    super([title, ...lines].join('\n'))
+    this.name = 'CatalogError'
+    this.faults = faults
+  }
+}

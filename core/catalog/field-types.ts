@@ -1,0 +1,115 @@
+/** The numbers a decimal field is declared with; other types ignore them. */
+export interface Digits {
+  readonly precision: number
+  readonly scale: number
+}
+
+interface FieldTypeRow {
+  /** The DuckDB type of the field's column in Parquet. */
+  readonly stored: (digits: Digits) => string
+  /** RE2 pattern that the whole source text must match; null where any text is a value. */
+  readonly pattern: (digits: Digits) => string | null
+  /** What a right value looks like, for reports: "expected ...". */
+  readonly expects: (digits: Digits) => string
+  /** SQL: the source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
+   *  (float excepted: its digits are compared after the cast). */
+  readonly canonical: (text: string, digits: Digits) => string
+  /** SQL: a stored value written as text. */
+  readonly rendered: (column: string) => string
+  /** SQL: a stored value as what `to_json` must see. */
+  readonly json: (column: string) => string
+}
+
+const same = (sql: string): string => sql
+const asText = (column: string): string => `${column}::varchar`
+
+const withoutLeadingZeros = (text: string): string => `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
+const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
+
+const anyText: FieldTypeRow = {
+  stored: () => 'VARCHAR',
+  pattern: () => null,
+  expects: () => 'any text',
+  canonical: same,
+  rendered: same,
+  json: same,
+}
+
+/**
+ * Everything that differs between the types of a field, one row a type. Names are the spec's
+ * (spec: Type names used in field descriptors).
+ */
+export const fieldTypes = {
+  string: anyText,
+  text: anyText,
+  integer: {
+    stored: () => 'BIGINT',
+    pattern: () => '-?[0-9]+',
+    expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
+    canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
+    rendered: asText,
+    json: same,
+  },
+  float: {
+    stored: () => 'DOUBLE',
+    pattern: () => '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?',
+    expects: () => 'a finite number with a decimal point, such as 0.0189 or 1e-7',
+    canonical: (text) => `try_cast(${text} as DOUBLE)::varchar`,
+    rendered: asText,
+    // to_json writes a bare NaN or Infinity, which is not JSON.
+    json: (column) => `case when isfinite(${column}) then ${column} end`,
+  },
+  decimal: {
+    stored: ({ precision, scale }) => `DECIMAL(${precision},${scale})`,
+    pattern: ({ precision, scale }) => {
+      const fraction = scale === 0 ? '0+' : `[0-9]{1,${scale}}0*`
+      return `-?0*[0-9]{1,${precision - scale}}(\\.${fraction})?`
+    },
+    expects: ({ precision, scale }) =>
+      `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
+      (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
+    canonical: (text, { scale }) => {
+      const whole = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
+      const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
+      return withoutMinusZero(`(${whole}${fraction})`)
+    },
+    rendered: asText,
+    json: same,
+  },
+  bool: {
+    stored: () => 'BOOLEAN',
+    pattern: () => 'true|True|TRUE|false|False|FALSE',
+    expects: () => 'true or false (also True, TRUE, False, FALSE)',
+    canonical: (text) => `lower(${text})`,
+    rendered: asText,
+    json: same,
+  },
+  date: {
+    stored: () => 'DATE',
+    pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
+    expects: () => 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
+    canonical: same,
+    rendered: asText,
+    json: asText,
+  },
+  datetime: {
+    stored: () => 'TIMESTAMP',
+    pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?',
+    expects: () => 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
+    canonical: (text) => {
+      const shortFraction = `regexp_replace(replace(${text}, 'T', ' '), '(\\.[0-9]*?)0+$', '\\1')`
+      return `regexp_replace(${shortFraction}, '\\.$', '')`
+    },
+    rendered: asText,
+    json: (column) => `replace(${column}::varchar, ' ', 'T')`,
+  },
+} as const satisfies Record<string, FieldTypeRow>
+
+export type FieldType = keyof typeof fieldTypes
+
+export const fieldTypeNames = Object.keys(fieldTypes) as readonly FieldType[]
+
+/** The row of a type, seen as the common shape. */
+export function typeRow(type: FieldType): FieldTypeRow {
+  return fieldTypes[type]
+}

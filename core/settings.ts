@@ -1,0 +1,172 @@
+import { didYouMean } from './nearest.ts'
+
+interface SettingRow<T> {
+  readonly name: string
+  readonly default: string
+  readonly meaning: string
+  /** The text as a value, or null where it is malformed. */
+  readonly parse: (text: string) => T | null
+  /** What a right text looks like. */
+  readonly expects: string
+}
+
+const row = <T>(setting: SettingRow<T>): SettingRow<T> => setting
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+const path = (text: string): string => text
+const anyPath = 'a path'
+
+/**
+ * Every setting, one row each. Both programs read them from the environment; the README's table is tested
+ * against these rows.
+ */
+export const settingRows = {
+  port: row({
+    name: 'PORT',
+    default: '8000',
+    meaning: 'Port to listen on; 0 takes any free one.',
+    parse: (text) => wholeNumber(text, 0, 65_535),
+    expects: 'a port number from 0 to 65535',
+  }),
+  host: row({
+    name: 'HOST',
+    default: '127.0.0.1',
+    meaning: 'Address to listen on; 0.0.0.0 lets other machines in.',
+    parse: (text) => (/^[\w.:-]+$/.test(text) ? text : null),
+    expects: 'an IP address or host name',
+  }),
+  publicUrl: row({
+    name: 'PUBLIC_URL',
+    default: 'http://localhost:$PORT',
+    meaning: 'Base of every address the service emits; the Host header never is.',
+    parse: baseAddress,
+    expects: 'an http(s) address without query, such as https://data.example.org',
+  }),
+  catalog: row({
+    name: 'CATALOG',
+    default: './catalog.yaml',
+    meaning: 'The file that says what to publish.',
+    parse: path,
+    expects: anyPath,
+  }),
+  sources: row({
+    name: 'SOURCES',
+    default: './sources',
+    meaning: 'The folder that holds the sources as `<dataset>/<table>.csv` or `.csv.gz`.',
+    parse: (text) => (/^[a-z][a-z0-9+.-]+:\/\//i.test(text) ? null : text),
+    expects: 'the path of a folder',
+  }),
+  warehouse: row({
+    name: 'WAREHOUSE',
+    default: './warehouse',
+    meaning: 'The folder in which the published snapshots lie.',
+    parse: path,
+    expects: anyPath,
+  }),
+  logLevel: row({
+    name: 'LOG_LEVEL',
+    default: 'info',
+    meaning: `How much the server logs: ${logLevels.join(', ')}.`,
+    parse: (text): LogLevel | null => logLevels.find((level) => level === text) ?? null,
+    expects: `one of ${logLevels.join(', ')}`,
+  }),
+  rateLimits: row({
+    name: 'RATE_LIMITS',
+    default: 'on',
+    meaning: "Whether the catalog's limits per client are enforced: on or off.",
+    parse: (text) => (text === 'on' ? true : text === 'off' ? false : null),
+    expects: 'on or off',
+  }),
+  trustProxy: row({
+    name: 'TRUST_PROXY',
+    default: '0',
+    meaning: 'How many proxies in front add to X-Forwarded-For; 0 takes the client from the connection.',
+    parse: (text) => wholeNumber(text, 0, 10),
+    expects: 'a whole number from 0 to 10',
+  }),
+  queryConnections: row({
+    name: 'QUERY_CONNECTIONS',
+    default: '4',
+    meaning: 'Queries that run at the same time; others wait in line.',
+    parse: (text) => wholeNumber(text, 1, 64),
+    expects: 'a whole number from 1 to 64',
+  }),
+  queryMemory: row({
+    name: 'QUERY_MEMORY',
+    default: '256MB',
+    meaning: 'What the queries of the server may use in all.',
+    parse: memory,
+    expects: 'a size such as 256MB or 1GB',
+  }),
+  queryTimeoutMs: row({
+    name: 'QUERY_TIMEOUT_MS',
+    default: '20000',
+    meaning:
+      'A query that takes longer is stopped, and answers 503; waiting in line is bounded by the same time.',
+    parse: (text) => wholeNumber(text, 1, 3_600_000),
+    expects: 'a whole number of milliseconds from 1 to 3600000',
+  }),
+  ingestMemory: row({
+    name: 'INGEST_MEMORY',
+    default: '1GB',
+    meaning: 'What sorting and converting may use before they spill to disk.',
+    parse: memory,
+    expects: 'a size such as 512MB or 1GB',
+  }),
+} as const
+
+type Rows = typeof settingRows
+export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
+
+/**
+ * Reads all settings from the environment; an empty one counts as not set.
+ *
+ * @throws SettingsError naming every malformed one, what it is and what it must be
+ */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const faults: string[] = []
+  const read = <Key extends keyof Rows>(key: Key): Settings[Key] => {
+    const setting: SettingRow<unknown> = settingRows[key]
+    const text =
+      environment[setting.name] ||
+      setting.default.replace('$PORT', environment['PORT'] || settingRows.port.default)
+    const value = setting.parse(text)
+    if (value === null)
+      faults.push(`${setting.name} is "${text}", and must be ${setting.expects}${hint(key, text)}`)
+    return value as Settings[Key]
+  }
+  const keys = Object.keys(settingRows) as (keyof Rows)[]
+  const settings = Object.fromEntries(keys.map((key) => [key, read(key)])) as unknown as Settings
+  if (faults.length > 0) throw new SettingsError(faults)
+  return settings
+}
+
+export class SettingsError extends Error {
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.name = 'SettingsError'
+  }
+}
+
+function hint(key: keyof Rows, text: string): string {
+  return key === 'logLevel' ? didYouMean(text, logLevels) : ''
+}
+
+function wholeNumber(text: string, least: number, most: number): number | null {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  return value >= least && value <= most ? value : null
+}
+
+function memory(text: string): string | null {
+  return /^[1-9]\d{0,6}(MB|GB)$/.test(text) ? text : null
+}
+
+function baseAddress(text: string): URL | null {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return null
+  const url = new URL(text)
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') return null
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  return url
+}

@@ -1,0 +1,177 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import {
+  DuckDBBlobValue,
+  DuckDBInstance,
+  type DuckDBConnection,
+  type DuckDBPreparedStatement,
+  type DuckDBValue,
+  version,
+} from '@duckdb/node-api'
+import { quotedText } from './sql.ts'
+
+/** The only importer of @duckdb/node-api: opening, locking down, and running statements under a time bound. */
+
+export interface DatabaseOptions {
+  /** File of the database; without it everything stays in memory. */
+  readonly file?: string
+  /** Such as `256MB`; bounds DuckDB's buffers, and what goes beyond spills to `scratch`. */
+  readonly memory: string
+  readonly threads: number
+  /** Absolute folder for spilling; made when missing. */
+  readonly scratch: string
+  /** Absolute folders that statements may read and write; nothing else can be reached. */
+  readonly folders: readonly string[]
+}
+
+export type Parameter = string | number | bigint | null
+export type Value = DuckDBValue
+
+export interface RunOptions {
+  /** A statement that takes longer is interrupted, with QueryTimeout. */
+  readonly timeoutMs?: number
+}
+
+export class QueryTimeout extends Error {
+  constructor(timeoutMs: number) {
+    super(`the query took longer than ${timeoutMs} ms`)
+    this.name = 'QueryTimeout'
+  }
+}
+
+export const duckdbVersion: string = version()
+
+/** An interrupt is lost on a statement that still waits for a thread, so it is repeated until it takes. */
+const interruptEveryMs = 50
+
+export class Database {
+  readonly #instance: DuckDBInstance
+
+  private constructor(instance: DuckDBInstance) {
+    this.#instance = instance
+  }
+
+  /** Opens a database that can reach its folders and nothing else: no network, no extensions, no settings. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    await mkdir(options.scratch, { recursive: true })
+    const instance = await DuckDBInstance.create(options.file ?? ':memory:', {
+      memory_limit: options.memory,
+      threads: String(options.threads),
+      temp_directory: options.scratch,
+      preserve_insertion_order: 'true',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      allow_community_extensions: 'false',
+      allow_unsigned_extensions: 'false',
+      allow_persistent_secrets: 'false',
+    })
+    const connection = await instance.connect()
+    const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
+    // The order matters: each line takes away what the lines before it need.
+    await connection.run(`set TimeZone = 'UTC'`)
+    await connection.run(`set allowed_directories = [${folders}]`)
+    await connection.run('set enable_external_access = false')
+    connection.closeSync()
+    return new Database(instance)
+  }
+
+  async connect(): Promise<Connection> {
+    const connection = await this.#instance.connect()
+    await connection.run('set parquet_metadata_cache = true')
+    return new Connection(connection)
+  }
+
+  /** After the last connection is set up: no statement may change a setting any more. */
+  async lock(): Promise<void> {
+    const connection = await this.#instance.connect()
+    await connection.run('set lock_configuration = true')
+    connection.closeSync()
+  }
+
+  close(): void {
+    this.#instance.closeSync()
+  }
+}
+
+/** Runs one statement at a time; whoever shares one waits in line elsewhere. */
+export class Connection {
+  readonly #connection: DuckDBConnection
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection
+  }
+
+  /** All rows of a bounded answer, values by column position. */
+  async rows(sql: string, parameters: readonly Parameter[] = [], options: RunOptions = {}): Promise<Value[][]> {
+    return this.#run(sql, parameters, options, async (statement) => (await statement.runAndReadAll()).getRows())
+  }
+
+  /** The one value of an answer of one row and one column, as bytes; null where it is null. */
+  async blob(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint8Array | null> {
+    const value = (await this.rows(sql, parameters, options))[0]?.[0]
+    if (value === null || value === undefined) return null
+    if (value instanceof DuckDBBlobValue) return value.bytes
+    throw new TypeError(`expected a BLOB, got ${typeof value}`)
+  }
+
+  /** How far the running statement is, from 0 to 1; null where it cannot tell. */
+  progress(): number | null {
+    const { percentage } = this.#connection.progress
+    return percentage < 0 ? null : percentage / 100
+  }
+
+  /** Only when no statement runs: closing under a running one hangs the process. */
+  close(): void {
+    this.#connection.closeSync()
+  }
+
+  // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
+  async #run<T>(
+    sql: string,
+    parameters: readonly Parameter[],
+    { timeoutMs }: RunOptions,
+    read: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
+    const statement = await this.#connection.prepare(sql)
+    const timer = this.#interruptAfter(timeoutMs)
+    try {
+      parameters.forEach((value, index) => bind(statement, index + 1, value))
+      return await read(statement)
+    } catch (error) {
+      if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
+      throw error
+    } finally {
+      timer.stop()
+      statement.destroySync()
+    }
+  }
+
+  #interruptAfter(timeoutMs: number | undefined): { fired: () => boolean; stop: () => void } {
+    let fired = false
+    let repeat: NodeJS.Timeout | undefined
+    const interrupt = (): void => {
+      fired = true
+      this.#connection.interrupt()
+    }
+    const start =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            interrupt()
+            repeat = setInterval(interrupt, interruptEveryMs)
+          }, timeoutMs)
+    return {
+      fired: () => fired,
+      stop: () => {
+        clearTimeout(start)
+        clearInterval(repeat)
+      },
+    }
+  }
+}
+
+function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {
+  if (value === null) statement.bindNull(index)
+  else if (typeof value === 'string') statement.bindVarchar(index, value)
+  else statement.bindBigInt(index, BigInt(value))
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Table } from '../catalog/catalog.ts'
+import { typeRow } from '../catalog/field-types.ts'
+
+/** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
+export const manifestFormat = 1
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const fileName = z.string().regex(/^[\w.-]+$/)
+const positions = z.int().min(0)
+
+const partShape = z.strictObject({
+  file: fileName,
+  /** Position of its first row in the table, from 0. */
+  firstRow: positions,
+  rows: z.int().min(1),
+  bytes: z.int().min(1),
+  sha256,
+})
+
+const manifestShape = z.strictObject({
+  format: z.literal(manifestFormat),
+  dataset: z.string(),
+  table: z.string(),
+  snapshot: z.string().regex(/^\d{8}T\d{6}Z-[0-9a-f]{12}$/),
+  rows: positions,
+  parts: z.array(partShape),
+  /** In the order of declaration. */
+  fields: z.array(z.strictObject({ name: z.string(), type: z.string(), stored: z.string() })),
+  /** As SQL; rows that tie keep the order of the source. */
+  order: z.array(z.string()),
+  /** UTC. */
+  import_date: z.iso.datetime(),
+  collected_at: z.iso.date(),
+  source: z.strictObject({ name: z.string(), bytes: positions, sha256 }),
+  /** Hash of all that shapes the rows besides the source: fields, order, dialect, format of the parts. */
+  definition: sha256,
+  tools: z.record(z.string(), z.string()),
+})
+
+/** The label of a snapshot: the pointer file `current.json` holds it. */
+export type Manifest = z.infer<typeof manifestShape>
+export type Part = z.infer<typeof partShape>
+
+/**
+ * The manifest at a path, or null where there is none.
+ *
+ * @throws Error naming the file where it is damaged or of an unknown format
+ */
+export async function readManifest(file: string): Promise<Manifest | null> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const manifest = manifestShape.parse(JSON.parse(text))
+    const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
+    if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
+      throw new Error('its parts do not add up to its rows')
+    }
+    return manifest
+  } catch (cause) {
+    throw new Error(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
+  }
+}
+
+export function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify(manifestShape.parse(manifest), null, 2)}\n`
+}
+
+/** The fields of a table as its Parquet holds them. */
+export function storedFields(table: Table): Manifest['fields'] {
+  return table.fields.map((field) => ({
+    name: field.name,
+    type: field.type,
+    stored: typeRow(field.type).stored(field),
+  }))
+}
+
+/** Whether a snapshot holds the fields that the catalog declares now. */
+export function holdsFields(manifest: Manifest, table: Table): boolean {
+  return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
+}
+
+function rowsBefore(parts: readonly Part[], index: number): number {
+  return parts.slice(0, index).reduce((rows, part) => rows + part.rows, 0)
+}

@@ -1,0 +1,198 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog/catalog.ts'
+import { Database, type Connection } from '../core/warehouse/duckdb.ts'
+import { layout } from '../core/warehouse/layout.ts'
+import { holdsFields, readManifest, type Manifest } from '../core/warehouse/manifest.ts'
+import { checkSource, type MatchedField } from './check.ts'
+import { badValues, partRowsDefault, sort, stage, writeParts } from './convert.ts'
+import type { Progress } from './progress.ts'
+import { provePublished, proveStaged } from './prove.ts'
+import { definitionOf, label, publish } from './publish.ts'
+import { TableFailure, type Reject } from './rejects.ts'
+import { clearFailure, writeFailure, writeReport, type Outcome } from './report.ts'
+import { inScratch, sweepScratch } from './scratch.ts'
+import { findSource, hashOf, readSource, type SourceFile } from './source.ts'
+
+export interface IngestOptions {
+  readonly catalog: Catalog
+  readonly sources: string
+  readonly warehouse: string
+  /** Bound of DuckDB's buffers, such as `1GB`. */
+  readonly memory: string
+  readonly now: () => Date
+  readonly progress: (table: Table) => Progress
+  /** Leave alone what is published with the fields that the catalog declares. */
+  readonly onlyUnpublished?: boolean
+  readonly partRows?: number
+}
+
+const threads = 2
+
+/** Ingests tables one after the other: source -> check -> convert -> prove -> publish -> report. */
+export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
+  await mkdir(options.warehouse, { recursive: true })
+  await sweepScratch(options.warehouse)
+  for (const table of tables) {
+    const progress = options.progress(table)
+    try {
+      yield await ingestTable(table, options, progress)
+    } catch (error) {
+      const failure =
+        error instanceof TableFailure
+          ? error
+          : new TableFailure(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+      const report = await writeFailure(options.warehouse, table, failure, options.now())
+      yield { status: 'failed', table, failure, report }
+    } finally {
+      progress.end()
+    }
+  }
+}
+
+async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
+  const { catalog, sources, warehouse, onlyUnpublished = false, partRows = partRowsDefault } = options
+  const dataset = catalog.datasets.get(table.dataset)
+  if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
+  const current = await currentManifest(warehouse, table, progress)
+  if (onlyUnpublished && current !== null && holdsFields(current, table)) {
+    return { status: 'unchanged', table, manifest: current }
+  }
+  const source = await findSource(sources, table)
+  if (source === null) return withoutSource(table, sources, current)
+  if (await isUnchanged(current, source, table, partRows)) {
+    await clearFailure(warehouse, table)
+    return { status: 'unchanged', table, manifest: current as Manifest }
+  }
+  return inScratch(warehouse, async (scratch) => {
+    const work = await Database.open({
+      file: path.join(scratch, 'work.duckdb'),
+      memory: options.memory,
+      threads,
+      scratch: path.join(scratch, 'spill'),
+      folders: [scratch],
+    })
+    const db = await work.connect()
+    try {
+      return await convertAndPublish({ table, dataset, source, scratch, db, progress, partRows }, options)
+    } finally {
+      db.close()
+      work.close()
+    }
+  })
+}
+
+interface Job {
+  readonly table: Table
+  readonly dataset: Dataset
+  readonly source: SourceFile
+  readonly scratch: string
+  readonly db: Connection
+  readonly progress: Progress
+  readonly partRows: number
+}
+
+async function convertAndPublish(job: Job, { warehouse, now }: IngestOptions): Promise<Outcome> {
+  const { table, dataset, source, scratch, db, progress, partRows } = job
+  const steps = stopwatch(job)
+  const plainFile = path.join(scratch, 'source.csv')
+  const folder = path.join(scratch, 'snapshot')
+  await mkdir(folder)
+
+  const read = await steps.time('reading', () => readSource(source, table.source, progress, plainFile))
+  const fields = checkSource(table, read)
+  const rows = read.scanner.records
+  await steps.time('staging', () => stage(db, plainFile, table, read.scanner.columns.length))
+  await steps.time('checking', async () => {
+    await proveStaged(db, read.scanner)
+    await requireGoodValues(job, fields)
+  })
+  await steps.time('sorting', () => sort(db, table, fields))
+  const parts = await steps.time('writing', () => writeParts(db, fields, folder, rows, partRows, progress))
+  const proved = await steps.time('proving', () => provePublished(db, fields, folder, parts, rows, progress))
+
+  const labelled = { dataset, table, source, sourceSha256: read.sha256, rows, partRows, importDate: now() }
+  const manifest = await label(labelled, folder, parts)
+  await writeReport(folder, manifest, {
+    blankLines: read.scanner.blankLines,
+    fields: proved,
+    seconds: steps.seconds,
+  })
+  await publish(warehouse, table, folder, manifest)
+  await clearFailure(warehouse, table)
+  return { status: 'published', table, manifest, seconds: steps.total() }
+}
+
+/** @throws TableFailure with every bad value and the line of its row */
+async function requireGoodValues(
+  { db, source, table, progress }: Job,
+  fields: readonly MatchedField[],
+): Promise<void> {
+  const { count, values } = await badValues(db, fields)
+  if (count === 0) return
+  const records = new Set(values.map((value) => value.record))
+  const { lines } = (await readSource(source, table.source, progress, null, records)).scanner
+  const rejects = values.map(({ record, field, text, reason }): Reject => {
+    return { line: lines.get(record) ?? 0, field, text, reason }
+  })
+  const what = count === 1 ? 'a value is' : `${count.toLocaleString('en')} values are`
+  throw new TableFailure(`${what} not what the catalog declares; nothing was published`, rejects, count)
+}
+
+function withoutSource(table: Table, sources: string, current: Manifest | null): Outcome {
+  const wanted = `${path.join(sources, tableId(table))}.csv or .csv.gz`
+  if (current === null) return { status: 'skipped', table, reason: `no source at ${wanted}` }
+  throw new TableFailure(
+    `the source is gone: there is no ${wanted}; the snapshot of ${current.import_date} goes on serving`,
+  )
+}
+
+/** A damaged manifest must not stop the ingest that would replace it. */
+async function currentManifest(
+  warehouse: string,
+  table: Table,
+  progress: Progress,
+): Promise<Manifest | null> {
+  try {
+    return await readManifest(layout.pointer(warehouse, table))
+  } catch (error) {
+    progress.say(`${tableId(table)}: ${error instanceof Error ? error.message : String(error)}`)
+    return null
+  }
+}
+
+async function isUnchanged(
+  current: Manifest | null,
+  source: SourceFile,
+  table: Table,
+  partRows: number,
+): Promise<boolean> {
+  if (current === null || current.definition !== definitionOf(table, partRows)) return false
+  return current.source.bytes === source.bytes && current.source.sha256 === (await hashOf(source.file))
+}
+
+const progressEveryMs = 100
+
+/** Times the steps of a job and shows how far DuckDB is in each. */
+function stopwatch({ db, progress }: Job) {
+  const seconds: Record<string, number> = {}
+  const started = performance.now()
+  return {
+    seconds,
+    total: () => (performance.now() - started) / 1000,
+    time: async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      const began = performance.now()
+      progress.step(name)
+      const watch = setInterval(() => {
+        const fraction = db.progress()
+        if (fraction !== null) progress.advance({ fraction })
+      }, progressEveryMs)
+      try {
+        return await work()
+      } finally {
+        clearInterval(watch)
+        seconds[name] = Number(((performance.now() - began) / 1000).toFixed(3))
+      }
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { allTables, tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
+import { CatalogError } from '../core/catalog/faults.ts'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { readSettings, SettingsError } from '../core/settings.ts'
+import { ingest } from './ingest.ts'
+import { progressOn } from './progress.ts'
+import { outcomeLines, type Outcome } from './report.ts'
+
+/** `npm run ingest -- [--unpublished] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { unpublished: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  })
+  const settings = readSettings(process.env)
+  const catalog = await loadCatalog(settings.catalog)
+  const tables = positionals.length === 0 ? allTables(catalog) : positionals.map((id) => tableOf(catalog, id))
+  const { sources, warehouse, ingestMemory: memory } = settings
+  const outcomes: Outcome[] = []
+  for await (const outcome of ingest(tables, {
+    catalog,
+    sources,
+    warehouse,
+    memory,
+    now: () => new Date(),
+    progress: (table) => progressOn(process.stderr, tableId(table)),
+    onlyUnpublished: values.unpublished,
+  })) {
+    outcomes.push(outcome)
+    for (const line of outcomeLines(outcome)) console.log(line)
+  }
+  return conclude(outcomes, sources, positionals.length > 0)
+}
+
+function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {
+  const count = (status: Outcome['status']): number =>
+    outcomes.filter((outcome) => outcome.status === status).length
+  const words = (['published', 'unchanged', 'skipped', 'failed'] as const).map(
+    (status) => `${count(status)} ${status}`,
+  )
+  console.log(words.join(', '))
+  if (count('failed') > 0) return 1
+  if (count('skipped') === 0) return 0
+  if (named || count('skipped') === outcomes.length) {
+    console.error(
+      `there is no source to ingest in ${sources}: set SOURCES, or write samples with \`make sample\``,
+    )
+    return 1
+  }
+  return 0
+}
+
+function tableOf(catalog: Catalog, id: string): Table {
+  const tables = allTables(catalog)
+  const found = tables.find((table) => tableId(table) === id)
+  if (found !== undefined) return found
+  const known = tables.map(tableId)
+  throw new UsageError(
+    `there is no table ${id} in the catalog${didYouMean(id, known)}; known: ${known.join(', ')}`,
+  )
+}
+
+class UsageError extends Error {}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  const expected =
+    error instanceof UsageError || error instanceof CatalogError || error instanceof SettingsError
+  console.error(expected ? error.message : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,39 @@
+/** A value or row of a source that is not what the catalog declares. */
+export interface Reject {
+  /** Line of the file on which the row starts, from 1. */
+  readonly line: number
+  /** Null where the fault is in the row itself. */
+  readonly field: string | null
+  /** The text as the source has it; null where the fault is in the row itself. */
+  readonly text: string | null
+  readonly reason: string
+}
+
+/** Rejects that are kept whole; beyond them only the count goes on. */
+export const rejectsKeptMax = 1000
+
+/** Of a table, or its source: publishing it stops, and the old snapshot goes on serving. */
+export class TableFailure extends Error {
+  readonly rejects: readonly Reject[]
+  /** All rejects, those not kept included. */
+  readonly rejectCount: number
+
+  constructor(message: string, rejects: readonly Reject[] = [], rejectCount = rejects.length) {
+    super(message)
+    this.name = 'TableFailure'
+    this.rejects = rejects
+    this.rejectCount = rejectCount
+  }
+}
+
+const textShownMax = 80
+
+/** `line 3, field "deaths": "12.75" is not a whole number ...`. */
+export function rejectLine({ line, field, text, reason }: Reject): string {
+  const where = field === null ? `line ${line}` : `line ${line}, field "${field}"`
+  return text === null ? `${where}: ${reason}` : `${where}: ${JSON.stringify(shortened(text))} ${reason}`
+}
+
+function shortened(text: string): string {
+  return text.length <= textShownMax ? text : `${text.slice(0, textShownMax)}…`
+}

@@ -1,0 +1,27 @@
+import { isUtf8 } from 'node:buffer'
+
+/** How many bytes from the start hold only whole characters; the rest waits for the next chunk. */
+export function wholeCharacters(chunk: Buffer): number {
+  for (let back = 1; back <= Math.min(3, chunk.length); back += 1) {
+    const byte = chunk[chunk.length - back] as number
+    if (byte < 0x80) return chunk.length
+    if (byte >= 0xc0) return back < characterLength(byte) ? chunk.length - back : chunk.length
+  }
+  return chunk.length
+}
+
+/** Index of the first byte that is not UTF-8, or -1. */
+export function firstBadByte(chunk: Buffer): number {
+  if (isUtf8(chunk)) return -1
+  let at = 0
+  while (at < chunk.length) {
+    const length = characterLength(chunk[at] as number)
+    if (!isUtf8(chunk.subarray(at, at + length))) return at
+    at += length
+  }
+  return -1
+}
+
+function characterLength(first: number): number {
+  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+}
