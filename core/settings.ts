@@ -1,4 +1,5 @@
 import { didYouMean } from './nearest.ts'
+import { StartError } from './start-error.ts'
 
 interface SettingRow<T> {
   readonly name: string
@@ -26,9 +27,9 @@ export const settingRows = {
   port: row({
     name: 'PORT',
     default: '8000',
-    meaning: 'Port to listen on; 0 takes any free one.',
-    parse: (text) => wholeNumber(text, 0, 65_535),
-    expects: 'a port number from 0 to 65535',
+    meaning: 'Port to listen on.',
+    parse: (text) => wholeNumber(text, 1, 65_535),
+    expects: 'a port number from 1 to 65535',
   }),
   host: row({
     name: 'HOST',
@@ -123,7 +124,7 @@ export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Ro
 /**
  * Reads all settings from the environment; an empty one counts as not set.
  *
- * @throws SettingsError naming every malformed one, what it is and what it must be
+ * @throws StartError naming every malformed one, what it is and what it must be
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const faults: string[] = []
@@ -139,15 +140,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
   const keys = Object.keys(settingRows) as (keyof Rows)[]
   const settings = Object.fromEntries(keys.map((key) => [key, read(key)])) as unknown as Settings
-  if (faults.length > 0) throw new SettingsError(faults)
+  if (faults.length > 0) throw new StartError(faults.join('\n'))
   return settings
-}
-
-export class SettingsError extends Error {
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'))
-    this.name = 'SettingsError'
-  }
 }
 
 function hint(key: keyof Rows, text: string): string {

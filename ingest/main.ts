@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { allTables, tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
-import { CatalogError } from '../core/catalog/faults.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { didYouMean } from '../core/nearest.ts'
-import { readSettings, SettingsError } from '../core/settings.ts'
+import { readSettings } from '../core/settings.ts'
+import { lastWords, StartError } from '../core/start-error.ts'
 import { ingest } from './ingest.ts'
 import { progressOn } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
@@ -57,18 +57,14 @@ function tableOf(catalog: Catalog, id: string): Table {
   const found = tables.find((table) => tableId(table) === id)
   if (found !== undefined) return found
   const known = tables.map(tableId)
-  throw new UsageError(
+  throw new StartError(
     `there is no table ${id} in the catalog${didYouMean(id, known)}; known: ${known.join(', ')}`,
   )
 }
 
-class UsageError extends Error {}
-
 try {
   process.exitCode = await main()
 } catch (error) {
-  const expected =
-    error instanceof UsageError || error instanceof CatalogError || error instanceof SettingsError
-  console.error(expected ? error.message : error)
+  console.error(lastWords(error))
   process.exitCode = 1
 }

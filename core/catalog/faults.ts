@@ -1,3 +1,5 @@
+import { StartError } from '../start-error.ts'
+
 /** Something wrong in catalog.yaml, and where. */
 export interface Fault {
   readonly line: number
@@ -6,14 +8,13 @@ export interface Fault {
 }
 
 /** The catalog cannot be used; carries every fault that was found. */
-export class CatalogError extends Error {
+export class CatalogError extends StartError {
   readonly faults: readonly Fault[]
 
   constructor(file: string, faults: readonly Fault[]) {
     const lines = faults.map((fault) => `${file}:${fault.line}:${fault.column}: ${fault.message}`)
     const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:`
     super([title, ...lines].join('\n'))
-    this.name = 'CatalogError'
     this.faults = faults
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import type { z } from 'zod'
 import { didYouMean } from '../nearest.ts'
+import { StartError } from '../start-error.ts'
 import { buildCatalog } from './build.ts'
 import type { Catalog } from './catalog.ts'
 import { checkNames, type Path } from './check.ts'
@@ -19,7 +20,7 @@ export async function loadCatalog(file: string): Promise<Catalog> {
   try {
     text = await readFile(file, 'utf8')
   } catch (cause) {
-    throw new Error(`the catalog ${file} cannot be read; set CATALOG to the path of a catalog.yaml`, {
+    throw new StartError(`the catalog ${file} cannot be read; set CATALOG to the path of a catalog.yaml`, {
       cause,
     })
   }

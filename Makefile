@@ -1,0 +1,30 @@
+# The verbs that operators and developers use; each works from a fresh clone with Node, npm and make.
+
+SCALE ?= 1
+TABLES ?=
+
+.PHONY: serve test ingest sample build format
+
+serve: build
+	@npm run -s sample -- --if-none
+	@npm run -s ingest -- --unpublished || echo 'some tables were not published, see above; serving the others'
+	@npm run -s start
+
+test: node_modules/.package-lock.json
+	npm test
+
+ingest: build
+	@npm run -s ingest -- $(TABLES)
+
+sample: build
+	@npm run -s sample -- --scale $(SCALE) $(TABLES)
+
+build: node_modules/.package-lock.json
+	@npm run -s build
+
+format: node_modules/.package-lock.json
+	npm run format
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@

@@ -1,0 +1,47 @@
+import type { AddressForm, Dataset, Family, Table } from '../../core/catalog/catalog.ts'
+
+export interface Addresses {
+  readonly list: string
+  readonly dataset: (dataset: Dataset) => string
+  readonly data: (dataset: Dataset, table: Table) => string
+}
+
+/**
+ * The absolute addresses of one family (spec: Versioning 2 and 3). They are made from PUBLIC_URL and the
+ * catalog alone, so no header of a request can change them.
+ */
+export function addressesOf(family: Family, publicUrl: URL): Addresses {
+  const base = baseOf(family, publicUrl)
+  return {
+    list: `${base}/datasets${slash(family.trailingSlash)}`,
+    dataset: (dataset) => `${base}/dataset/${dataset.slug}${slash(formOf(dataset, family).detailSlash)}`,
+    data: (dataset, table) =>
+      `${base}/dataset/${dataset.slug}/${table.name}/data${slash(formOf(dataset, family).dataSlash)}`,
+  }
+}
+
+/** How a dataset is written in a family. */
+export function formOf(dataset: Dataset, family: Family): AddressForm {
+  const form = dataset.forms.get(family.name)
+  if (form === undefined) throw new Error(`${dataset.slug} has no form in the family ${family.name}`)
+  return form
+}
+
+/** An address with query parameters in alphabetical order; `page` only where it is not the first. */
+export function withQuery(address: string, parameters: ReadonlyMap<string, string>, page: number): string {
+  const all = [...parameters].filter(([name]) => name !== 'page')
+  if (page > 1) all.push(['page', String(page)])
+  if (all.length === 0) return address
+  return `${address}?${new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()}`
+}
+
+// On one's own machine there is no TLS, and every link must simply work.
+function baseOf(family: Family, publicUrl: URL): string {
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(publicUrl.hostname)
+  const scheme = isLoopback ? publicUrl.protocol : `${family.scheme}:`
+  return `${scheme}//${publicUrl.host}${publicUrl.pathname.replace(/\/$/, '')}${family.prefix}`
+}
+
+function slash(ends: boolean): string {
+  return ends ? '/' : ''
+}

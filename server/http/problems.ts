@@ -1,0 +1,104 @@
+import type { ErrorRequestHandler, Response } from 'express'
+import { requestId, type Log } from './logging.ts'
+
+interface ProblemRow {
+  readonly status: number
+  readonly title: string
+}
+
+/**
+ * Every error that the service answers, one row each: the code ends the `type` of its problem details
+ * (RFC 9457) and is never given another meaning.
+ */
+export const problemRows = {
+  'malformed-address': { status: 400, title: 'The address cannot be decoded' },
+  'invalid-parameter': { status: 400, title: 'A query parameter is not right' },
+  'malformed-request': { status: 400, title: 'The request cannot be read' },
+  'unknown-address': { status: 404, title: 'There is nothing at this address' },
+  'unknown-dataset': { status: 404, title: 'There is no such dataset' },
+  'unknown-table': { status: 404, title: 'There is no such table' },
+  'invalid-page': { status: 404, title: 'There is no such page' },
+  'method-not-allowed': { status: 405, title: 'The method is not allowed' },
+  'not-acceptable': { status: 406, title: 'No representation is acceptable' },
+  'request-timeout': { status: 408, title: 'The request took too long to arrive' },
+  'address-too-long': { status: 414, title: 'The address is too long' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'headers-too-large': { status: 431, title: 'The request headers are too large' },
+  'internal-error': { status: 500, title: 'Something went wrong in the service' },
+  'not-published': { status: 503, title: 'The table is not published yet' },
+  overloaded: { status: 503, title: 'The service is busy' },
+  'query-timeout': { status: 503, title: 'The query took too long' },
+} as const satisfies Record<string, ProblemRow>
+
+export type ProblemCode = keyof typeof problemRows
+
+export interface ParameterError {
+  readonly parameter: string
+  readonly message: string
+}
+
+interface ProblemExtras {
+  readonly errors?: readonly ParameterError[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer that is not 200, thrown by whoever finds the reason; `detail` is a sentence for the reader. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly extras: ProblemExtras
+
+  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+    super(detail)
+    this.name = 'Problem'
+    this.code = code
+    this.extras = extras
+  }
+}
+
+export function unacceptableParameters(errors: readonly ParameterError[]): Problem {
+  return new Problem('invalid-parameter', errors.map((error) => error.message).join(' '), { errors })
+}
+
+/** The body of a problem; `instance` names this one occurrence, as the log does. */
+export function problemBody({ code, message, extras }: Problem, instance?: string): string {
+  const { status, title } = problemRows[code]
+  return JSON.stringify({
+    type: `urn:acervo:problem:${code}`,
+    title,
+    status,
+    detail: message,
+    ...(instance !== undefined && { instance }),
+    ...(extras.errors && { errors: extras.errors }),
+  })
+}
+
+/** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
+export function answerProblems(log: Log): ErrorRequestHandler {
+  return (error: unknown, _req, res, _next) => {
+    const problem = error instanceof Problem ? error : asProblem(error)
+    if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
+    if (res.headersSent) res.destroy()
+    else sendProblem(res, problem)
+  }
+}
+
+function sendProblem(res: Response, problem: Problem): void {
+  const body = Buffer.from(problemBody(problem, `urn:uuid:${requestId(res)}`))
+  res.status(problemRows[problem.code].status)
+  res.setHeader('Content-Type', 'application/problem+json')
+  res.setHeader('Cache-Control', 'no-store')
+  res.setHeader('Content-Length', body.length)
+  for (const [name, value] of Object.entries(problem.extras.headers ?? {})) res.setHeader(name, value)
+  res.end(body)
+}
+
+/** Express itself throws on an address that it cannot decode. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
+  return new Problem(
+    'internal-error',
+    'The service failed to answer; the operators find the reason in its log.',
+  )
+}
+
+export const malformedAddress = 'The address holds a % that does not start a UTF-8 escape such as %20.'

@@ -1,0 +1,54 @@
+import { didYouMean } from '../../core/nearest.ts'
+import { malformedAddress, Problem, unacceptableParameters, type ParameterError } from './problems.ts'
+
+/** Query parameters by name, decoded; an empty value (left by web forms) is not there. */
+export type Query = ReadonlyMap<string, string>
+
+/**
+ * Reads the query of a request target strictly.
+ *
+ * @param target path and query as they came
+ * @param known names that may have a value here
+ * @param ignoredWhenEmpty further names that may stand without one
+ * @throws Problem malformed-address, or invalid-parameter naming each unknown or repeated one
+ */
+export function parseQuery(
+  target: string,
+  known: readonly string[],
+  ignoredWhenEmpty: readonly string[] = [],
+): Query {
+  const start = target.indexOf('?')
+  const pairs = start === -1 ? [] : target.slice(start + 1).split('&')
+  const query = new Map<string, string>()
+  const errors: ParameterError[] = []
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const [name, value] = splitPair(pair)
+    if (value === '' && (known.includes(name) || ignoredWhenEmpty.includes(name))) continue
+    if (!known.includes(name)) errors.push({ parameter: name, message: unknownParameter(name, known) })
+    else if (query.has(name))
+      errors.push({ parameter: name, message: `The parameter "${name}" is there twice.` })
+    query.set(name, value)
+  }
+  if (errors.length > 0) throw unacceptableParameters(errors)
+  return query
+}
+
+function splitPair(pair: string): [string, string] {
+  const equals = pair.indexOf('=')
+  const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
+  return [decoded(name), decoded(value)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch (cause) {
+    throw Object.assign(new Problem('malformed-address', malformedAddress), { cause })
+  }
+}
+
+function unknownParameter(name: string, known: readonly string[]): string {
+  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  return `There is no parameter "${shown}" here${didYouMean(name, known)}; known: ${known.join(', ')}.`
+}

@@ -1,0 +1,23 @@
+import type { RequestHandler } from 'express'
+import { malformedAddress, Problem } from './problems.ts'
+
+/** RFC 9110 asks for at least 8,000; ours fit with room to spare. */
+export const addressLengthMax = 8000
+
+/** Refuses addresses that are too long or cannot be decoded, whatever they lead to. */
+export const checkAddress: RequestHandler = (req, _res, next) => {
+  if (req.originalUrl.length > addressLengthMax) {
+    next(new Problem('address-too-long', `The address is longer than ${addressLengthMax} characters.`))
+  } else if (!isDecodable(req.originalUrl)) {
+    next(new Problem('malformed-address', malformedAddress))
+  } else next()
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,33 @@
+import type { Catalog, Dataset, Table } from '../../core/catalog/catalog.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { Problem } from '../http/problems.ts'
+
+/** The parameters of a route, as decoded from the address. */
+export type RouteParameters = Readonly<Record<string, unknown>>
+
+/** @throws Problem unknown-dataset */
+export function findDataset(catalog: Catalog, { dataset }: RouteParameters): Dataset {
+  const slug = String(dataset)
+  const found = catalog.datasets.get(slug)
+  if (found !== undefined) return found
+  throw new Problem(
+    'unknown-dataset',
+    `There is no dataset ${quoted(slug)}${didYouMean(slug, [...catalog.datasets.keys()])}.`,
+  )
+}
+
+/** @throws Problem unknown-table */
+export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
+  const name = String(table)
+  const found = dataset.tables.get(name)
+  if (found !== undefined) return found
+  const known = [...dataset.tables.keys()]
+  throw new Problem(
+    'unknown-table',
+    `There is no table ${quoted(name)} in ${dataset.slug}${didYouMean(name, known)}; its tables: ${known.join(', ') || 'none'}.`,
+  )
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+}

@@ -1,0 +1,52 @@
+import type { Family } from '../../core/catalog/catalog.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { sendJson } from '../http/answers.ts'
+import { Problem } from '../http/problems.ts'
+import type { Resource } from '../http/resource.ts'
+import { parseRowAsk } from '../rows/ask.ts'
+import type { Connections } from '../rows/connections.ts'
+import { pageBody } from '../rows/page.ts'
+import type { DetailService } from './dataset-detail.ts'
+import { findDataset, findTable } from './find.ts'
+
+export interface RowService extends DetailService {
+  readonly connections: Connections
+}
+
+const retryAfterSeconds = 60
+
+/** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
+export function tableRows(family: Family, service: RowService): Resource {
+  const { catalog, publicUrl, limits, snapshots, connections } = service
+  const addresses = addressesOf(family, publicUrl)
+  return {
+    path: '/dataset/:dataset/:table/data',
+    name: 'Table Rows',
+    description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
+    limits,
+    get: async (req, res) => {
+      const dataset = findDataset(catalog, req.params)
+      const table = findTable(dataset, req.params)
+      const ask = parseRowAsk(table, req.url)
+      const snapshot = snapshots.current(table)
+      if (snapshot === null) throw notPublished(tableId(table))
+      const address = addresses.data(dataset, table)
+      const { count, pieces } = await pageBody(snapshot, ask, inFormOf(req.path, address), connections)
+      res.setHeader('Acervo-Snapshot', snapshot.manifest.snapshot)
+      res.setHeader('Acervo-Count', count)
+      sendJson(res, pieces)
+    },
+  }
+}
+
+/** Links to other pages have the same path (spec: Page envelope), so also its final slash or its lack. */
+function inFormOf(path: string, address: string): string {
+  const bare = address.replace(/\/$/, '')
+  return path.endsWith('/') ? `${bare}/` : bare
+}
+
+function notPublished(id: string): Problem {
+  const detail = `The table ${id} has not been ingested yet: the operator runs \`make ingest TABLES=${id}\`.`
+  return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
+}

@@ -1,0 +1,90 @@
+import { QueryTimeout, type Connection, type Database } from '../../core/warehouse/duckdb.ts'
+import { Problem } from '../http/problems.ts'
+import type { Plan } from './plan.ts'
+
+export interface ConnectionLimits {
+  readonly connections: number
+  /** Bounds a query, and separately the wait for a connection. */
+  readonly timeoutMs: number
+}
+
+const retryAfterSeconds = 5
+
+/**
+ * A fixed number of connections behind a first-come line. A connection runs one statement at a time, and all
+ * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else.
+ */
+export class Connections {
+  readonly #idle: Connection[]
+  readonly #waiting: ((connection: Connection) => void)[] = []
+  readonly #size: number
+  readonly #timeoutMs: number
+
+  private constructor(idle: Connection[], timeoutMs: number) {
+    this.#idle = idle
+    this.#size = idle.length
+    this.#timeoutMs = timeoutMs
+  }
+
+  static async open(database: Database, { connections, timeoutMs }: ConnectionLimits): Promise<Connections> {
+    const idle: Connection[] = []
+    for (let index = 0; index < connections; index += 1) idle.push(await database.connect())
+    return new Connections(idle, timeoutMs)
+  }
+
+  /**
+   * Runs the statements of a page one after the other on one connection.
+   *
+   * @throws Problem overloaded or query-timeout
+   */
+  async blobs(plans: readonly Plan[]): Promise<Uint8Array[]> {
+    const connection = await this.#take()
+    try {
+      const blobs: Uint8Array[] = []
+      for (const { sql, parameters } of plans) {
+        const blob = await connection.blob(sql, parameters, { timeoutMs: this.#timeoutMs })
+        if (blob !== null) blobs.push(blob)
+      }
+      return blobs
+    } catch (error) {
+      if (error instanceof QueryTimeout)
+        throw busy('query-timeout', 'The query took too long and was stopped.')
+      throw error
+    } finally {
+      this.#giveBack(connection)
+    }
+  }
+
+  /** Waits for running statements, since closing under one hangs the process. */
+  async close(): Promise<void> {
+    for (let closed = 0; closed < this.#size; closed += 1) (await this.#take()).close()
+  }
+
+  async #take(): Promise<Connection> {
+    const idle = this.#idle.pop()
+    if (idle !== undefined) return idle
+    return new Promise((resolve, reject) => {
+      const serve = (connection: Connection): void => {
+        clearTimeout(timer)
+        resolve(connection)
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(serve), 1)
+        reject(busy('overloaded', 'Too many readers ask for rows at this moment.'))
+      }, this.#timeoutMs)
+      this.#waiting.push(serve)
+    })
+  }
+
+  #giveBack(connection: Connection): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#idle.push(connection)
+    else next(connection)
+  }
+}
+
+function busy(code: 'overloaded' | 'query-timeout', reason: string): Problem {
+  return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  })
+}

@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { holdsFields, readManifest, type Manifest } from '../../core/warehouse/manifest.ts'
+import type { Log } from '../http/logging.ts'
+
+/** A table as one ingest published it; never changes. */
+export interface Snapshot {
+  readonly table: Table
+  readonly manifest: Manifest
+  /** Absolute folder of the parts. */
+  readonly folder: string
+}
+
+/** The spec's readers see a refresh within 2 s. */
+const lookEveryMs = 1000
+
+/** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
+export class Snapshots {
+  readonly #warehouse: string
+  readonly #tables: readonly Table[]
+  readonly #log: Log
+  readonly #current = new Map<Table, Snapshot>()
+  /** What was last seen at each pointer, so that only a change is read and logged. */
+  readonly #seen = new Map<Table, string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(warehouse: string, catalog: Catalog, log: Log) {
+    this.#warehouse = path.resolve(warehouse)
+    this.#tables = allTables(catalog)
+    this.#log = log
+  }
+
+  /** The newest whole snapshot of a table, or null where none was published with the declared fields. */
+  current(table: Table): Snapshot | null {
+    return this.#current.get(table) ?? null
+  }
+
+  /** Looks at every pointer once; snapshots that changed are taken whole or not at all. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.#tables.map((table) => this.#look(table)))
+  }
+
+  /** Looks again and again until stopped; never two looks at once. */
+  follow(): void {
+    this.#timer = setTimeout(() => {
+      void this.refresh().finally(() => {
+        if (this.#timer !== undefined) this.follow()
+      })
+    }, lookEveryMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #look(table: Table): Promise<void> {
+    const pointer = layout.pointer(this.#warehouse, table)
+    const seen = await fingerprint(pointer)
+    if (seen === this.#seen.get(table)) return
+    this.#seen.set(table, seen)
+    try {
+      const manifest = await readManifest(pointer)
+      if (manifest === null) return
+      await this.#take(table, manifest)
+    } catch (error) {
+      this.#log.error(
+        { err: error, table: tableId(table) },
+        'snapshot refused; the one before goes on serving',
+      )
+    }
+  }
+
+  async #take(table: Table, manifest: Manifest): Promise<void> {
+    if (!holdsFields(manifest, table)) {
+      throw new Error(
+        'its fields are not those of the catalog: ingest the table again, and restart the server after a change of the catalog',
+      )
+    }
+    const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
+    for (const part of manifest.parts) {
+      const { size } = await stat(path.join(folder, part.file))
+      if (size !== part.bytes)
+        throw new Error(`${part.file} has ${size} bytes, its manifest says ${part.bytes}`)
+    }
+    this.#current.set(table, { table, manifest, folder })
+    this.#log.info(
+      { table: tableId(table), snapshot: manifest.snapshot, rows: manifest.rows },
+      'snapshot taken',
+    )
+  }
+}
+
+/** A rename gives the pointer another inode. */
+async function fingerprint(file: string): Promise<string> {
+  try {
+    const { ino, mtimeMs, size } = await stat(file)
+    return `${ino} ${mtimeMs} ${size}`
+  } catch {
+    return 'none'
+  }
+}
