@@ -12,6 +12,7 @@ const exposed = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'X-Request-Id',
 ]
 const preflightSeconds = 86_400
 

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { sendJson } from './answers.ts'
 import { allowedMethods } from './headers.ts'
-import { formats, requireAcceptable } from './negotiation.ts'
+import { mediaTypes } from './negotiation.ts'
 import { Problem } from './problems.ts'
 
 /** An address shape and how it answers. */
@@ -23,10 +23,9 @@ export interface Resource {
  */
 export function mount(router: Router, resource: Resource, slashed: boolean): void {
   const { path, name, description, limits, get } = resource
-  const renders = formats.map((format) => format.mediaType)
   const describe: RequestHandler = (_req, res) =>
-    sendJson(res, [JSON.stringify({ name, description, renders, parses: [] })])
-  const answer: RequestHandler[] = [requireAcceptable, ...limits, get]
+    sendJson(res, [JSON.stringify({ name, description, renders: mediaTypes, parses: [] })])
+  const answer: RequestHandler[] = [...limits, get]
   router
     .route(path)
     .get(...(slashed ? [leadToSlash] : answer))

@@ -1,7 +1,7 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf, formOf } from '../http/addresses.ts'
 import { sendJson } from '../http/answers.ts'
-import { checkFormat } from '../http/negotiation.ts'
+import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
@@ -26,7 +26,7 @@ export function datasetDetail(
     limits,
     get: (req, res) => {
       const dataset = findDataset(catalog, req.params)
-      checkFormat(parseQuery(req.url, ['format']).get('format'))
+      negotiate(req, parseQuery(req.url, ['format']).get('format'))
       const { timezone } = formOf(dataset, family)
       const tables = [...dataset.tables.values()].map((table) => {
         const snapshot = snapshots.current(table)

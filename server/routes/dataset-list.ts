@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Catalog, Dataset, Family } from '../../core/catalog/catalog.ts'
 import { addressesOf, type Addresses } from '../http/addresses.ts'
 import { sendJson } from '../http/answers.ts'
-import { checkFormat } from '../http/negotiation.ts'
+import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { invalidPage, parsePage } from '../rows/ask.ts'
@@ -26,7 +26,7 @@ export function datasetList(family: Family, { catalog, publicUrl, limits }: Cata
     limits,
     get: (req, res) => {
       const query = parseQuery(req.url, ['page', 'format'])
-      checkFormat(query.get('format'))
+      negotiate(req, query.get('format'))
       const page = parsePage(query.get('page'))
       if (page !== 1 && page !== 'last') throw invalidPage()
       sendJson(res, [body])

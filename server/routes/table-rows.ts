@@ -2,6 +2,7 @@ import type { Family } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { sendJson } from '../http/answers.ts'
+import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseRowAsk } from '../rows/ask.ts'
@@ -29,6 +30,7 @@ export function tableRows(family: Family, service: RowService): Resource {
       const dataset = findDataset(catalog, req.params)
       const table = findTable(dataset, req.params)
       const ask = parseRowAsk(table, req.url)
+      negotiate(req, ask.given.get('format'))
       const snapshot = snapshots.current(table)
       if (snapshot === null) throw notPublished(tableId(table))
       const address = addresses.data(dataset, table)

@@ -1,5 +1,4 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { checkFormat } from '../http/negotiation.ts'
 import { Problem, unacceptableParameters } from '../http/problems.ts'
 import { parseQuery, type Query } from '../http/query.ts'
 
@@ -30,7 +29,6 @@ export function parseRowAsk(table: Table, target: string): RowAsk {
     'ordering',
     'order-by',
   ])
-  checkFormat(given.get('format'))
   const pageSize = parsePageSize(given.get('page_size'))
   return { page: parsePage(given.get('page')), pageSize, given }
 }
