@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { allTables, tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
+import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
-import { didYouMean } from '../core/nearest.ts'
 import { readSettings } from '../core/settings.ts'
-import { lastWords, StartError } from '../core/start-error.ts'
+import { lastWords } from '../core/start-error.ts'
+import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
 import { progressOn } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
@@ -16,7 +16,7 @@ async function main(): Promise<number> {
   })
   const settings = readSettings(process.env)
   const catalog = await loadCatalog(settings.catalog)
-  const tables = positionals.length === 0 ? allTables(catalog) : positionals.map((id) => tableOf(catalog, id))
+  const tables = chosenTables(catalog, positionals)
   const { sources, warehouse, ingestMemory: memory } = settings
   const outcomes: Outcome[] = []
   for await (const outcome of ingest(tables, {
@@ -50,16 +50,6 @@ function conclude(outcomes: readonly Outcome[], sources: string, named: boolean)
     return 1
   }
   return 0
-}
-
-function tableOf(catalog: Catalog, id: string): Table {
-  const tables = allTables(catalog)
-  const found = tables.find((table) => tableId(table) === id)
-  if (found !== undefined) return found
-  const known = tables.map(tableId)
-  throw new StartError(
-    `there is no table ${id} in the catalog${didYouMean(id, known)}; known: ${known.join(', ')}`,
-  )
 }
 
 try {

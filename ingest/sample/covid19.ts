@@ -1,0 +1,212 @@
+import type { Cell, SampleTable } from './samples.ts'
+import { cityName, dayMs, isoDay, weekOf } from './people.ts'
+import { randomFrom, type Random } from './random.ts'
+import { states, type State } from './vocabulary.ts'
+
+const firstDay = Date.UTC(2020, 1, 25)
+const [daysLeast, daysMost] = [60, 730]
+
+/** How many days a series has, so that a larger sample has both more places and longer series. */
+function daysFor(rows: number): number {
+  return Math.min(daysMost, Math.max(daysLeast, Math.round(Math.sqrt(rows))))
+}
+
+interface Place {
+  readonly state: State
+  /** Null on a state's own series. */
+  readonly city: string | null
+  readonly code: number
+  readonly population: number
+}
+
+function placeAt(index: number, random: Random): Place {
+  const state = states[index % states.length] as State
+  if (index < states.length) {
+    return {
+      state,
+      city: null,
+      code: state.code,
+      population: state.thousands * 1000 + random.between(0, 999),
+    }
+  }
+  // The eleventh city of a state has the code ss01100: unique, and seven digits like the real ones.
+  const code = state.code * 100_000 + Math.floor(index / states.length) * 10 + random.between(0, 9)
+  return { state, city: cityName(random), code, population: random.between(2000, 400_000) }
+}
+
+interface Day {
+  readonly place: Place
+  readonly time: number
+  /** From 1. */
+  readonly order: number
+  readonly isLast: boolean
+  readonly confirmed: number
+  readonly deaths: number
+  readonly newConfirmed: number
+  readonly newDeaths: number
+  /** On a day without a bulletin the figures of this earlier day stand. */
+  readonly available: number
+}
+
+/** One series after the other, each in its own random numbers; nothing is kept but the current day. */
+function* series(rows: number, seed: string): Generator<Day> {
+  const days = daysFor(rows)
+  for (let made = 0, index = 0; made < rows; index += 1) {
+    const random = randomFrom(`${seed}/${index}`)
+    const place = placeAt(index, random)
+    const length = Math.min(days, rows - made)
+    const start = firstDay + random.between(0, 30) * dayMs
+    const rate = place.population / 2_000_000 + random.next()
+    let [confirmed, deaths, available] = [1, 0, start]
+    for (let day = 0; day < length; day += 1) {
+      const time = start + day * dayMs
+      const silent = day > 0 && random.chance(0.12)
+      const corrected = !silent && confirmed > 20 && random.chance(0.01)
+      const newConfirmed =
+        day === 0
+          ? 1
+          : silent
+            ? 0
+            : corrected
+              ? -random.between(1, 5)
+              : random.between(0, Math.ceil(rate * (3 + day / 4)))
+      const newDeaths =
+        silent || day === 0
+          ? 0
+          : Math.min(random.between(0, Math.ceil(newConfirmed / 12)), Math.max(0, newConfirmed))
+      if (day > 0) confirmed += newConfirmed
+      deaths += newDeaths
+      if (!silent) available = time
+      yield {
+        place,
+        time,
+        order: day + 1,
+        isLast: day === length - 1,
+        confirmed,
+        deaths,
+        newConfirmed,
+        newDeaths,
+        available,
+      }
+    }
+    made += length
+  }
+}
+
+function* caso(rows: number): Generator<Record<string, Cell>> {
+  for (const { place, time, order, isLast, confirmed, deaths } of series(rows, 'caso')) {
+    yield {
+      date: isoDay(time),
+      state: place.state.uf,
+      city: place.city,
+      place_type: place.city === null ? 'state' : 'city',
+      confirmed,
+      deaths,
+      order_for_place: order,
+      is_last: isLast,
+      estimated_population: Math.round(place.population * 1.008),
+      estimated_population_2019: place.population,
+      city_ibge_code: place.code,
+      confirmed_per_100k_inhabitants: ((confirmed / place.population) * 100_000).toFixed(5),
+      death_rate: (deaths / confirmed).toFixed(4),
+    }
+  }
+}
+
+function* casoFull(rows: number): Generator<Record<string, Cell>> {
+  for (const day of series(rows, 'caso_full')) {
+    const { place, time, order, isLast, confirmed, deaths, newConfirmed, newDeaths, available } = day
+    yield {
+      city: place.city,
+      city_ibge_code: place.code,
+      date: isoDay(time),
+      epidemiological_week: weekOf(time),
+      estimated_population: Math.round(place.population * 1.008),
+      estimated_population_2019: place.population,
+      is_last: isLast,
+      is_repeated: available !== time,
+      last_available_confirmed: confirmed,
+      last_available_confirmed_per_100k_inhabitants: ((confirmed / place.population) * 100_000).toFixed(5),
+      last_available_date: isoDay(available),
+      last_available_death_rate: (deaths / confirmed).toFixed(4),
+      last_available_deaths: deaths,
+      order_for_place: order,
+      place_type: place.city === null ? 'state' : 'city',
+      state: place.state.uf,
+      new_confirmed: newConfirmed,
+      new_deaths: newDeaths,
+    }
+  }
+}
+
+const notes = [
+  'Dados totais coletados da Secretaria Estadual de Saúde',
+  'Boletim sem número; total de óbitos corrigido, ver "Nota técnica 3"',
+  'Divulgado às 18h.\nMunicípios com casos suspeitos não entram no total.',
+  'Casos importados: 2, indefinidos: 5',
+]
+
+/** Several bulletins for one date and state, as many as the number of rows asks for. */
+function* boletim(rows: number): Generator<Record<string, Cell>> {
+  const random = randomFrom('boletim')
+  const days = Math.min(daysMost, Math.max(1, Math.floor(rows / states.length / 1.4)))
+  const each = rows / days / states.length
+  let made = 0
+  for (let day = 0; day < days; day += 1) {
+    const date = isoDay(firstDay + day * dayMs)
+    for (const [index, { uf }] of states.entries()) {
+      const upTo = Math.round((day * states.length + index + 1) * each)
+      for (; made < upTo; made += 1) {
+        const url = `https://www.saude.${uf.toLowerCase()}.gov.br/boletins/covid-19/${date}-${random.between(1, 999)}.pdf`
+        yield { date, state: uf, url, notes: random.chance(0.2) ? random.pick(notes) : null }
+      }
+    }
+  }
+}
+
+const causes = ['indeterminate', 'others', 'pneumonia', 'respiratory_failure', 'sars', 'septicemia']
+
+/** One row a state and date; the totals of a state go on from day to day. */
+function* obitoCartorio(rows: number): Generator<Record<string, Cell>> {
+  const random = randomFrom('obito_cartorio')
+  const totals = new Map<string, number>()
+  const add = (key: string, count: number): number => {
+    const total = (totals.get(key) ?? 0) + count
+    totals.set(key, total)
+    return total
+  }
+  for (let made = 0; made < rows; made += 1) {
+    const time = Date.UTC(2020, 0, 1) + Math.floor(made / states.length) * dayMs
+    const state = states[made % states.length] as State
+    const week = weekOf(time)
+    const covid = time < firstDay ? 0 : random.between(0, Math.ceil(state.thousands / 900))
+    const row: Record<string, Cell> = {
+      date: isoDay(time),
+      state: state.uf,
+      epidemiological_week_2019: week,
+      epidemiological_week_2020: week,
+      deaths_covid19: add(`${state.uf} covid`, covid),
+      new_deaths_covid19: covid === 0 ? null : covid,
+    }
+    for (const year of [2019, 2020]) {
+      const newOfYear = causes.map((cause) => {
+        const most = cause === 'others' ? state.thousands / 100 : cause === 'sars' ? 1 : state.thousands / 900
+        const count = random.between(0, Math.ceil(most))
+        row[`deaths_${cause}_${year}`] = add(`${state.uf} ${cause} ${year}`, count)
+        row[`new_deaths_${cause}_${year}`] = count === 0 ? null : count
+        return count
+      })
+      const all = newOfYear.reduce((sum, count) => sum + count, year === 2020 ? covid : 0)
+      row[`deaths_total_${year}`] = add(`${state.uf} total ${year}`, all)
+      row[`new_deaths_total_${year}`] = all
+    }
+    yield row
+  }
+}
+
+export const covid19: readonly SampleTable[] = [
+  { id: 'covid19/boletim', rows: 1000, make: boletim },
+  { id: 'covid19/caso', rows: 5000, make: caso },
+  { id: 'covid19/caso_full', rows: 10_000, make: casoFull },
+  { id: 'covid19/obito_cartorio', rows: 1080, make: obitoCartorio },
+]

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { readSettings } from '../../core/settings.ts'
+import { lastWords, StartError } from '../../core/start-error.ts'
+import { chosenTables } from '../choose.ts'
+import { claimFolder, hasSources, writeSample } from './write.ts'
+
+/** `npm run sample -- [--scale N] [--if-none] [dataset/table ...]`: synthetic sources, the same on every machine. */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { scale: { type: 'string', default: '1' }, 'if-none': { type: 'boolean', default: false } },
+    allowPositionals: true,
+  })
+  const scale = Number(values.scale)
+  if (!/^\d+(\.\d+)?$/.test(values.scale) || scale <= 0) {
+    throw new StartError(`SCALE is "${values.scale}", and must be a number above 0, such as 0.1, 1 or 1000`)
+  }
+  const settings = readSettings(process.env)
+  const catalog = await loadCatalog(settings.catalog)
+  const tables = chosenTables(catalog, positionals)
+  if (values['if-none'] && (await hasSources(settings.sources))) return
+  await claimFolder(settings.sources)
+  for (const table of tables) {
+    const rows = await writeSample(settings.sources, table, scale)
+    console.log(`${tableId(table)}: ${rows.toLocaleString('en')} synthetic rows in ${settings.sources}`)
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(lastWords(error))
+  process.exitCode = 1
+}
