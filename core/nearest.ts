@@ -4,7 +4,8 @@ import { closest, distance } from 'fastest-levenshtein'
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (known.length === 0 || name.length > 100) return null
   const found = closest(name.toLowerCase(), [...known])
-  return distance(name.toLowerCase(), found.toLowerCase()) <= Math.max(1, Math.floor(name.length / 3))
+  return distance(name.toLowerCase(), found.toLowerCase()) <=
+    (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3)))
     ? found
     : null
 }

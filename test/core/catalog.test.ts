@@ -1,0 +1,364 @@
+import { readFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import type { Catalog } from '../../core/catalog/catalog.ts'
+import { catalogJsonSchema } from '../../core/catalog/definition.ts'
+import { CatalogError } from '../../core/catalog/faults.ts'
+import { loadCatalog, parseCatalog } from '../../core/catalog/load.ts'
+import { StartError } from '../../core/start-error.ts'
+import { specTables } from './spec-tables.ts'
+
+let catalog: Catalog
+beforeAll(async () => {
+  catalog = await loadCatalog('catalog.yaml')
+})
+
+describe('catalog.yaml', () => {
+  test('declares every dataset, table and field of the spec, in its order and with its type', () => {
+    const declared = [...catalog.datasets.values()].map((dataset) => ({
+      slug: dataset.slug,
+      tables: [...dataset.tables.values()].map((table) => ({
+        name: table.name,
+        fields: table.fields.map((field) => `${field.name}:${field.type}`),
+      })),
+    }))
+    expect(declared).toEqual(specTables)
+  })
+
+  test('gives each dataset the number of links that the spec states', () => {
+    const links = Object.fromEntries(
+      [...catalog.datasets].map(([slug, dataset]) => [slug, dataset.links.length]),
+    )
+    expect(links).toEqual({
+      covid19: 30,
+      'eleicoes-brasil': 1,
+      'gastos-diretos': 1,
+      'gastos-deputados': 1,
+      'socios-brasil': 2,
+      'cursos-prouni': 0,
+      'genero-nomes': 0,
+      'salarios-magistrados': 3,
+      govbr: 0,
+      'balneabilidade-bahia': 0,
+      'documentos-brasil': 0,
+    })
+  })
+
+  test('orders the tables whose order the spec states as the spec does', () => {
+    const tables = catalog.datasets.get('covid19')?.tables
+    const order = (name: string) =>
+      tables?.get(name)?.order.map(({ field, direction }) => `${field} ${direction}`)
+    expect(order('boletim')).toEqual(['date desc', 'state asc'])
+    expect(order('obito_cartorio')).toEqual(['date desc', 'state asc'])
+    expect(order('caso_full')).toEqual(['date asc', 'state asc', 'city_ibge_code asc'])
+  })
+
+  test('says that personal tax identifiers in documentos-brasil are obfuscated', () => {
+    expect(catalog.datasets.get('documentos-brasil')?.description).toMatch(/CPF.*ofuscados.*privacidade/)
+  })
+
+  test('is deeply frozen', () => {
+    expect(() => Object.assign(catalog.limits.rows[0] as object, { requests: 1 })).toThrow(TypeError)
+    expect(() =>
+      Object.assign(catalog.datasets.get('covid19')?.tables.get('caso')?.fields[0] as object, { name: 'x' }),
+    ).toThrow(TypeError)
+  })
+
+  test('has a JSON Schema that is up to date (`npm run schema` writes it)', async () => {
+    const written: unknown = JSON.parse(await readFile('core/catalog/catalog.schema.json', 'utf8'))
+    expect(written).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema())))
+  })
+})
+
+const good = `title: T
+description: D
+notice: Sparingly.
+limits:
+  rows: [{ requests: 60, per: 1m }]
+  catalog: []
+families:
+  v1: { prefix: /api/v1, scheme: http, trailing_slash: true }
+datasets:
+  - slug: d
+    name: D
+    description: D
+    author: { name: A, url: 'https://example.org' }
+    source: { name: A, url: 'https://example.org' }
+    license: { name: A, url: 'https://example.org' }
+    code_url: https://example.org
+    listed_in: [v1]
+    collected_at: 2020-02-29
+    links: []
+    tables:
+      - name: t
+        order: [date desc, city]
+        filters: [date]
+        search: [city]
+        fields:
+          - { name: date, type: date }
+          - { name: city, type: string }
+          - { name: value, type: decimal, precision: 10, scale: 3 }
+`
+
+function faultsOf(text: string): string[] {
+  try {
+    parseCatalog(text, 'c.yaml')
+    return []
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error
+    return error.message.split('\n').slice(1)
+  }
+}
+
+describe('the loader', () => {
+  test('takes a catalog that is right', () => {
+    expect(faultsOf(good)).toEqual([])
+  })
+
+  // Each row changes one place of the right catalog.
+  test.each<[what: string, from: string, to: string, faults: string[]]>([
+    [
+      'an unknown key',
+      'title: T',
+      'title: T\ntitel: X',
+      [
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, limits, families, datasets',
+      ],
+    ],
+    [
+      'an unknown key deep inside',
+      'type: date }',
+      'type: date, sorted: 1 }',
+      ['c.yaml:26:39: unknown key "sorted"; known here: name, type, precision, scale'],
+    ],
+    [
+      'a missing key',
+      '    code_url: https://example.org\n',
+      '',
+      ['c.yaml:10:5: the key "code_url" is missing'],
+    ],
+    [
+      'a number where text belongs',
+      'name: city, type',
+      'name: 012, type',
+      [
+        'c.yaml:22:28: there is no field "city"; known: date, value',
+        'c.yaml:24:18: there is no field "city"; known: date, value',
+        'c.yaml:27:21: must be text; YAML reads 012 as 12: write it in quotes, "012"',
+      ],
+    ],
+    [
+      'a word where a truth value belongs',
+      'trailing_slash: true',
+      'trailing_slash: yes',
+      ['c.yaml:8:56: must be true or false; YAML reads yes as text: remove the quotes, if it has any'],
+    ],
+    [
+      'a list where a map belongs',
+      "license: { name: A, url: 'https://example.org' }",
+      'license: [A]',
+      ['c.yaml:15:14: must be a map of keys, and is a list'],
+    ],
+    [
+      'nothing where a list belongs',
+      'links: []',
+      'links:',
+      ['c.yaml:19:11: must be a list; YAML reads nothing as null'],
+    ],
+    [
+      'an unknown type',
+      'type: string',
+      'type: strng',
+      [
+        'c.yaml:24:18: "city" cannot be searched: only fields of type string or text can',
+        'c.yaml:27:33: "strng" is not one of string, text, integer, float, decimal, bool, date, datetime (did you mean "string"?)',
+      ],
+    ],
+    [
+      'a field twice',
+      'name: value, type',
+      'name: city, type',
+      ['c.yaml:28:21: field name "city" is there twice: each must be unique'],
+    ],
+    [
+      'a field that differs only in case',
+      'name: value, type',
+      'name: City, type',
+      ['c.yaml:28:21: field name "City" differs from "city" only in case'],
+    ],
+    [
+      'a field name that JavaScript loses',
+      'name: value, type',
+      'name: __proto__, type',
+      ['c.yaml:28:21: "__proto__" is lost by JSON readers in JavaScript: choose another name'],
+    ],
+    [
+      'a field name that looks like a number',
+      'name: value, type',
+      "name: '2020', type",
+      ['c.yaml:28:21: "2020" looks like a number, and JSON readers move such keys: start it with a letter'],
+    ],
+    [
+      'a field name of DuckDB',
+      'name: value, type',
+      'name: file_row_number, type',
+      [`c.yaml:28:21: "file_row_number" is DuckDB's own name for the position of a row: choose another name`],
+    ],
+    [
+      'a field name with a control character',
+      'name: value, type',
+      'name: "a\\u0000b", type',
+      ['c.yaml:28:21: "a\u0000b" has a control character or white space at an end: remove it'],
+    ],
+    [
+      'an order by a field that is not there',
+      'date desc',
+      'dates desc',
+      ['c.yaml:22:17: there is no field "dates" (did you mean "date"?); known: date, city, value'],
+    ],
+    [
+      'an order with another word',
+      'date desc',
+      'date down',
+      ['c.yaml:22:17: there is no field "date down"; known: date, city, value'],
+    ],
+    [
+      'an order by a field twice',
+      'date desc, city',
+      'date desc, date',
+      ['c.yaml:22:28: order field "date" is there twice: each must be unique'],
+    ],
+    [
+      'a filter on a field that is not there',
+      'filters: [date]',
+      'filters: [dat]',
+      ['c.yaml:23:19: there is no field "dat" (did you mean "date"?); known: date, city, value'],
+    ],
+    [
+      'a search in a field without text',
+      'search: [city]',
+      'search: [value]',
+      ['c.yaml:24:18: "value" cannot be searched: only fields of type string or text can'],
+    ],
+    [
+      'a table twice',
+      '      - name: t\n',
+      '      - { name: t, order: [], fields: [{ name: x, type: text }] }\n      - name: t\n',
+      ['c.yaml:22:15: table name "t" is there twice: each must be unique'],
+    ],
+    [
+      'a dataset twice',
+      'datasets:\n',
+      "datasets:\n  - { slug: d, name: D, description: D, author: { name: A, url: 'https://x.org' }, source: { name: A, url: 'https://x.org' }, license: { name: A, url: 'https://x.org' }, code_url: 'https://x.org', listed_in: [], collected_at: 2020-01-01, links: [], tables: [] }\n",
+      ['c.yaml:11:11: dataset slug "d" is there twice: each must be unique'],
+    ],
+    [
+      'a slug that is no path',
+      'slug: d',
+      'slug: ../d',
+      ['c.yaml:10:11: "../d" must be lower-case letters, digits, - and _, starting with a letter or digit'],
+    ],
+    [
+      'a date that is not in the calendar',
+      '2020-02-29',
+      '2021-02-29',
+      ['c.yaml:18:19: "2021-02-29" must be a date of the calendar as YYYY-MM-DD'],
+    ],
+    [
+      'an address without a scheme',
+      'code_url: https://example.org',
+      'code_url: example.org',
+      ['c.yaml:16:15: "example.org" must be a whole address that starts with http:// or https://'],
+    ],
+    [
+      'an unknown time zone',
+      'links: []',
+      'links: []\n    timezone: Brazil/Rio',
+      ['c.yaml:20:15: "Brazil/Rio" must be a time zone by its IANA name, such as America/Sao_Paulo or UTC'],
+    ],
+    [
+      'an unknown family',
+      'listed_in: [v1]',
+      'listed_in: [v2]',
+      ['c.yaml:17:17: there is no family "v2" (did you mean "v1"?); known: v1'],
+    ],
+    [
+      'a family name that is no name',
+      'families:\n',
+      'families:\n  __proto__: { prefix: /x, scheme: http, trailing_slash: true }\n',
+      ['c.yaml:8:14: the family name "__proto__" must be lower-case letters, digits, - and _, letter first'],
+    ],
+    [
+      'an override of an unknown family',
+      'links: []',
+      'links: []\n    overrides: { v3: { data_slash: true } }',
+      ['c.yaml:20:22: there is no family "v3" (did you mean "v1"?); known: v1'],
+    ],
+    [
+      'digits of a field without a fraction',
+      'type: string',
+      'type: string, scale: 2',
+      ['c.yaml:27:48: "scale" belongs to fields of type decimal: remove it, or make the type decimal'],
+    ],
+    [
+      'more digits after the point than in all',
+      'scale: 3',
+      'scale: 10',
+      ['c.yaml:28:65: scale 10 must be less than precision 10, the digits in all'],
+    ],
+    [
+      'a window that is none',
+      'per: 1m',
+      'per: 1 min',
+      ['c.yaml:5:31: "1 min" must be a span of time such as 30s, 1m, 1h or 1d'],
+    ],
+    ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
+    [
+      'a tab that YAML refuses',
+      '  rows:',
+      '\trows:',
+      [
+        'c.yaml:5:1: Tabs are not allowed as indentation',
+        'c.yaml:6:1: All mapping items must start at the same column',
+      ],
+    ],
+    ['an unknown tag', 'title: T', 'title: !secret T', ['c.yaml:1:8: Unresolved tag: !secret']],
+    [
+      'a rename to a field that is not there',
+      'filters: [date]',
+      'source: { rename: { data: dat } }',
+      ['c.yaml:23:35: there is no field "dat" (did you mean "date"?); known: date, city, value'],
+    ],
+  ])('tells %s with its place', (_what, from, to, faults) => {
+    expect(good).toContain(from)
+    expect(faultsOf(good.replace(from, to))).toEqual(faults)
+  })
+
+  test('tells that the file is empty', () => {
+    expect(faultsOf('')).toEqual([
+      'c.yaml:1:1: is empty: it must hold title, description, notice, limits, families, datasets',
+    ])
+  })
+
+  test('tells all faults at once, in the order of the file', () => {
+    const bad = good
+      .replace('title: T', 'title: 1')
+      .replace('date desc', 'day desc')
+      .replace('type: string', 'type: str')
+    expect(faultsOf(bad).map((line) => line.split(': ')[0])).toEqual([
+      'c.yaml:1:8',
+      'c.yaml:22:17',
+      'c.yaml:24:18',
+      'c.yaml:27:33',
+    ])
+  })
+
+  test('does not follow aliases without end', () => {
+    const bomb = `a: &a [1]\n${[...'bcdefgh'].map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index] ?? ''},`.repeat(9)}]`).join('\n')}`
+    expect(faultsOf(bomb)[0]).toMatch(/cannot be read: Excessive alias count/)
+  })
+
+  test('tells a file that is not there, and which setting names it', async () => {
+    await expect(loadCatalog('no/such.yaml')).rejects.toThrow(StartError)
+    await expect(loadCatalog('no/such.yaml')).rejects.toThrow('set CATALOG to the path of a catalog.yaml')
+  })
+})

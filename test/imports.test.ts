@@ -1,0 +1,99 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+
+/** Rooms from the ground up; a room may import itself and those of a lower floor. */
+const floors: readonly (readonly string[])[] = [
+  ['core'],
+  ['server/http', 'ingest'],
+  ['server/rows', 'server/pages'],
+  ['server/routes'],
+  ['server/app.ts'],
+  ['server/main.ts'],
+]
+
+/** The one room that may import a package. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
+  yaml: ['core/catalog/load.ts'],
+  zod: ['core/catalog/definition.ts', 'core/catalog/load.ts', 'core/warehouse/manifest.ts'],
+  'fastest-levenshtein': ['core/nearest.ts'],
+  express: ['server/app.ts', 'server/http', 'server/routes'],
+  helmet: ['server/http/headers.ts'],
+  'express-rate-limit': ['server/http/limits.ts'],
+  pino: ['server/http/logging.ts'],
+}
+
+const imports = new Map<string, string[]>()
+
+beforeAll(async () => {
+  for (const folder of ['core', 'server', 'ingest']) {
+    for (const name of await readdir(folder, { recursive: true })) {
+      const file = path.posix.join(folder, name.replaceAll('\\', '/'))
+      if (!file.endsWith('.ts')) continue
+      const text = await readFile(file, 'utf8')
+      const found = [...text.matchAll(/(?:from|import) '([^']+)'/g)].map((match) => match[1] ?? '')
+      imports.set(
+        file,
+        found.map((target) =>
+          target.startsWith('.') ? path.posix.join(path.posix.dirname(file), target) : target,
+        ),
+      )
+    }
+  }
+})
+
+const roomOf = (file: string): string =>
+  floors.flat().find((room) => file === room || file.startsWith(`${room}/`)) ?? 'none'
+const floorOf = (file: string): number => floors.findIndex((rooms) => rooms.includes(roomOf(file)))
+const isOurs = (target: string): boolean => target.endsWith('.ts')
+
+function all(): [string, string][] {
+  return [...imports].flatMap(([file, targets]) => targets.map((target): [string, string] => [file, target]))
+}
+
+test('the rule sees the whole source', () => {
+  expect(imports.size).toBeGreaterThan(40)
+  expect(all().length).toBeGreaterThan(150)
+})
+
+test('every file is in a room', () => {
+  expect([...imports.keys()].filter((file) => roomOf(file) === 'none')).toEqual([])
+})
+
+test('imports go down, never up or across', () => {
+  const wrong = all().filter(([file, target]) => {
+    if (!isOurs(target) || roomOf(file) === roomOf(target)) return false
+    const serverMeetsIngest =
+      file.startsWith('ingest/') !== target.startsWith('ingest/') && !target.startsWith('core/')
+    return floorOf(target) >= floorOf(file) || serverMeetsIngest
+  })
+  expect(wrong).toEqual([])
+})
+
+test('there is no cycle', () => {
+  const visited = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, trail: readonly string[]): void => {
+    if (trail.includes(file)) cycles.push([...trail, file].join(' -> '))
+    if (visited.has(file)) return
+    visited.add(file)
+    for (const target of imports.get(file) ?? []) if (isOurs(target)) visit(target, [...trail, file])
+  }
+  for (const file of imports.keys()) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
+test('there are no barrels and no drawers', () => {
+  expect([...imports.keys()].filter((file) => /(^|\/)(index|utils?|helpers?)(\.ts|\/)/.test(file))).toEqual(
+    [],
+  )
+})
+
+test('each package is imported by the room that owns it alone', () => {
+  const wrong = all().filter(([file, target]) => {
+    if (isOurs(target) || target.startsWith('node:')) return false
+    return !(owners[target] ?? []).some((room) => file === room || file.startsWith(`${room}/`))
+  })
+  expect(wrong).toEqual([])
+})

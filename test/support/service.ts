@@ -1,0 +1,88 @@
+import os from 'node:os'
+import { afterAll } from '@jest/globals'
+import type { Express } from 'express'
+import request from 'supertest'
+import { Database } from '../../core/warehouse/duckdb.ts'
+import { createApp, type AppOptions } from '../../server/app.ts'
+import { openLog } from '../../server/http/logging.ts'
+import { Connections } from '../../server/rows/connections.ts'
+import { Snapshots } from '../../server/rows/snapshots.ts'
+import { temporaryFolder, type Workshop } from './workshop.ts'
+
+const closers: (() => Promise<void>)[] = []
+
+afterAll(async () => {
+  for (const close of closers) await close()
+})
+
+export interface Service {
+  readonly app: Express
+  readonly snapshots: Snapshots
+  readonly connections: Connections
+  /** Lines of the log so far. */
+  readonly logged: () => string
+}
+
+/** The real service over a workshop's warehouse, closed when the test file ends. */
+export async function serve(
+  { catalog, warehouse }: Workshop,
+  options: Partial<AppOptions> & { connectionCount?: number; timeoutMs?: number } = {},
+): Promise<Service> {
+  const database = await Database.open({
+    memory: '256MB',
+    threads: os.availableParallelism(),
+    scratch: await temporaryFolder(),
+    folders: [warehouse],
+  })
+  const { connectionCount = 2, timeoutMs = 20_000 } = options
+  const connections = await Connections.open(database, { connections: connectionCount, timeoutMs })
+  await database.lock()
+  let lines = ''
+  const log = openLog('info', { write: (line: string) => void (lines += line) })
+  const snapshots = new Snapshots(warehouse, catalog, log)
+  await snapshots.refresh()
+  const app = createApp({
+    catalog,
+    publicUrl: new URL('http://localhost:8000'),
+    rateLimits: false,
+    trustProxy: 0,
+    snapshots,
+    connections,
+    log,
+    ...options,
+  })
+  closers.push(async () => {
+    snapshots.stop()
+    await connections.close()
+    database.close()
+  })
+  return { app, snapshots, connections, logged: () => lines }
+}
+
+/** An envelope with its rows, checked to be a 200. */
+export interface Page {
+  readonly count: number
+  readonly next: string | null
+  readonly previous: string | null
+  readonly results: readonly Record<string, unknown>[]
+}
+
+/** A page by its address; absolute ones of the service itself are followed too. */
+export async function getPage(app: Express, address: string): Promise<Page> {
+  const { pathname, search } = new URL(address, 'http://localhost:8000')
+  const response = await request(app)
+    .get(pathname + search)
+    .expect(200)
+  return response.body as Page
+}
+
+/** All pages from an address on, by their `next`. */
+export async function walk(app: Express, address: string): Promise<Page[]> {
+  const pages: Page[] = []
+  for (let next: string | null = address; next !== null;) {
+    const page = await getPage(app, next)
+    pages.push(page)
+    next = page.next
+  }
+  return pages
+}

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll } from '@jest/globals'
+import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
+import { parseCatalog } from '../../core/catalog/load.ts'
+import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
+import { silentProgress } from '../../ingest/progress.ts'
+import type { Outcome } from '../../ingest/report.ts'
+
+const folders: string[] = []
+
+afterAll(async () => {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+})
+
+/** A folder of the test file's own, removed when it ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'acervo-test-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Sources and a warehouse of one test. */
+export interface Workshop {
+  readonly catalog: Catalog
+  readonly sources: string
+  readonly warehouse: string
+  /** Writes a source, such as `d/t.csv`. */
+  readonly write: (name: string, content: string | Uint8Array) => Promise<void>
+  /** Ingests tables (all of them) and returns what came of each. */
+  readonly ingest: (options?: Partial<IngestOptions> & { tables?: readonly string[] }) => Promise<Outcome[]>
+}
+
+export const importDate = new Date('2026-01-02T03:04:05.678Z')
+
+export async function workshop(
+  catalog: Catalog,
+  files: Record<string, string | Uint8Array> = {},
+): Promise<Workshop> {
+  const folder = await temporaryFolder()
+  const [sources, warehouse] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
+  const write: Workshop['write'] = async (name, content) => {
+    await mkdir(path.dirname(path.join(sources, name)), { recursive: true })
+    await writeFile(path.join(sources, name), content)
+  }
+  for (const [name, content] of Object.entries(files)) await write(name, content)
+  return {
+    catalog,
+    sources,
+    warehouse,
+    write,
+    ingest: async ({ tables, ...options } = {}) => {
+      const chosen = allTables(catalog).filter((table) => tables?.includes(table.name) ?? true)
+      const defaults = {
+        catalog,
+        sources,
+        warehouse,
+        memory: '500MB',
+        now: () => importDate,
+        progress: () => silentProgress,
+      }
+      const outcomes: Outcome[] = []
+      for await (const outcome of ingest(chosen, { ...defaults, ...options })) outcomes.push(outcome)
+      return outcomes
+    },
+  }
+}
+
+interface TinyTable {
+  readonly name?: string
+  /** `name:type` or `name:decimal:precision:scale`. */
+  readonly fields: readonly string[]
+  readonly order?: readonly string[]
+  readonly source?: object
+}
+
+/** A catalog of one dataset `d` with a few tables, families as in the real one. */
+export function tinyCatalog(...tables: readonly TinyTable[]): Catalog {
+  const party = { name: 'N', url: 'https://example.org/' }
+  const definition = {
+    title: 'T',
+    description: 'D',
+    notice: 'Use sparingly.',
+    limits: { rows: [{ requests: 2, per: '1m' }], catalog: [{ requests: 3, per: '1h' }] },
+    families: {
+      v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true },
+      unversioned: { prefix: '/api', scheme: 'https', trailing_slash: false },
+    },
+    datasets: [
+      {
+        slug: 'd',
+        name: 'D',
+        description: 'D',
+        author: party,
+        source: party,
+        license: party,
+        code_url: 'https://example.org/',
+        listed_in: ['v1'],
+        collected_at: '2020-01-01',
+        links: [],
+        tables: tables.map(({ name = 't', fields, order = [], source }) => ({
+          name,
+          order,
+          ...(source && { source }),
+          fields: fields.map((field) => {
+            const [fieldName, type, precision, scale] = field.split(':')
+            return {
+              name: fieldName,
+              type,
+              ...(scale !== undefined && { precision: Number(precision), scale: Number(scale) }),
+            }
+          }),
+        })),
+      },
+    ],
+  }
+  // JSON is YAML, so the real loader checks what the tests work with.
+  return parseCatalog(JSON.stringify(definition), 'tiny.yaml')
+}
