@@ -1,5 +1,5 @@
 import { didYouMean } from './nearest.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors.ts'
 
 interface SettingRow<T> {
   readonly name: string

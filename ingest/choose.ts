@@ -1,6 +1,6 @@
 import { allTables, tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { didYouMean } from '../core/nearest.ts'
-import { StartError } from '../core/start-error.ts'
+import { StartError } from '../core/errors.ts'
 
 /**
  * The tables named on the command line, all where none is named.

@@ -117,13 +117,14 @@ export async function writeParts(
   partRows: number,
   progress: Progress,
 ): Promise<WrittenPart[]> {
+  // Names of fields are qualified against: one of them may be `rowid`.
   const columns = fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const parts: WrittenPart[] = []
   for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
     const file = layout.part(parts.length)
     const count = Math.min(partRows, rows - firstRow)
     await db.rows(`copy (select ${columns.join(', ')} from sorted
-      where rowid between ${firstRow} and ${firstRow + count - 1} order by rowid)
+      where sorted.rowid between ${firstRow} and ${firstRow + count - 1} order by sorted.rowid)
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
     parts.push({ file, firstRow, rows: count })
     progress.advance({ fraction: (firstRow + count) / rows, rows: firstRow + count })

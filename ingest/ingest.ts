@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog/catalog.ts'
+import { messageOf } from '../core/errors.ts'
 import { Database, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { holdsFields, readManifest, type Manifest } from '../core/warehouse/manifest.ts'
@@ -41,7 +42,7 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
       const failure =
         error instanceof TableFailure
           ? error
-          : new TableFailure(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+          : Object.assign(new TableFailure(messageOf(error)), { cause: error })
       const report = await writeFailure(options.warehouse, table, failure, options.now())
       yield { status: 'failed', table, failure, report }
     } finally {
@@ -156,7 +157,7 @@ async function currentManifest(
   try {
     return await readManifest(layout.pointer(warehouse, table))
   } catch (error) {
-    progress.say(`${tableId(table)}: ${error instanceof Error ? error.message : String(error)}`)
+    progress.say(`${tableId(table)}: ${messageOf(error)}`)
     return null
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { codeOf } from '../core/errors.ts'
 import { layout } from '../core/warehouse/layout.ts'
 
 /** Runs work in a scratch folder of its own on the warehouse's file system, removed whatever happens. */
@@ -29,6 +30,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }

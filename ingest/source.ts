@@ -6,6 +6,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { SourceForm, Table } from '../core/catalog/catalog.ts'
+import { codeOf, messageOf } from '../core/errors.ts'
 import type { Progress } from './progress.ts'
 import { TableFailure } from './rejects.ts'
 import { CsvScanner } from './scan.ts'
@@ -60,8 +61,8 @@ export async function findSource(sources: string, table: Table): Promise<SourceF
   for (const packing of packings) {
     const name = table.name + packing.ending
     const file = path.join(sources, table.dataset, name)
-    const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    const facts = await stat(file).catch((error: unknown) => {
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
       throw error
     })
     if (facts?.isFile() === true) found.push({ file, name, bytes: facts.size, packing })
@@ -128,8 +129,8 @@ export async function readSource(
   try {
     await pipeline(createReadStream(source.file, { highWaterMark: readBytes }), measure, unpack, scan, sink)
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_')) {
-      const message = `${source.name} is damaged or cut off (${cause.message}): fetch it again`
+    if (codeOf(cause)?.startsWith('Z_') === true) {
+      const message = `${source.name} is damaged or cut off (${messageOf(cause)}): fetch it again`
       throw Object.assign(new TableFailure(message), { cause })
     }
     throw cause

@@ -1,4 +1,4 @@
-import { StartError } from '../start-error.ts'
+import { StartError } from '../errors.ts'
 
 /** Something wrong in catalog.yaml, and where. */
 export interface Fault {

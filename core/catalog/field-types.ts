@@ -17,7 +17,7 @@ interface FieldTypeRow {
   /** SQL: a stored value written as text. */
   readonly rendered: (column: string) => string
   /** SQL: a stored value as what `to_json` must see. */
-  readonly json: (column: string) => string
+  readonly json: (column: string, digits: Digits) => string
 }
 
 const same = (sql: string): string => sql
@@ -74,7 +74,8 @@ export const fieldTypes = {
       return withoutMinusZero(`(${whole}${fraction})`)
     },
     rendered: asText,
-    json: same,
+    // to_json would write 12.0 for a decimal without fraction.
+    json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   },
   bool: {
     stored: () => 'BOOLEAN',

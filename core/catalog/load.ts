@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import type { z } from 'zod'
 import { didYouMean } from '../nearest.ts'
-import { StartError } from '../start-error.ts'
+import { messageOf, StartError } from '../errors.ts'
 import { buildCatalog } from './build.ts'
 import type { Catalog } from './catalog.ts'
 import { checkNames, type Path } from './check.ts'
@@ -63,7 +63,7 @@ function plainValue(document: Document, report: (message: string) => void): unkn
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    report(`cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    report(`cannot be read: ${messageOf(error)}`)
     return null
   }
 }
@@ -205,7 +205,10 @@ function offsetOf(document: Document, path: Path, ofKey: boolean): number {
   return 0
 }
 
-/** A value as the author wrote it. */
+const writtenMax = 80
+
+/** A value as the author wrote it, shortened. */
 function written(node: Node): string {
-  return isScalar(node) ? (node.source ?? JSON.stringify(node.value)) : JSON.stringify(node)
+  const text = isScalar(node) ? (node.source ?? JSON.stringify(node.value)) : JSON.stringify(node)
+  return text.length <= writtenMax ? text : `${text.slice(0, writtenMax)}…`
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
+import { codeOf } from '../errors.ts'
 
 /** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
 export const manifestFormat = 1
@@ -53,7 +54,7 @@ export async function readManifest(file: string): Promise<Manifest | null> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
   try {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings.ts'
-import { lastWords, StartError } from '../../core/start-error.ts'
+import { lastWords, StartError } from '../../core/errors.ts'
 import { chosenTables } from '../choose.ts'
 import { claimFolder, hasSources, writeSample } from './write.ts'
 

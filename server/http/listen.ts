@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { StartError } from '../../core/start-error.ts'
+import { StartError } from '../../core/errors.ts'
 import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
 import { addressLengthMax } from './requests.ts'
 

@@ -20,8 +20,8 @@ export interface Plan {
 export function planPage(snapshot: Snapshot, slice: Pick<Slice, 'first' | 'rows'>): Plan[] {
   const end = slice.first + slice.rows
   const sql = `select encode(string_agg(line, ',' order by position)) from (
-    select file_row_number as position, to_json(${rowStruct(snapshot.table)})::varchar as line
-    from read_parquet($1, file_row_number = true) where file_row_number between $2 and $3)`
+    select part.file_row_number as position, to_json(${rowStruct(snapshot.table)})::varchar as line
+    from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
   return snapshot.manifest.parts
     .filter((part) => part.firstRow < end && part.firstRow + part.rows > slice.first)
     .map((part) => {
@@ -34,8 +34,9 @@ export function planPage(snapshot: Snapshot, slice: Pick<Slice, 'first' | 'rows'
 /** Keys in alphabetical order, as in the spec's pages (spec: Row). */
 function rowStruct(table: Table): string {
   const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const members = fields.map(
-    ({ name, type }) => `${quotedName(name)} := ${typeRow(type).json(quotedName(name))}`,
-  )
+  const members = fields.map((field) => {
+    const name = quotedName(field.name)
+    return `${name} := ${typeRow(field.type).json(`part.${name}`, field)}`
+  })
   return `struct_pack(${members.join(', ')})`
 }

@@ -4,7 +4,7 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import { catalogJsonSchema } from '../../core/catalog/definition.ts'
 import { CatalogError } from '../../core/catalog/faults.ts'
 import { loadCatalog, parseCatalog } from '../../core/catalog/load.ts'
-import { StartError } from '../../core/start-error.ts'
+import { StartError } from '../../core/errors.ts'
 import { specTables } from './spec-tables.ts'
 
 let catalog: Catalog
@@ -353,7 +353,10 @@ describe('the loader', () => {
   })
 
   test('does not follow aliases without end', () => {
-    const bomb = `a: &a [1]\n${[...'bcdefgh'].map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index] ?? ''},`.repeat(9)}]`).join('\n')}`
+    const bomb = `a: &a [1]\n${'bcdefgh'
+      .split('')
+      .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index] ?? ''},`.repeat(9)}]`)
+      .join('\n')}`
     expect(faultsOf(bomb)[0]).toMatch(/cannot be read: Excessive alias count/)
   })
 

@@ -1,0 +1,23 @@
+/** A program cannot start or go on; the message says what is wrong, where, and what to do. */
+export class StartError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StartError'
+  }
+}
+
+/** What to print for an error that ends a program: a stack only where it is a bug. */
+export function lastWords(error: unknown): unknown {
+  return error instanceof StartError ? error.message : error
+}
+
+/** The code of an error of Node, such as `ENOENT`; undefined where it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error
+  return hasCode && typeof error.code === 'string' ? error.code : undefined
+}
+
+export function messageOf(error: unknown): string {
+  const hasMessage = typeof error === 'object' && error !== null && 'message' in error
+  return hasMessage ? String(error.message) : String(error)
+}

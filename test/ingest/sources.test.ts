@@ -1,0 +1,342 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import request from 'supertest'
+import { outcomeLines, type Outcome } from '../../ingest/report.ts'
+import { CsvScanner } from '../../ingest/scan.ts'
+import { getPage, serve } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+const catalog = tinyCatalog({ fields: ['a:string', 'b:integer'] })
+const isPublished = (outcome: Outcome | undefined): boolean => outcome?.status === 'published'
+
+async function rowsOf(shop: Workshop): Promise<readonly unknown[][]> {
+  const { app } = await serve(shop)
+  const page = await getPage(app, '/api/v1/dataset/d/t/data/?page_size=10000')
+  return page.results.map((row) => Object.values(row))
+}
+
+async function failureOf(content: string | Uint8Array, name = 'd/t.csv'): Promise<string[]> {
+  const shop = await workshop(catalog, { [name]: content })
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
+  return outcomeLines(outcome).slice(0, -1)
+}
+
+describe('every plain form of CSV loads the same rows', () => {
+  const rows = [
+    ['x', 1],
+    ['y\nz', 2],
+    [null, null],
+  ]
+  test.each<[form: string, name: string, content: string | Uint8Array]>([
+    ['LF', 'd/t.csv', 'a,b\nx,1\n"y\nz",2\n,\n'],
+    ['no line feed at the end', 'd/t.csv', 'a,b\nx,1\n"y\nz",2\n,'],
+    ['CRLF', 'd/t.csv', 'a,b\r\nx,1\r\n"y\nz",2\r\n,\r\n'],
+    ['both line ends', 'd/t.csv', 'a,b\r\nx,1\n"y\nz",2\r\n,\n'],
+    ['byte order mark', 'd/t.csv', '\uFEFFa,b\nx,1\n"y\nz",2\n,\n'],
+    ['quoted header', 'd/t.csv', '"a","b"\nx,1\n"y\nz","2"\n"",""\n'],
+    ['columns in another order', 'd/t.csv', 'b,a\n1,x\n2,"y\nz"\n,\n'],
+    ['blank lines', 'd/t.csv', '\na,b\n\nx,1\n\r\n"y\nz",2\n,\n\n\n'],
+    ['gzip', 'd/t.csv.gz', gzipSync('a,b\nx,1\n"y\nz",2\n,\n')],
+    ['gzip of two members', 'd/t.csv.gz', Buffer.concat([gzipSync('a,b\nx,1\n'), gzipSync('"y\nz",2\n,\n')])],
+  ])('%s', async (_form, name, content) => {
+    const shop = await workshop(catalog, { [name]: content })
+    await shop.ingest()
+    await expect(rowsOf(shop)).resolves.toEqual(rows)
+  })
+
+  test('a delimiter and other header names that the catalog declares', async () => {
+    const source = { delimiter: ';', rename: { Município: 'a', 'Qtd.': 'b' } }
+    const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {
+      'd/t.csv': 'Qtd.;Município\n1;"x;1"\n2;y,z\n',
+    })
+    await shop.ingest()
+    await expect(rowsOf(shop)).resolves.toEqual([
+      ['x;1', 1],
+      ['y,z', 2],
+    ])
+  })
+
+  test('one column, where a blank line is a row', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['a:string'] }), { 'd/t.csv': 'a\nx\n\n""\ny\n' })
+    await shop.ingest()
+    await expect(rowsOf(shop)).resolves.toEqual([['x'], [null], [null], ['y']])
+  })
+
+  test('a header alone is an empty table', async () => {
+    const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n' })
+    const [outcome] = await shop.ingest()
+    expect(outcome).toMatchObject({ status: 'published', manifest: { rows: 0, parts: [] } })
+    const { app } = await serve(shop)
+    await expect(getPage(app, '/api/v1/dataset/d/t/data/')).resolves.toEqual({
+      count: 0,
+      next: null,
+      previous: null,
+      results: [],
+    })
+  })
+
+  test('field names that SQL would trip over', async () => {
+    const names = [
+      'select',
+      'a "quoted" name',
+      "it's",
+      'Preço médio (R$)',
+      'f0',
+      'c1',
+      'rowid',
+      'position',
+      'line',
+      'x;drop table t--',
+      '日本',
+    ]
+    const header = names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')
+    const shop = await workshop(
+      tinyCatalog({ fields: names.map((name) => `${name}:integer`), order: ['rowid desc'] }),
+      {
+        'd/t.csv': `${header}\n${names.map((_, index) => index).join(',')}\n${names.map((_, index) => index + 100).join(',')}\n`,
+      },
+    )
+    expect((await shop.ingest()).flatMap(outcomeLines)).toEqual([expect.stringContaining('published 2 rows')])
+    const { app } = await serve(shop)
+    const { results } = await getPage(app, '/api/v1/dataset/d/t/data/')
+    const expected = (base: number) => Object.fromEntries(names.map((name, index) => [name, index + base]))
+    expect(results).toEqual([expected(100), expected(0)])
+    expect(Object.keys(results[0] ?? {})).toEqual(names.toSorted())
+  })
+})
+
+describe('what cannot be read without guessing is refused with line and reason', () => {
+  test.each<[what: string, content: string | Uint8Array, lines: string[]]>([
+    ['an empty file', '', ['d/t: FAILED, the source is empty: it must at least have a header']],
+    [
+      'a short row',
+      'a,b\nx\ny,2\n',
+      ['d/t: FAILED, the source cannot be read as CSV', '  line 2: the row has 1 values, and the header 2'],
+    ],
+    [
+      'a long row after a line break in quotes',
+      'a,b\n"x\n\n",1\ny,2,3\n',
+      ['d/t: FAILED, the source cannot be read as CSV', '  line 5: the row has 3 values, and the header 2'],
+    ],
+    [
+      'an open quote',
+      'a,b\nx,1\n"y,2\n',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 3: a quoted value is never closed: the file is cut off, or a quote is stray',
+      ],
+    ],
+    [
+      'a quote inside',
+      'a,b\nx"y,1\n',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 2: a quote stands inside a value that does not start with one',
+      ],
+    ],
+    [
+      'text after a quote',
+      'a,b\n"x" ,1\n',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 2: text follows the closing quote of a value',
+      ],
+    ],
+    [
+      'Mac line ends',
+      'a,b\rx,1\r',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 1: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+      ],
+    ],
+    [
+      'a carriage return at the end',
+      'a,b\nx,1\r',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 2: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+      ],
+    ],
+    [
+      'a NUL byte',
+      'a,b\nx,1\ny\0,2\n',
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 3: a NUL byte: this is not a text file, or it is damaged',
+      ],
+    ],
+    [
+      'Latin-1',
+      Buffer.from('a,b\nx,1\nSão,2\n', 'latin1'),
+      [
+        'd/t: FAILED, the source cannot be read as CSV',
+        '  line 3: the byte 0xe3 is not UTF-8: convert the source to UTF-8',
+      ],
+    ],
+    [
+      'UTF-16',
+      Buffer.from('\uFEFFa,b\n', 'utf16le'),
+      ['d/t: FAILED, t.csv is UTF-16 text: convert it to UTF-8'],
+    ],
+    [
+      'a zip named csv',
+      Buffer.from('PK\u0003\u0004rest'),
+      ['d/t: FAILED, t.csv is a zip or xlsx file: export it as CSV'],
+    ],
+    ['a gzip named csv', gzipSync('a,b\n'), ['d/t: FAILED, t.csv is a gzip file: name it .csv.gz']],
+    [
+      'a page in place of data',
+      '<html>\n<body>not found</body>\n',
+      [
+        'd/t: FAILED, the header does not fit: the column "a" is missing; the column "b" is missing; the column "<html>" is not a field of d/t. Remedy: change the source, or the fields (or source.rename) of the table in the catalog',
+      ],
+    ],
+    [
+      'a column twice',
+      'a,b,a\nx,1,y\n',
+      [
+        'd/t: FAILED, the header does not fit: the column "a" is there twice. Remedy: change the source, or the fields (or source.rename) of the table in the catalog',
+      ],
+    ],
+    [
+      'a misspelt column',
+      'a,bb\nx,1\n',
+      [
+        'd/t: FAILED, the header does not fit: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename) of the table in the catalog',
+      ],
+    ],
+  ])('%s', async (_what, content, lines) => {
+    await expect(failureOf(content)).resolves.toEqual(lines)
+  })
+
+  const packed = gzipSync('a,b\nx,1\n'.repeat(5000))
+  test.each<[what: string, content: Uint8Array, line: RegExp]>([
+    [
+      'cut off',
+      packed.subarray(0, packed.length - 5),
+      /t\.csv\.gz is damaged or cut off \(unexpected end of file\): fetch it again/,
+    ],
+    [
+      'with a flipped bit',
+      packed.map((byte, at) => (at === packed.length - 6 ? byte ^ 1 : byte)),
+      /t\.csv\.gz is damaged or cut off \(incorrect .* check\)/,
+    ],
+    [
+      'that is none',
+      Buffer.from('a,b\nx,1\n'),
+      /t\.csv\.gz is damaged or cut off \(incorrect header check\)/,
+    ],
+    [
+      'that fills the disk',
+      gzipSync(Buffer.alloc(80 * 1024 * 1024, 'a')),
+      /t\.csv\.gz unpacks to more than 500 times its size: refused/,
+    ],
+  ])('a gzip file %s', async (_what, content, line) => {
+    expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
+  })
+
+  test('two files that could be meant', async () => {
+    const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n', 'd/t.csv.gz': gzipSync('a,b\n') })
+    const [outcome] = await shop.ingest()
+    expect(outcomeLines(outcome as Outcome)[0]).toMatch(
+      /both .*t\.csv and .*t\.csv\.gz exist: keep the one that is meant/,
+    )
+  })
+
+  test('many rejects: the first thousand whole, all counted, in the order of the source', async () => {
+    const lines = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `x,${index}` : 'y,bad'))
+    const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${lines.join('\n')}\n` })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'failed') throw new Error('expected a failure')
+    expect(outcome.failure.rejectCount).toBe(1500)
+    expect(outcome.failure.rejects.map((reject) => reject.line)).toEqual(
+      Array.from({ length: 1000 }, (_, index) => 3 + 2 * index),
+    )
+    const report = JSON.parse(await readFile(outcome.report, 'utf8')) as {
+      rejects: number
+      first_rejects: unknown[]
+    }
+    expect([report.rejects, report.first_rejects.length]).toEqual([1500, 1000])
+    expect(outcomeLines(outcome).at(-2)).toBe('  and 1,490 more')
+  })
+})
+
+const cellText = fc.string({
+  unit: fc.constantFrom('a', ',', '"', '\n', '\r', 'é', '😀', ' ', ';', '0'),
+  maxLength: 6,
+})
+
+function quoted(text: string, always: boolean): string {
+  return always || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+test('whatever a writer of RFC 4180 writes comes back exactly, however its bytes are cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(cellText, cellText), { minLength: 1, maxLength: 30 }),
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      async (cells, lineEnd, always) => {
+        // A wholly empty line is no row in a file of two columns, so the first value is always there.
+        const text = [['a', 'b'], ...cells.map(([a, b]) => [`k${a}`, b])]
+          .map((row) => row.map((cell) => quoted(cell, always)).join(','))
+          .join(lineEnd)
+        const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:text'] }), { 'd/t.csv': text })
+        const [outcome] = await shop.ingest()
+        if (!isPublished(outcome)) throw new Error(outcomeLines(outcome as Outcome).join('\n'))
+        expect(await rowsOf(shop)).toEqual(cells.map(([a, b]) => [`k${a}`, b === '' ? null : b]))
+      },
+    ),
+    { numRuns: 25 },
+  )
+})
+
+function scan(chunks: readonly Buffer[]) {
+  const scanner = new CsvScanner({ delimiter: ',', locate: new Set([0, 1, 2, 3]) })
+  const plain = Buffer.concat([...chunks.map((chunk) => scanner.push(chunk)), scanner.end()]).toString()
+  const { header, columns, records, blankLines, rejectCount, lines } = scanner
+  return { plain, header, columns, records, blankLines, rejectCount, lines: [...lines] }
+}
+
+test('the scanner counts the same however the bytes are cut', () => {
+  const text = Buffer.from('\uFEFFa,b\r\n"x ""é""\r\n😀",1\r\n\r\n,\n"",é\nlast,"2"')
+  const whole = scan([text])
+  expect(whole).toEqual({
+    plain: 'a,b\n"x ""é""\r\n😀",1\n,\n"",é\nlast,"2"\n',
+    header: ['a', 'b'],
+    columns: [
+      { filled: 2, bytes: 16 },
+      { filled: 3, bytes: 4 },
+    ],
+    records: 4,
+    blankLines: 1,
+    rejectCount: 0,
+    lines: [
+      [0, 2],
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ],
+  })
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: text.length })), (cuts) => {
+      const ends = [...new Set([...cuts, text.length])].toSorted((a, b) => a - b)
+      expect(scan(ends.map((end, index) => text.subarray(ends[index - 1] ?? 0, end)))).toEqual(whole)
+    }),
+  )
+})
+
+test('nothing is left in the scratch folder, whatever happened', async () => {
+  const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nx,bad\n' })
+  await shop.ingest()
+  await shop.write('d/t.csv', 'a,b\nx,1\n')
+  await shop.ingest()
+  await expect(readdir(path.join(shop.warehouse, '.scratch'))).resolves.toEqual([])
+  const { app } = await serve(shop)
+  await request(app).get('/api/v1/dataset/d/t/data/').expect(200)
+})
