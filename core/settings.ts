@@ -89,7 +89,7 @@ export const settingRows = {
   }),
   queryConnections: row({
     name: 'QUERY_CONNECTIONS',
-    default: '4',
+    default: '3',
     meaning: 'Queries that run at the same time; others wait in line.',
     parse: (text) => wholeNumber(text, 1, 64),
     expects: 'a whole number from 1 to 64',

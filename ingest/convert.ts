@@ -117,7 +117,7 @@ export async function writeParts(
   partRows: number,
   progress: Progress,
 ): Promise<WrittenPart[]> {
-  // Names of fields are qualified against: one of them may be `rowid`.
+  // Qualified, since a field may be named rowid too.
   const columns = fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const parts: WrittenPart[] = []
   for (let firstRow = 0; firstRow < rows; firstRow += partRows) {

@@ -8,6 +8,7 @@ import {
   type DuckDBValue,
   version,
 } from '@duckdb/node-api'
+import { messageOf } from '../errors.ts'
 import { quotedText } from './sql.ts'
 
 /** The only importer of @duckdb/node-api: opening, locking down, and running statements under a time bound. */
@@ -36,6 +37,14 @@ export class QueryTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`the query took longer than ${timeoutMs} ms`)
     this.name = 'QueryTimeout'
+  }
+}
+
+/** The statement needs more memory than the database may use. */
+export class OutOfMemory extends Error {
+  constructor(cause: unknown) {
+    super('the query needs more memory than it may use', { cause })
+    this.name = 'OutOfMemory'
   }
 }
 
@@ -139,7 +148,7 @@ export class Connection {
       return await read(statement)
     } catch (error) {
       if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
-      throw error
+      throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
     } finally {
       timer.stop()
       statement.destroySync()

@@ -27,6 +27,7 @@ export const problemRows = {
   'internal-error': { status: 500, title: 'Something went wrong in the service' },
   'not-published': { status: 503, title: 'The table is not published yet' },
   overloaded: { status: 503, title: 'The service is busy' },
+  'page-too-large': { status: 503, title: 'The page needs too much memory' },
   'query-timeout': { status: 503, title: 'The query took too long' },
 } as const satisfies Record<string, ProblemRow>
 

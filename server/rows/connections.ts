@@ -1,4 +1,4 @@
-import { QueryTimeout, type Connection, type Database } from '../../core/warehouse/duckdb.ts'
+import { OutOfMemory, QueryTimeout, type Connection, type Database } from '../../core/warehouse/duckdb.ts'
 import { Problem } from '../http/problems.ts'
 import type { Plan } from './plan.ts'
 
@@ -9,6 +9,8 @@ export interface ConnectionLimits {
 }
 
 const retryAfterSeconds = 5
+const pageTooLarge =
+  'The rows of this page need more memory than a query may use: ask for fewer with page_size.'
 
 /**
  * A fixed number of connections behind a first-come line. A connection runs one statement at a time, and all
@@ -49,6 +51,7 @@ export class Connections {
     } catch (error) {
       if (error instanceof QueryTimeout)
         throw busy('query-timeout', 'The query took too long and was stopped.')
+      if (error instanceof OutOfMemory) throw new Problem('page-too-large', pageTooLarge)
       throw error
     } finally {
       this.#giveBack(connection)
