@@ -1,0 +1,80 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { serve, type Service } from '../support/service.ts'
+import { workshop } from '../support/workshop.ts'
+
+/**
+ * The contract as files: `cases/<name>.http` holds a request and, after a line `---`, the whole answer.
+ * `~` stands for a value that differs each time. The sources beside them are what was ingested.
+ */
+const folder = 'test/contract'
+const cases = (await readdir(path.join(folder, 'cases'))).filter((name) => name.endsWith('.http'))
+
+/** Headers that a case states; the others are asserted once, in http.test.ts. */
+const stated = [
+  'allow',
+  'vary',
+  'content-type',
+  'location',
+  'retry-after',
+  'acervo-snapshot',
+  'acervo-count',
+  'cache-control',
+]
+
+let service: Service
+beforeAll(async () => {
+  const catalog = await loadCatalog('catalog.yaml')
+  const files: Record<string, string> = {}
+  for (const name of await readdir(path.join(folder, 'sources'), { recursive: true })) {
+    if (name.endsWith('.csv')) files[name] = await readFile(path.join(folder, 'sources', name), 'utf8')
+  }
+  const shop = await workshop(catalog, files)
+  await shop.ingest()
+  service = await serve(shop)
+})
+
+test.each(cases)('%s', async (name) => {
+  const file = path.join(folder, 'cases', name)
+  const [asked = '', expected = ''] = (await readFile(file, 'utf8')).split('\n---\n')
+  const [line = '', ...headerLines] = asked.trim().split('\n')
+  const [method = '', target = ''] = line.split(' ')
+  const headers = Object.fromEntries(headerLines.map((header) => header.split(': ')))
+
+  const response = await request(service.app)
+    [method.toLowerCase() as 'get'](target)
+    .set(headers)
+    .buffer(true)
+    .parse((res, done) => {
+      let text = ''
+      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      res.on('end', () => done(null, text))
+    })
+  const answered = [
+    String(response.status),
+    ...stated.flatMap((header) => {
+      const value: unknown = response.headers[header]
+      return typeof value === 'string' ? [`${header}: ${value}`] : []
+    }),
+    '',
+    readable(typeof response.body === 'string' ? response.body : ''),
+  ].join('\n')
+  const steady = answered
+    .replaceAll(/urn:uuid:[0-9a-f-]{36}/g, 'urn:uuid:~')
+    .replaceAll(/20260102T030405Z-[0-9a-f]{12}/g, '20260102T030405Z-~')
+  if (process.env['UPDATE_CONTRACT'] === 'yes') {
+    const { writeFile } = await import('node:fs/promises')
+    await writeFile(file, `${asked.trim()}\n---\n${steady.trim()}\n`)
+  }
+  expect(steady.trim()).toBe(expected.trim())
+})
+
+/** JSON over lines, keys in the order of the wire, and proof that the wire has no white space. */
+function readable(body: string): string {
+  if (body === '') return ''
+  const value: unknown = JSON.parse(body)
+  return JSON.stringify(value, null, 2)
+}
