@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { messageOf } from '../core/errors.ts'
-import { Database, type Connection } from '../core/warehouse/duckdb.ts'
+import { Database, OutOfMemory, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { holdsFields, readManifest, type Manifest } from '../core/warehouse/manifest.ts'
 import { checkSource, type MatchedField } from './check.ts'
@@ -39,16 +39,22 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
     try {
       yield await ingestTable(table, options, progress)
     } catch (error) {
-      const failure =
-        error instanceof TableFailure
-          ? error
-          : Object.assign(new TableFailure(messageOf(error)), { cause: error })
+      const failure = asFailure(error, options.memory)
       const report = await writeFailure(options.warehouse, table, failure, options.now())
       yield { status: 'failed', table, failure, report }
     } finally {
       progress.end()
     }
   }
+}
+
+function asFailure(error: unknown, memory: string): TableFailure {
+  if (error instanceof TableFailure) return error
+  const message =
+    error instanceof OutOfMemory
+      ? `it needs more memory than ${memory}: set INGEST_MEMORY to more`
+      : messageOf(error)
+  return Object.assign(new TableFailure(message), { cause: error })
 }
 
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {

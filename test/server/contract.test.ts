@@ -42,10 +42,12 @@ test.each(cases)('%s', async (name) => {
   const [asked = '', expected = ''] = (await readFile(file, 'utf8')).split('\n---\n')
   const [line = '', ...headerLines] = asked.trim().split('\n')
   const [method = '', target = ''] = line.split(' ')
-  const headers = Object.fromEntries(headerLines.map((header) => header.split(': ')))
+  const headers: Record<string, string> = Object.fromEntries(
+    headerLines.map((header) => header.split(': ', 2)),
+  )
 
-  const response = await request(service.app)
-    [method.toLowerCase() as 'get'](target)
+  const agent = request(service.app)
+  const response = await agent[method.toLowerCase() as 'get'](target)
     .set(headers)
     .buffer(true)
     .parse((res, done) => {

@@ -26,10 +26,10 @@ export interface Service {
 /** The real service over a workshop's warehouse, closed when the test file ends. */
 export async function serve(
   { catalog, warehouse }: Workshop,
-  options: Partial<AppOptions> & { connectionCount?: number; timeoutMs?: number } = {},
+  options: Partial<AppOptions> & { connectionCount?: number; timeoutMs?: number; memory?: string } = {},
 ): Promise<Service> {
   const database = await Database.open({
-    memory: '256MB',
+    memory: options.memory ?? '256MB',
     threads: os.availableParallelism(),
     scratch: await temporaryFolder(),
     folders: [warehouse],

@@ -1,0 +1,279 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, jest, test } from '@jest/globals'
+import request from 'supertest'
+import { planPage } from '../../server/rows/plan.ts'
+import { getPage, serve, walk } from '../support/service.ts'
+import { tinyCatalog, workshop } from '../support/workshop.ts'
+
+const address = '/api/v1/dataset/d/t/data/'
+
+/** `n` from 0, in a table that is ordered by it and written in parts of a few rows. */
+async function numbered(rows: number, partRows: number) {
+  const lines = Array.from({ length: rows }, (_, index) => `${(index * 7) % rows},x${index}`)
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest({ partRows })
+  return shop
+}
+
+describe('pages', () => {
+  test.each([1, 2, 3, 7, 10, 22, 23, 24, 1000])(
+    'of %i rows give each row once and in order, over parts of 5 rows',
+    async (size) => {
+      const { app } = await serve(await numbered(23, 5))
+      const pages = await walk(app, `${address}?page_size=${size}`)
+      expect(pages.flatMap((page) => page.results.map((row) => row['n']))).toEqual([
+        ...Array.from({ length: 23 }).keys(),
+      ])
+      expect(pages.map((page) => page.count)).toEqual(pages.map(() => 23))
+      expect(pages.map((page) => page.results.length)).toEqual(
+        Array.from({ length: Math.ceil(23 / size) }, (_, index) => Math.min(size, 23 - index * size)),
+      )
+      const backwards: unknown[] = []
+      for (let next: string | null = `${address}?page=last&page_size=${size}`; next !== null;) {
+        const page = await getPage(app, next)
+        backwards.push(...page.results.map((row) => row['n']).toReversed())
+        next = page.previous
+      }
+      expect(backwards).toEqual([...Array.from({ length: 23 }).keys()].toReversed())
+    },
+  )
+
+  test.each<[page: string, first: number | null]>([
+    ['1', 0],
+    ['02', 10],
+    ['+3', null],
+    ['%2B3', 20],
+    [' 2 ', 10],
+    ['%202', 10],
+    ['last', 20],
+    ['', 0],
+    ['0', null],
+    ['-1', null],
+    ['4', null],
+    ['1.5', null],
+    ['2.0', null],
+    ['1e1', null],
+    ['1_0', null],
+    ['abc', null],
+    ['LAST', null],
+    ['%00', null],
+    ['%D9%A2', null],
+    ['99999999999999999999', null],
+  ])('page=%s', async (page, first) => {
+    const { app } = await serve(await numbered(23, 100))
+    const response = await request(app).get(`${address}?page_size=10&page=${page.replaceAll(' ', '%20')}`)
+    const body = response.body as { results?: { n: number }[]; detail?: string }
+    // A plus sign is a space in a query, so `+3` asks for page " 3".
+    const expected = page === '+3' ? 20 : first
+    expect([response.status, body.results?.[0]?.n ?? null, body.detail]).toEqual(
+      expected === null ? [404, null, 'Invalid page.'] : [200, expected, undefined],
+    )
+  })
+
+  test.each(['0', '-1', '10001', 'abc', '1.5', '1e2', ' 5', '%00', '９'])(
+    'page_size=%s is refused by name',
+    async (size) => {
+      const { app } = await serve(await numbered(3, 100))
+      const response = await request(app)
+        .get(`${address}?page_size=${encodeURI(size)}`)
+        .expect(400)
+      expect(response.body).toMatchObject({
+        errors: [
+          {
+            parameter: 'page_size',
+            message: 'The parameter "page_size" must be a whole number from 1 to 10000.',
+          },
+        ],
+      })
+    },
+  )
+
+  test('a page opens only the parts it needs, one statement each', async () => {
+    const shop = await numbered(23, 5)
+    const { snapshots } = await serve(shop)
+    const table = shop.catalog.datasets.get('d')?.tables.get('t')
+    const snapshot = table && snapshots.current(table)
+    if (!snapshot) throw new Error('no snapshot')
+    const opened = (first: number, rows: number) =>
+      planPage(snapshot, { first, rows }).map(({ parameters: [file, from, to] }) => [
+        path.basename(String(file)),
+        from,
+        to,
+      ])
+    expect(opened(0, 5)).toEqual([['part-00000.parquet', 0, 4]])
+    expect(opened(21, 2)).toEqual([['part-00004.parquet', 1, 2]])
+    expect(opened(4, 7)).toEqual([
+      ['part-00000.parquet', 4, 4],
+      ['part-00001.parquet', 0, 4],
+      ['part-00002.parquet', 0, 0],
+    ])
+    expect(opened(0, 0)).toEqual([])
+  })
+})
+
+test('the declared order is total: directions, nulls last, ties as in the source', async () => {
+  const shop = await workshop(
+    tinyCatalog({ fields: ['a:string', 'b:integer', 'at:integer'], order: ['a desc', 'b'] }),
+    {
+      'd/t.csv': 'a,b,at\nx,2,0\n,1,1\nÉ,1,2\nx,,3\nx,2,4\ny,1,5\nx,1,6\n,,7\nZ,1,8\nx,2,9\n',
+    },
+  )
+  await shop.ingest({ partRows: 4 })
+  const { app } = await serve(shop)
+  const pages = await walk(app, `${address}?page_size=3`)
+  expect(pages.flatMap((page) => page.results.map((row) => row['at']))).toEqual([
+    2, 5, 6, 0, 4, 9, 3, 8, 1, 7,
+  ])
+})
+
+test('rows keep their order over many row groups and threads', async () => {
+  const shop = await numbered(100_003, 70_000)
+  const { app } = await serve(shop)
+  const pages = await walk(app, `${address}?page_size=10000`)
+  expect(pages.flatMap((page) => page.results.map((row) => row['n']))).toEqual([
+    ...Array.from({ length: 100_003 }).keys(),
+  ])
+})
+
+function csv(tag: string, rows: number): string {
+  return `n,s\n${Array.from({ length: rows }, (_, index) => `${index},${tag}`).join('\n')}\n`
+}
+
+describe('a refresh', () => {
+  test('is followed without a restart, and no answer mixes two snapshots', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+      'd/t.csv': csv('v0', 50),
+    })
+    await shop.ingest({ partRows: 7 })
+    const { app, snapshots } = await serve(shop)
+    snapshots.follow()
+    const publishing = new AbortController()
+    const seen = new Set<string>()
+    const reader = async (): Promise<void> => {
+      while (!publishing.signal.aborted) {
+        const { count, results } = await getPage(app, `${address}?page_size=10000`)
+        const tags = new Set(results.map((result) => String(result['s'])))
+        const [tag = ''] = tags
+        expect({ tags: tags.size, count, length: results.length }).toEqual({
+          tags: 1,
+          count: 50 + Number(tag.slice(1)),
+          length: count,
+        })
+        seen.add(tag)
+      }
+    }
+    const readers = Promise.all([reader(), reader(), reader()])
+    for (let version = 1; version <= 3; version += 1) {
+      await shop.write('d/t.csv', csv(`v${version}`, 50 + version))
+      const [outcome] = await shop.ingest({ partRows: 7, now: () => new Date(Date.UTC(2026, 1, version)) })
+      expect(outcome?.status).toBe('published')
+      const until = Date.now() + 2000
+      while (!seen.has(`v${version}`) && Date.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      expect([...seen]).toContain(`v${version}`)
+    }
+    publishing.abort()
+    await readers
+  })
+
+  test('that fails leaves the old snapshot serving, and the detail its date', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': csv('old', 3),
+    })
+    await shop.ingest()
+    const { app, snapshots } = await serve(shop)
+    await shop.write('d/t.csv', 'n,s\n1,new\nx,new\n')
+    const [outcome] = await shop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
+    expect(outcome?.status).toBe('failed')
+    await snapshots.refresh()
+    const { count, results } = await getPage(app, address)
+    expect([count, results[0]]).toEqual([3, { n: 0, s: 'old' }])
+    const detail = await request(app).get('/api/v1/dataset/d/').expect(200)
+    expect(detail.body).toMatchObject({ tables: [{ import_date: '2026-01-02T03:04:05Z' }] })
+  })
+
+  test('into which a damaged manifest or a short part came is refused, and said', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': csv('old', 3),
+    })
+    await shop.ingest()
+    const { app, snapshots, logged } = await serve(shop)
+    await shop.write('d/t.csv', csv('new', 4))
+    const [outcome] = await shop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
+    if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+    await rm(path.join(shop.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet'))
+    await snapshots.refresh()
+    expect((await getPage(app, address)).count).toBe(3)
+    expect(logged()).toContain('snapshot refused; the one before goes on serving')
+  })
+
+  test('with other fields than the catalog declares is not taken', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': csv('old', 3),
+    })
+    await shop.ingest()
+    const changed = { ...shop, catalog: tinyCatalog({ fields: ['n:integer', 's:string', 'more:date'] }) }
+    const { app } = await serve(changed)
+    await request(app).get(address).expect(503)
+  })
+})
+
+test('a page that needs more memory than a query may use is a 503 that says what to do', async () => {
+  const long = 'y'.repeat(100_000)
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+    'd/t.csv': `n,s\n${Array.from({ length: 700 }, (_, index) => `${index},${long}`).join('\n')}\n`,
+  })
+  await shop.ingest()
+  const { app } = await serve(shop, { memory: '64MB' })
+  const response = await request(app).get(address).expect(503)
+  expect(response.body).toMatchObject({
+    type: 'urn:acervo:problem:page-too-large',
+    detail: 'The rows of this page need more memory than a query may use: ask for fewer with page_size.',
+  })
+  expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
+})
+
+test('a query that takes too long, and a line that is too long, answer 503 with Retry-After', async () => {
+  const shop = await numbered(200_000, 1_000_000)
+  const { app, connections } = await serve(shop, { connectionCount: 1, timeoutMs: 1 })
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => request(app).get(`${address}?page_size=10000`)),
+  )
+  const codes = answers.map((answer) => (answer.body as { type?: string }).type)
+  expect(new Set(codes)).toEqual(
+    new Set(['urn:acervo:problem:query-timeout', 'urn:acervo:problem:overloaded']),
+  )
+  expect(answers.map((answer) => [answer.status, answer.headers['retry-after']])).toEqual(
+    answers.map(() => [503, '5']),
+  )
+  // The connection is whole again: the statements that were stopped left nothing behind.
+  await expect(connections.blobs([])).resolves.toEqual([])
+})
+
+test('a bug answers 500 without a word of its own, and logs all', async () => {
+  const { app, connections, logged } = await serve(await numbered(3, 5))
+  const secret = 'SELECT secret FROM /srv/warehouse'
+  jest.spyOn(connections, 'blobs').mockRejectedValue(new Error(secret))
+  const response = await request(app).get(address).expect(500)
+  expect(response.body).toEqual({
+    type: 'urn:acervo:problem:internal-error',
+    title: 'Something went wrong in the service',
+    status: 500,
+    detail: 'The service failed to answer; the operators find the reason in its log.',
+    instance: `urn:uuid:${String(response.headers['x-request-id'])}`,
+  })
+  expect(JSON.stringify(response.headers)).not.toContain('SELECT')
+  expect(logged()).toContain(secret)
+  expect(logged()).toContain(String(response.headers['x-request-id']))
+})
+
+test('a part that vanished under the server is a 500 that names no path', async () => {
+  const shop = await numbered(3, 5)
+  const { app } = await serve(shop)
+  await rm(shop.warehouse, { recursive: true })
+  const { text } = await request(app).get(address).expect(500)
+  expect(text).not.toMatch(/tmp|parquet|warehouse|select/i)
+})
