@@ -128,11 +128,11 @@ export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Ro
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const faults: string[] = []
+  // A malformed port is told once, not again in the address made from it.
+  const port = settingRows.port.parse(environment['PORT'] ?? '') ?? settingRows.port.default
   const read = <Key extends keyof Rows>(key: Key): Settings[Key] => {
     const setting: SettingRow<unknown> = settingRows[key]
-    const text =
-      environment[setting.name] ||
-      setting.default.replace('$PORT', environment['PORT'] || settingRows.port.default)
+    const text = environment[setting.name] || setting.default.replace('$PORT', String(port))
     const value = setting.parse(text)
     if (value === null)
       faults.push(`${setting.name} is "${text}", and must be ${setting.expects}${hint(key, text)}`)

@@ -59,5 +59,5 @@ function describe(state: { fraction: number; rows?: number; bytes?: number }, se
 }
 
 function timeLeft(seconds: number): string {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
+  return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
 }

@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { layout } from '../../core/warehouse/layout.ts'
+import { readManifest } from '../../core/warehouse/manifest.ts'
+import { progressOn } from '../../ingest/progress.ts'
+import { outcomeLines } from '../../ingest/report.ts'
+import { tinyCatalog, workshop } from '../support/workshop.ts'
+
+const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', fields: ['n:integer'] })
+const later = () => new Date('2027-01-01T00:00:00Z')
+
+describe('a job', () => {
+  test('goes on with the other tables when one fails, and says all of it', async () => {
+    const shop = await workshop(two, { 'd/good.csv': 'n\n1\n', 'd/bad.csv': 'n\n1\n12.75\n' })
+    const outcomes = await shop.ingest()
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
+    const failure = path.join(shop.warehouse, 'd', 'bad', 'failure.json')
+    expect(outcomes.flatMap(outcomeLines)).toEqual([
+      expect.stringMatching(/^d\/good: published 1 rows in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\)$/),
+      'd/bad: FAILED, a value is not what the catalog declares; nothing was published',
+      '  line 3, field "n": "12.75" is not a whole number of 64 bits, digits only, such as 1200 or -7',
+      `  report: ${failure}`,
+    ])
+    expect(JSON.parse(await readFile(failure, 'utf8'))).toEqual({
+      dataset: 'd',
+      table: 'bad',
+      at: '2026-01-02T03:04:05.678Z',
+      problem: 'a value is not what the catalog declares; nothing was published',
+      rejects: 1,
+      first_rejects: [
+        {
+          line: 3,
+          field: 'n',
+          text: '12.75',
+          reason: 'is not a whole number of 64 bits, digits only, such as 1200 or -7',
+        },
+      ],
+    })
+  })
+
+  test('publishes nothing for an unchanged source, and something for a changed one or a changed catalog', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const [first] = await shop.ingest()
+    const files = await readdir(path.join(shop.warehouse, 'd', 't'))
+    const [again] = await shop.ingest({ now: later })
+    expect(again && outcomeLines(again)).toEqual(['d/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z'])
+    expect(await readdir(path.join(shop.warehouse, 'd', 't'))).toEqual(files)
+
+    const catalog = tinyCatalog({ fields: ['n:integer'], order: ['n desc'] })
+    const renewed = await workshop(catalog, { 'd/t.csv': 'n\n1\n' })
+    const outcome = await renewed.ingest({ warehouse: shop.warehouse, now: later })
+    expect(outcome[0]?.status).toBe('published')
+
+    await shop.write('d/t.csv', 'n\n2\n')
+    const [changed] = await shop.ingest({ now: () => new Date('2028-01-01T00:00:00Z') })
+    expect([first?.status, changed?.status]).toEqual(['published', 'published'])
+  })
+
+  test('skips a table that never had a source, and fails where a source is gone', async () => {
+    const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
+    expect((await shop.ingest()).map((outcome) => outcome.status)).toEqual(['published', 'skipped'])
+    const moved = { ...shop, sources: path.join(shop.sources, 'elsewhere') }
+    const [gone] = await shop.ingest({ sources: moved.sources })
+    expect(gone && outcomeLines(gone)[0]).toMatch(
+      /^d\/good: FAILED, the source is gone: there is no .*d\/good\.csv or \.csv\.gz; the snapshot of 2026-01-02T03:04:05\.678Z goes on serving$/,
+    )
+  })
+
+  test('of unpublished tables leaves published ones alone, whatever their source is now', async () => {
+    const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
+    await shop.ingest()
+    await shop.write('d/good.csv', 'n\n2\n')
+    await shop.write('d/bad.csv', 'n\n3\n')
+    const outcomes = await shop.ingest({ onlyUnpublished: true })
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['unchanged', 'published'])
+  })
+
+  test('clears the report of a failure when the table is well again', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await shop.ingest()
+    await shop.write('d/t.csv', 'n\nx\n')
+    await shop.ingest()
+    const failure = path.join(shop.warehouse, 'd', 't', 'failure.json')
+    expect(existsSync(failure)).toBe(true)
+    await shop.write('d/t.csv', 'n\n1\n')
+    await shop.ingest()
+    expect(existsSync(failure)).toBe(false)
+  })
+
+  test('sweeps what a killed job left, and leaves what a running one works in', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const scratch = layout.scratch(shop.warehouse)
+    for (const name of ['99999999-dead', `${process.pid}-alive`])
+      await mkdir(path.join(scratch, name), { recursive: true })
+    await shop.ingest()
+    expect(await readdir(scratch)).toEqual([`${process.pid}-alive`])
+  })
+
+  test('replaces a damaged manifest', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await shop.ingest()
+    const pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
+    await writeFile(pointer, '{"format": 1')
+    const [outcome] = await shop.ingest({ now: later })
+    expect(outcome?.status).toBe('published')
+    expect((await readManifest(pointer))?.import_date).toBe('2027-01-01T00:00:00.000Z')
+  })
+})
+
+test('the manifest and the report tell what was published, and an independent reader finds it so', async () => {
+  const catalog = tinyCatalog({ fields: ['n:integer', 'v:decimal:10:2', 's:string'], order: ['n desc'] })
+  const shop = await workshop(catalog, { 'd/t.csv': 's,n,v\na,1,1.5\n,2,-0.25\nc,3,\nd,4,9\ne,5,10\n\n' })
+  await shop.ingest({ partRows: 2 })
+  const home = path.join(shop.warehouse, 'd', 't')
+  const manifest = await readManifest(path.join(home, 'current.json'))
+  if (manifest === null) throw new Error('no manifest')
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+  const part = (file: string, firstRow: number, rows: number) => ({
+    file,
+    firstRow,
+    rows,
+    bytes: expect.any(Number),
+    sha256: hash,
+  })
+  expect(manifest).toEqual({
+    format: 1,
+    dataset: 'd',
+    table: 't',
+    snapshot: expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
+    rows: 5,
+    parts: [
+      part('part-00000.parquet', 0, 2),
+      part('part-00001.parquet', 2, 2),
+      part('part-00002.parquet', 4, 1),
+    ],
+    fields: [
+      { name: 'n', type: 'integer', stored: 'BIGINT' },
+      { name: 'v', type: 'decimal', stored: 'DECIMAL(10,2)' },
+      { name: 's', type: 'string', stored: 'VARCHAR' },
+    ],
+    order: ['"n" desc nulls last'],
+    import_date: '2026-01-02T03:04:05.678Z',
+    collected_at: '2020-01-01',
+    source: { name: 't.csv', bytes: 42, sha256: hash },
+    definition: hash,
+    tools: { node: process.version, duckdb: expect.stringMatching(/^v1\./) },
+  })
+
+  const folder = path.join(home, manifest.snapshot)
+  expect(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))).toMatchObject({
+    rows_in: 5,
+    rows_out: 5,
+    rejects: 0,
+    blank_lines: 1,
+    fields: [
+      { name: 'n', nulls: 0 },
+      { name: 'v', nulls: 1 },
+      { name: 's', nulls: 1 },
+    ],
+    seconds: { reading: expect.any(Number), sorting: expect.any(Number), proving: expect.any(Number) },
+  })
+
+  const rows: unknown[] = []
+  for (const { file, bytes } of manifest.parts) {
+    expect((await stat(path.join(folder, file))).size).toBe(bytes)
+    const buffer = await asyncBufferFromFile(path.join(folder, file))
+    const { schema } = await parquetMetadataAsync(buffer)
+    expect(schema.slice(1).map((column) => column.name)).toEqual(['n', 'v', 's'])
+    rows.push(...(await parquetReadObjects({ file: buffer, compressors })))
+  }
+  expect(rows).toEqual(
+    [
+      { n: 5n, v: 10, s: 'e' },
+      { n: 4n, v: 9, s: 'd' },
+      { n: 3n, v: null, s: 'c' },
+      { n: 2n, v: -0.25, s: null },
+      { n: 1n, v: 1.5, s: 'a' },
+    ].map((row) => expect.objectContaining(row) as unknown),
+  )
+})
+
+function written(isTTY: boolean): string {
+  let [text, clock] = ['', 0]
+  const screen = { isTTY, columns: 60, write: (more: string) => (text += more) }
+  const progress = progressOn(screen, 'd/t', () => clock)
+  progress.step('reading')
+  for (const seconds of [0.5, 1, 6]) {
+    clock = seconds * 1000
+    progress.advance({ fraction: seconds / 10, rows: seconds * 1_000_000, bytes: seconds * 50e6 })
+  }
+  progress.end()
+  return text
+}
+
+test('progress is one renewed line on a terminal, and plain lines now and then elsewhere', () => {
+  expect(written(false)).toBe('d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left\n')
+  const clear = '\r\u001B[K'
+  expect(written(true)).toBe(
+    `${clear}d/t: reading 5 %, 500,000 rows, 50 MB/s, 10 s left` +
+      `${clear}d/t: reading 10 %, 1,000,000 rows, 50 MB/s, 9 s left` +
+      `${clear}d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left${clear}`,
+  )
+})

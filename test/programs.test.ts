@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import path from 'node:path'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { temporaryFolder } from './support/workshop.ts'
+
+/** The built programs as an operator runs them; `npm test` has built them. */
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function start(program: string, args: readonly string[], settings: Record<string, string>) {
+  const environment = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '8', ...settings }
+  const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+  return { child, ended, out: () => out }
+}
+
+const run = (program: string, args: readonly string[], settings: Record<string, string>): Promise<Ended> =>
+  start(program, args, settings).ended
+
+let folder: string
+let settings: Record<string, string>
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
+})
+
+async function freePort(): Promise<string> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return String(typeof address === 'object' && address !== null ? address.port : 0)
+}
+
+describe('the ingest program', () => {
+  test('exits 1 and says what to do where there is no source at all', async () => {
+    const { code, err } = await run('ingest/main', [], { ...settings, SOURCES: path.join(folder, 'none') })
+    expect([code, err]).toEqual([
+      1,
+      `there is no source to ingest in ${path.join(folder, 'none')}: set SOURCES, or write samples with \`make sample\`\n`,
+    ])
+  })
+
+  test('publishes, says unchanged the next time, and fails alone', async () => {
+    const own = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
+    await mkdir(path.join(own.SOURCES, 'socios-brasil'), { recursive: true })
+    const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
+    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
+    const tables = ['socios-brasil/empresas']
+    const first = await run('ingest/main', tables, own)
+    expect([first.code, first.out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^socios-brasil\/empresas: published 1 rows .*\n1 published, 0 unchanged, 0 skipped, 0 failed\n$/,
+      ),
+    ])
+    const second = await run('ingest/main', tables, own)
+    expect([second.code, second.out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 skipped, 0 failed\n$/,
+      ),
+    ])
+    await writeFile(file, 'cnpj,razao_social\n1,x\n')
+    const third = await run('ingest/main', [], own)
+    expect([third.code, third.out]).toEqual([
+      1,
+      expect.stringContaining('0 published, 0 unchanged, 20 skipped, 1 failed'),
+    ])
+  })
+
+  test.each<[what: string, args: string[], extra: Record<string, string>, err: RegExp]>([
+    [
+      'an unknown table',
+      ['covid19/casos'],
+      {},
+      /^there is no table covid19\/casos in the catalog \(did you mean "covid19\/caso"\?\)/,
+    ],
+    [
+      'a bad setting',
+      [],
+      { INGEST_MEMORY: 'lots' },
+      /^INGEST_MEMORY is "lots", and must be a size such as 512MB or 1GB\n$/,
+    ],
+    [
+      'a catalog that is not there',
+      [],
+      { CATALOG: 'no.yaml' },
+      /^the catalog no\.yaml cannot be read; set CATALOG/,
+    ],
+  ])('refuses %s in a sentence', async (_what, args, extra, err) => {
+    const ended = await run('ingest/main', args, { ...settings, ...extra })
+    expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])
+  })
+})
+
+describe('the sample program', () => {
+  test.each(['0', '-1', 'x', '1e3'])('refuses the scale %s', async (scale) => {
+    const { code, err } = await run('ingest/sample/main', [`--scale=${scale}`], settings)
+    expect([code, err]).toEqual([
+      1,
+      `SCALE is "${scale}", and must be a number above 0, such as 0.1, 1 or 1000\n`,
+    ])
+  })
+})
+
+describe('the server program', () => {
+  test('serves what was ingested before and during its life, logs JSON lines, and stops in order', async () => {
+    const table = 'covid19/boletim'
+    await run('ingest/sample/main', ['--scale=0.1', table], settings)
+    const port = await freePort()
+    const server = start('server/main', [], { ...settings, PORT: port })
+    const get = async (address: string): Promise<[number, unknown]> => {
+      const response = await fetch(`http://127.0.0.1:${port}${address}`)
+      return [response.status, await response.json()]
+    }
+    const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+      const deadline = Date.now() + 10_000
+      while (!(await condition())) {
+        if (Date.now() > deadline) throw new Error(`waited too long; the server said ${server.out()}`)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+    await until(() => server.out().includes('"msg":"serving"'))
+    const rows = '/api/v1/dataset/covid19/boletim/data/'
+    expect((await get(rows))[0]).toBe(503)
+    const published = await run('ingest/main', [table], settings)
+    expect(published.code).toBe(0)
+    const since = Date.now()
+    await until(async () => (await get(rows))[0] === 200)
+    expect(Date.now() - since).toBeLessThan(2000)
+    expect((await get(rows))[1]).toMatchObject({ count: 100, next: null, previous: null })
+
+    server.child.kill('SIGTERM')
+    const { code, out, err } = await server.ended
+    expect([code, err]).toEqual([0, ''])
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; status?: number; url?: string })
+    expect(lines.map((line) => line.msg)).toEqual(
+      expect.arrayContaining(['serving', 'snapshot taken', 'answered', 'stopping', 'stopped']),
+    )
+    expect(lines.find((line) => line.status === 200)).toMatchObject({
+      url: rows,
+      method: 'GET',
+      ms: expect.any(Number),
+    })
+  })
+
+  test.each<[what: string, extra: Record<string, string>, err: RegExp]>([
+    [
+      'a malformed setting',
+      { PORT: 'http' },
+      /^PORT is "http", and must be a port number from 1 to 65535\n$/,
+    ],
+    ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* faults?:\nMakefile:\d+:\d+: /],
+  ])('does not start with %s', async (_what, extra, err) => {
+    const ended = await run('server/main', [], { ...settings, ...extra })
+    expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])
+  })
+
+  test('says that its port is taken', async () => {
+    const taken = net.createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const address = taken.address()
+    const port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    const ended = await run('server/main', [], { ...settings, PORT: port })
+    taken.close()
+    expect([ended.code, ended.err]).toEqual([
+      1,
+      `cannot listen on 127.0.0.1:${port}, the port is taken: set PORT to another\n`,
+    ])
+  })
+})

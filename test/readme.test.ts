@@ -1,0 +1,101 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'
+import { fieldTypeNames } from '../core/catalog/field-types.ts'
+import { settingRows } from '../core/settings.ts'
+import { problemRows } from '../server/http/problems.ts'
+import { serve } from './support/service.ts'
+import { workshop } from './support/workshop.ts'
+
+let readme: string
+beforeAll(async () => {
+  readme = await readFile('README.md', 'utf8')
+})
+
+/** Cells of the table under a header, without back ticks. */
+function tableUnder(header: string): string[][] {
+  const start = readme.indexOf(`| ${header}`)
+  if (start === -1) throw new Error(`the README has no table "${header}"`)
+  const [block = ''] = readme.slice(start).split('\n\n')
+  return block
+    .split('\n')
+    .slice(2)
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    )
+}
+
+const words = (line: string): string => line.replaceAll('`', '').replaceAll(/ +/g, ' ')
+
+test('the settings are those of the code, with their defaults and meanings', () => {
+  const rows = Object.values(settingRows).map(({ name, default: value, meaning }) => [
+    name,
+    value,
+    words(meaning),
+  ])
+  expect(tableUnder('setting')).toEqual(rows)
+})
+
+test('the error codes are those of the code, with their statuses', () => {
+  const rows = Object.entries(problemRows).map(([code, { status }]) => [code, String(status)])
+  expect(tableUnder('code').map(([code, status]) => [code, status])).toEqual(rows)
+})
+
+test('the addresses are those that answer', async () => {
+  const catalog = await loadCatalog('catalog.yaml')
+  const { app } = await serve(await workshop(catalog))
+  const addresses = tableUnder('address').map(([address = '']) => address)
+  expect(addresses).toHaveLength(6)
+  for (const address of addresses) {
+    const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
+    const { status } = await request(app).get(filled)
+    expect([filled, status]).toEqual([filled, filled.includes('/caso/') ? 503 : 200])
+  }
+})
+
+test('the types are those of the code', () => {
+  const line = readme.slice(readme.indexOf('\nTypes: '), readme.indexOf('`filters` and `search` declare'))
+  expect([...line.matchAll(/`(\w+)`/g)].map((match) => match[1])).toEqual(fieldTypeNames)
+})
+
+test('the example of a dataset is one that the loader takes', async () => {
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? []
+  const head = (await readFile('catalog.yaml', 'utf8')).split('\ndatasets:\n')[0] ?? ''
+  const catalog = parseCatalog(`${head}\ndatasets:\n${example.replaceAll(/^/gm, '  ')}`, 'readme.yaml')
+  expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
+})
+
+test('each choice names something that exists', async () => {
+  const texts = [await readFile('catalog.yaml', 'utf8')]
+  for (const folder of ['core', 'server', 'ingest']) {
+    for (const name of await readdir(folder, { recursive: true })) {
+      if (name.endsWith('.ts')) texts.push(await readFile(path.join(folder, name), 'utf8'))
+    }
+  }
+  const everything = texts.join('\n')
+  const choices = readme.slice(readme.indexOf('## Choices'), readme.indexOf('## Development'))
+  const holders = [...choices.matchAll(/\| ([^|]*) \|$/gm)]
+    .slice(2)
+    .flatMap((match) => [...(match[1] ?? '').matchAll(/`([\w]+)`/g)])
+  expect(holders.length).toBeGreaterThan(15)
+  expect(holders.map((match) => match[1] ?? '').filter((name) => !everything.includes(name))).toEqual([])
+})
+
+test('files that the README names are there', async () => {
+  const named = [
+    ...readme.matchAll(/`((?:core|server|ingest|test)\/[\w./-]+\.ts)`|\]\(([\w./-]+\.\w+)\)/g),
+  ].map((match) => match[1] ?? match[2] ?? '')
+  expect(named.length).toBeGreaterThan(5)
+  for (const file of named) await expect(readFile(file, 'utf8')).resolves.toBeTruthy()
+})
+
+test('the make verbs are those of the Makefile', async () => {
+  const makefile = await readFile('Makefile', 'utf8')
+  const verbs = new Set([...readme.matchAll(/make (\w+)/g)].map((match) => match[1] ?? ''))
+  expect([...verbs].filter((verb) => !new RegExp(`^${verb}:`, 'm').test(makefile))).toEqual([])
+})
