@@ -4,7 +4,7 @@ import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog
 import { messageOf } from '../core/errors.ts'
 import { Database, OutOfMemory, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { holdsFields, readManifest, type Manifest } from '../core/warehouse/manifest.ts'
+import { holdsFields, readManifest, requireParts, type Manifest } from '../core/warehouse/manifest.ts'
 import { checkSource, type MatchedField } from './check.ts'
 import { badValues, partRowsDefault, sort, stage, writeParts } from './convert.ts'
 import type { Progress } from './progress.ts'
@@ -154,14 +154,16 @@ function withoutSource(table: Table, sources: string, current: Manifest | null):
   )
 }
 
-/** A damaged manifest must not stop the ingest that would replace it. */
+/** A damaged snapshot must not stop the ingest that would replace it. */
 async function currentManifest(
   warehouse: string,
   table: Table,
   progress: Progress,
 ): Promise<Manifest | null> {
   try {
-    return await readManifest(layout.pointer(warehouse, table))
+    const manifest = await readManifest(layout.pointer(warehouse, table))
+    if (manifest !== null) await requireParts(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
+    return manifest
   } catch (error) {
     progress.say(`${tableId(table)}: ${messageOf(error)}`)
     return null

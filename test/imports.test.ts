@@ -15,8 +15,8 @@ const floors: readonly (readonly string[])[] = [
 /** The one room that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
-  yaml: ['core/catalog/load.ts'],
-  zod: ['core/catalog/definition.ts', 'core/catalog/load.ts', 'core/warehouse/manifest.ts'],
+  yaml: ['core/catalog/document.ts'],
+  zod: ['core/catalog/definition.ts', 'core/catalog/explain.ts', 'core/warehouse/manifest.ts'],
   'fastest-levenshtein': ['core/nearest.ts'],
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],

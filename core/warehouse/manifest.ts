@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
@@ -85,6 +86,14 @@ export function storedFields(table: Table): Manifest['fields'] {
 /** Whether a snapshot holds the fields that the catalog declares now. */
 export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
+}
+
+/** @throws Error naming a part that is missing or has not the bytes that the manifest states */
+export async function requireParts(folder: string, { parts }: Manifest): Promise<void> {
+  for (const part of parts) {
+    const { size } = await stat(path.join(folder, part.file))
+    if (size !== part.bytes) throw new Error(`${part.file} has ${size} bytes, and ${part.bytes} in its manifest`)
+  }
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

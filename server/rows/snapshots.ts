@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { holdsFields, readManifest, type Manifest } from '../../core/warehouse/manifest.ts'
+import { holdsFields, readManifest, requireParts, type Manifest } from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
 
 /** A table as one ingest published it; never changes. */
@@ -80,11 +80,7 @@ export class Snapshots {
       )
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
-    for (const part of manifest.parts) {
-      const { size } = await stat(path.join(folder, part.file))
-      if (size !== part.bytes)
-        throw new Error(`${part.file} has ${size} bytes, its manifest says ${part.bytes}`)
-    }
+    await requireParts(folder, manifest)
     this.#current.set(table, { table, manifest, folder })
     this.#log.info(
       { table: tableId(table), snapshot: manifest.snapshot, rows: manifest.rows },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
@@ -100,6 +100,15 @@ describe('a job', () => {
     expect(await readdir(scratch)).toEqual([`${process.pid}-alive`])
   })
 
+  test('replaces a snapshot whose part is gone, though its source is unchanged', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const [first] = await shop.ingest()
+    if (first?.status !== 'published') throw new Error('expected a snapshot')
+    await rm(path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet'))
+    const [again] = await shop.ingest({ now: later })
+    expect(again?.status).toBe('published')
+  })
+
   test('replaces a damaged manifest', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await shop.ingest()
@@ -188,7 +197,7 @@ function written(isTTY: boolean): string {
   const screen = { isTTY, columns: 60, write: (more: string) => (text += more) }
   const progress = progressOn(screen, 'd/t', () => clock)
   progress.step('reading')
-  for (const seconds of [0.5, 1, 6]) {
+  for (const seconds of [1, 2, 6]) {
     clock = seconds * 1000
     progress.advance({ fraction: seconds / 10, rows: seconds * 1_000_000, bytes: seconds * 50e6 })
   }
@@ -200,8 +209,8 @@ test('progress is one renewed line on a terminal, and plain lines now and then e
   expect(written(false)).toBe('d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left\n')
   const clear = '\r\u001B[K'
   expect(written(true)).toBe(
-    `${clear}d/t: reading 5 %, 500,000 rows, 50 MB/s, 10 s left` +
-      `${clear}d/t: reading 10 %, 1,000,000 rows, 50 MB/s, 9 s left` +
+    `${clear}d/t: reading 10 %, 1,000,000 rows, 50 MB/s, 9 s left` +
+      `${clear}d/t: reading 20 %, 2,000,000 rows, 50 MB/s, 8 s left` +
       `${clear}d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left${clear}`,
   )
 })

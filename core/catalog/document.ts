@@ -1,0 +1,105 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
+import { messageOf } from '../errors.ts'
+import type { Path } from './check.ts'
+
+/** Where something stands in the text, from 1. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** A YAML text that knows where each of its values stands. */
+export interface PlacedDocument {
+  /** The plain value; null where it cannot be made. */
+  readonly root: unknown
+  /** What YAML itself finds wrong. */
+  readonly problems: readonly (Place & { message: string })[]
+  /** Whether the text has a value at all in spite of the problems. */
+  readonly readable: boolean
+  /** The place of a value, or of its key; the nearest that exists where it does not. */
+  readonly placeOf: (path: Path, ofKey?: boolean) => Place
+  /** What the author wrote there; undefined where nothing is. */
+  readonly writtenAt: (path: Path) => Written | undefined
+}
+
+export interface Written {
+  readonly kind: 'map' | 'list' | 'scalar'
+  /** As in the text, shortened. */
+  readonly text: string
+  /** What YAML makes of it. */
+  readonly value: unknown
+}
+
+const aliasesMax = 100
+const writtenMax = 80
+
+export function readDocument(text: string): PlacedDocument {
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    schema: 'core',
+    prettyErrors: false,
+  })
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const problems = [...document.errors, ...document.warnings].map((problem) => {
+    return { ...placeAt(problem.pos[0]), message: problem.message }
+  })
+  // With a key there twice the rest can still be checked; past other errors nothing is sure.
+  let readable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
+  let root: unknown = null
+  try {
+    root = document.toJS({ maxAliasCount: aliasesMax })
+  } catch (error) {
+    readable = false
+    problems.push({ ...placeAt(0), message: `cannot be read: ${messageOf(error)}` })
+  }
+  return {
+    root,
+    problems,
+    readable,
+    placeOf: (path, ofKey = false) => placeAt(offsetOf(document, path, ofKey)),
+    writtenAt: (path) => {
+      const node = nodeAt(document, path)
+      return node === undefined ? undefined : written(node)
+    },
+  }
+}
+
+function nodeAt(document: Document, path: Path): Node | undefined {
+  let node: unknown = document.contents
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document)
+    if (!isMap(node) && !isSeq(node)) return undefined
+    node = node.get(step, true)
+  }
+  return (node as Node | null | undefined) ?? undefined
+}
+
+function offsetOf(document: Document, path: Path, ofKey: boolean): number {
+  if (ofKey) {
+    const parent = nodeAt(document, path.slice(0, -1))
+    const pairs = isMap(parent) ? parent.items : []
+    const pair = pairs.find((item) => String(item.key) === String(path.at(-1)))
+    const range = (pair?.key as Node | undefined)?.range
+    if (range) return range[0]
+  }
+  for (let length = path.length; length >= 0; length -= 1) {
+    const range = nodeAt(document, path.slice(0, length))?.range
+    if (range) return range[0]
+  }
+  return 0
+}
+
+function written(node: Node): Written {
+  const value: unknown = isScalar(node) ? node.value : node.toJSON()
+  const text = isScalar(node) ? (node.source ?? JSON.stringify(value)) : JSON.stringify(value)
+  return {
+    kind: isScalar(node) ? 'scalar' : isSeq(node) ? 'list' : 'map',
+    text: text.length <= writtenMax ? text : `${text.slice(0, writtenMax)}…`,
+    value,
+  }
+}
