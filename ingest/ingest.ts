@@ -79,7 +79,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       scratch: path.join(scratch, 'spill'),
       folders: [scratch],
     })
-    const db = await work.connect()
+    const db = await work.connect({ progress: true })
     try {
       return await convertAndPublish({ table, dataset, source, scratch, db, progress, partRows }, options)
     } finally {

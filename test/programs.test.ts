@@ -48,10 +48,11 @@ async function freePort(): Promise<string> {
 
 describe('the ingest program', () => {
   test('exits 1 and says what to do where there is no source at all', async () => {
-    const { code, err } = await run('ingest/main', [], { ...settings, SOURCES: path.join(folder, 'none') })
+    const none = { SOURCES: path.join(folder, 'none'), WAREHOUSE: path.join(folder, 'empty') }
+    const { code, err } = await run('ingest/main', [], none)
     expect([code, err]).toEqual([
       1,
-      `there is no source to ingest in ${path.join(folder, 'none')}: set SOURCES, or write samples with \`make sample\`\n`,
+      `there is no source to ingest in ${none.SOURCES}: set SOURCES, or write samples with \`make sample\`\n`,
     ])
   })
 

@@ -84,8 +84,12 @@ export class Database {
     return new Database(instance)
   }
 
-  async connect(): Promise<Connection> {
+  async connect(options: { progress?: boolean } = {}): Promise<Connection> {
     const connection = await this.#instance.connect()
+    if (options.progress === true) {
+      await connection.run('set enable_progress_bar = true')
+      await connection.run('set enable_progress_bar_print = false')
+    }
     await connection.run('set parquet_metadata_cache = true')
     return new Connection(connection)
   }
@@ -123,7 +127,7 @@ export class Connection {
     throw new TypeError(`expected a BLOB, got ${typeof value}`)
   }
 
-  /** How far the running statement is, from 0 to 1; null where it cannot tell. */
+  /** How far the running statement is, from 0 to 1; null where it cannot tell, or was not asked to on connecting. */
   progress(): number | null {
     const { percentage } = this.#connection.progress
     return percentage < 0 ? null : percentage / 100
