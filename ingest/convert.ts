@@ -88,18 +88,15 @@ export async function sort(db: Connection, table: Table, fields: readonly Matche
   const casts = fields.map(
     ({ field, column }, index) => `cast(c${column} as ${typeRow(field.type).stored(field)}) as f${index}`,
   )
-  const keys = table.order.map(({ field, direction }) => {
-    const index = fields.findIndex((matched) => matched.field.name === field)
-    return `f${index} ${direction} nulls last`
-  })
+  const keys = orderTerms(table, (field) => `f${fields.findIndex((matched) => matched.field.name === field)}`)
   await db.rows(
     `create table sorted as select ${casts.join(', ')} from staged order by ${[...keys, 'staged.rowid asc'].join(', ')}`,
   )
 }
 
-/** The order as the manifest states it. */
-export function orderText(table: Table): string[] {
-  return table.order.map(({ field, direction }) => `${quotedName(field)} ${direction} nulls last`)
+/** The declared order as SQL; nulls are placed explicitly, since DuckDB's default could change under us. */
+export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
+  return table.order.map(({ field, direction }) => `${column(field)} ${direction} nulls last`)
 }
 
 export interface WrittenPart {

@@ -61,15 +61,16 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const { catalog, sources, warehouse, onlyUnpublished = false, partRows = partRowsDefault } = options
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
-  const current = await currentManifest(warehouse, table, progress)
-  if (onlyUnpublished && current !== null && holdsFields(current, table)) {
-    return { status: 'unchanged', table, manifest: current }
+  const current = await currentSnapshot(warehouse, table, progress)
+  const manifest = current === 'damaged' ? null : current
+  if (onlyUnpublished && manifest !== null && holdsFields(manifest, table)) {
+    return { status: 'unchanged', table, manifest }
   }
   const source = await findSource(sources, table)
   if (source === null) return withoutSource(table, sources, current)
-  if (await isUnchanged(current, source, table, partRows)) {
+  if (manifest !== null && (await isUnchanged(manifest, source, table, options))) {
     await clearFailure(warehouse, table)
-    return { status: 'unchanged', table, manifest: current as Manifest }
+    return { status: 'unchanged', table, manifest }
   }
   return inScratch(warehouse, async (scratch) => {
     const work = await Database.open({
@@ -146,38 +147,46 @@ async function requireGoodValues(
   throw new TableFailure(`${what} not what the catalog declares; nothing was published`, rejects, count)
 }
 
-function withoutSource(table: Table, sources: string, current: Manifest | null): Outcome {
+function withoutSource(table: Table, sources: string, current: Current): Outcome {
   const wanted = `${path.join(sources, tableId(table))}.csv or .csv.gz`
   if (current === null) return { status: 'skipped', table, reason: `no source at ${wanted}` }
-  throw new TableFailure(
-    `the source is gone: there is no ${wanted}; the snapshot of ${current.import_date} goes on serving`,
-  )
+  const serving =
+    current === 'damaged'
+      ? 'and the published snapshot is damaged'
+      : `the snapshot of ${current.import_date} goes on serving`
+  throw new TableFailure(`the source is gone: there is no ${wanted}; ${serving}`)
 }
 
+/** The manifest of what is published; null where nothing ever was. */
+type Current = Manifest | 'damaged' | null
+
 /** A damaged snapshot must not stop the ingest that would replace it. */
-async function currentManifest(
-  warehouse: string,
-  table: Table,
-  progress: Progress,
-): Promise<Manifest | null> {
+async function currentSnapshot(warehouse: string, table: Table, progress: Progress): Promise<Current> {
   try {
     const manifest = await readManifest(layout.pointer(warehouse, table))
     if (manifest !== null) await requireParts(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
     return manifest
   } catch (error) {
-    progress.say(`${tableId(table)}: ${messageOf(error)}`)
-    return null
+    progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
+    return 'damaged'
   }
 }
 
+/** Whether what is published came from this very source, and lies there as it was written. */
 async function isUnchanged(
-  current: Manifest | null,
+  manifest: Manifest,
   source: SourceFile,
   table: Table,
-  partRows: number,
+  options: IngestOptions,
 ): Promise<boolean> {
-  if (current === null || current.definition !== definitionOf(table, partRows)) return false
-  return current.source.bytes === source.bytes && current.source.sha256 === (await hashOf(source.file))
+  if (manifest.definition !== definitionOf(table, options.partRows)) return false
+  if (manifest.source.bytes !== source.bytes || manifest.source.sha256 !== (await hashOf(source.file)))
+    return false
+  const folder = layout.snapshot(options.warehouse, table, manifest.snapshot)
+  for (const part of manifest.parts) {
+    if (part.sha256 !== (await hashOf(path.join(folder, part.file)))) return false
+  }
+  return true
 }
 
 const progressEveryMs = 100

@@ -11,16 +11,16 @@ import {
   type Manifest,
   type Part,
 } from '../core/warehouse/manifest.ts'
-import { orderText, type WrittenPart } from './convert.ts'
+import { orderTerms, partRowsDefault, type WrittenPart } from './convert.ts'
 import { renameDurably, syncFolder, syncTree, writeDurably } from './durable.ts'
 import { hashOf, type SourceFile } from './source.ts'
 
 /** Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew. */
-export function definitionOf(table: Table, partRows: number): string {
+export function definitionOf(table: Table, partRows = partRowsDefault): string {
   const shape = {
     format: manifestFormat,
     fields: storedFields(table),
-    order: orderText(table),
+    order: orderTerms(table),
     delimiter: table.source.delimiter,
     rename: [...table.source.rename],
     partRows,
@@ -60,7 +60,7 @@ export async function label(
     rows,
     parts,
     fields: storedFields(table),
-    order: orderText(table),
+    order: orderTerms(table),
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,
     source: { name: source.name, bytes: source.bytes, sha256: sourceSha256 },

@@ -86,8 +86,6 @@ export interface ReadSource {
   readonly scanner: CsvScanner
   /** SHA-256 of the bytes that were read, as the file has them. */
   readonly sha256: string
-  /** Bytes of the unpacked text. */
-  readonly bytes: number
 }
 
 /**
@@ -135,7 +133,7 @@ export async function readSource(
     }
     throw cause
   }
-  return { scanner, sha256: hash.digest('hex'), bytes }
+  return { scanner, sha256: hash.digest('hex') }
 }
 
 async function checkMagic(source: SourceFile): Promise<void> {

@@ -5,7 +5,7 @@ import { commonHeaders } from './http/headers.ts'
 import { sparingUse } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
 import { answerProblems, Problem } from './http/problems.ts'
-import { checkAddress } from './http/requests.ts'
+import { checkRequest } from './http/requests.ts'
 import { mount } from './http/resource.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
@@ -32,7 +32,7 @@ export function createApp(options: AppOptions): Express {
   app.enable('case sensitive routing')
   app.set('query parser', false).set('trust proxy', options.trustProxy)
 
-  app.use(logRequests(log), ...commonHeaders(catalog.notice), checkAddress)
+  app.use(logRequests(log), ...commonHeaders(catalog.notice), checkRequest)
 
   const advice = 'For a complete dataset, download its files through the links of its dataset page.'
   const limits = (kind: 'rows' | 'catalog'): RequestHandler[] =>

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
   const catalog = await loadCatalog(settings.catalog)
 
   const spill = await mkdtemp(path.join(os.tmpdir(), 'acervo-'))
+  process.once('exit', () => rmSync(spill, { recursive: true, force: true }))
   const database = await Database.open({
     memory: settings.queryMemory,
     threads: os.availableParallelism(),
@@ -32,7 +34,7 @@ async function main(): Promise<void> {
   snapshots.follow()
 
   const app = createApp({ ...settings, catalog, snapshots, connections, log })
-  const listening = await listen(app, settings.host, settings.port)
+  const listening = await listen(app, settings.host, settings.port, log)
   log.info({ address: settings.publicUrl.href, host: settings.host, port: settings.port }, 'serving')
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
@@ -41,7 +43,6 @@ async function main(): Promise<void> {
     snapshots.stop()
     await connections.close()
     database.close()
-    await rm(spill, { recursive: true, force: true })
     log.info('stopped')
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, (name) => void stop(name))

@@ -1,14 +1,15 @@
 import type { AddressForm, Catalog, Dataset, Family, Limit, OrderKey, Table } from './catalog.ts'
 import { orderedField } from './check.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
-import { fieldTypeNames } from './field-types.ts'
+import { digitsDefault } from './field-types.ts'
 
-const defaultDigits = { precision: 18, scale: 2 } as const
+const noticeDefault =
+  'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.'
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** A checked definition -> the frozen value that both programs work with. */
 export function buildCatalog(definition: CatalogDefinition): Catalog {
-  const { title, description, notice, limits } = definition
+  const { title, description = '', notice = noticeDefault, limits } = definition
   const families = Object.entries(definition.families).map(
     ([name, { prefix, scheme, trailing_slash }]): Family => {
       return { name, prefix, scheme, trailingSlash: trailing_slash }
@@ -58,17 +59,12 @@ function buildForm(dataset: DatasetDefinition, family: Family): AddressForm {
 }
 
 function buildTable(definition: TableDefinition, dataset: string): Table {
-  const fields = definition.fields.map(({ name, type, precision, scale }) => {
-    const known = fieldTypeNames.find((candidate) => candidate === type)
-    if (known === undefined) throw new Error(`the type ${type} of ${name} has no row in the table of types`)
-    return {
-      name,
-      type: known,
-      ...defaultDigits,
-      ...(precision && { precision }),
-      ...(scale !== undefined && { scale }),
-    }
-  })
+  const fields = definition.fields.map(({ name, type, precision, scale }) => ({
+    name,
+    type,
+    precision: precision ?? digitsDefault.precision,
+    scale: scale ?? digitsDefault.scale,
+  }))
   const names = fields.map((field) => field.name)
   return {
     dataset,

@@ -1,4 +1,5 @@
 import { didYouMean } from '../nearest.ts'
+import { digitsDefault } from './field-types.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
@@ -106,7 +107,9 @@ function checkFieldName(name: string, path: Path, report: Report): void {
 }
 
 function checkDigits(field: unknown, path: Path, report: Report): void {
-  const [type, precision = 18, scale = 2] = [at(field, 'type'), at(field, 'precision'), at(field, 'scale')]
+  const type = at(field, 'type')
+  const precision = at(field, 'precision') ?? digitsDefault.precision
+  const scale = at(field, 'scale') ?? digitsDefault.scale
   for (const key of ['precision', 'scale']) {
     if (type !== 'decimal' && at(field, key) !== undefined) {
       report(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fieldTypeNames } from './field-types.ts'
+import { fieldTypeNames, type FieldType } from './field-types.ts'
 
 /**
  * The format of catalog.yaml: the shapes. Both the loader and the JSON Schema for editors are made from this
@@ -59,7 +59,7 @@ const override = z.strictObject({
 
 const field = z.strictObject({
   name: text,
-  type: z.enum(fieldTypeNames as [string, ...string[]]),
+  type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
   precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
   scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
 })
@@ -67,9 +67,15 @@ const field = z.strictObject({
 const source = z.strictObject({
   delimiter: z
     .string()
-    .regex(/^[^\r\n"\\A-Za-z0-9]$/, 'must be one character such as "," or ";"')
+    .regex(/^[\t !#-/:-@[\]-`{-~]$/, 'must be one ASCII character such as ",", ";" or a tab')
     .optional()
     .describe('What separates the values of a row. Default is the comma.'),
+  encoding: z.literal('utf-8').optional().describe('UTF-8 is all that is read so far.'),
+  decimal: z.literal('.').optional().describe('The point is all that is read so far.'),
+  nulls: z
+    .tuple([z.literal('')])
+    .optional()
+    .describe('Only the empty value is null so far.'),
   rename: z.record(z.string(), text).optional().describe('Header name in the source -> field name.'),
 })
 
@@ -84,6 +90,7 @@ const table = z.strictObject({
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
   filters: z.array(text).optional().describe('Fields that readers may filter by.'),
   search: z.array(text).optional().describe('Fields that a search looks through.'),
+  max_rejects: z.literal(0).optional().describe('No reject is tolerated so far.'),
   source: source
     .optional()
     .describe('How the source CSV is written, where it departs from a comma-separated one.'),
@@ -113,10 +120,11 @@ const dataset = z.strictObject({
 export const catalogDefinition = z
   .strictObject({
     title: text,
-    description: text,
+    description: text.optional(),
     notice: z
       .string()
       .regex(/^[ -~]+$/, 'must be one line of plain ASCII, since it travels in a header')
+      .optional()
       .describe('Asks readers to use the API sparingly; sent with every page.'),
     limits: z.strictObject({ rows: z.array(limit), catalog: z.array(limit) }),
     families: z.record(z.string(), family),

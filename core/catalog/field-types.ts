@@ -4,6 +4,9 @@ export interface Digits {
   readonly scale: number
 }
 
+/** Where a decimal does not say. */
+export const digitsDefault: Digits = { precision: 18, scale: 2 }
+
 interface FieldTypeRow {
   /** The DuckDB type of the field's column in Parquet. */
   readonly stored: (digits: Digits) => string

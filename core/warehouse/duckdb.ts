@@ -114,9 +114,29 @@ export class Connection {
     this.#connection = connection
   }
 
-  /** All rows of a bounded answer, values by column position. */
-  async rows(sql: string, parameters: readonly Parameter[] = [], options: RunOptions = {}): Promise<Value[][]> {
-    return this.#run(sql, parameters, options, async (statement) => (await statement.runAndReadAll()).getRows())
+  /**
+   * All rows of a bounded answer, values by column position.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async rows(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+    { timeoutMs }: RunOptions = {},
+  ): Promise<Value[][]> {
+    // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
+    const statement = await this.#connection.prepare(sql)
+    const timer = this.#interruptAfter(timeoutMs)
+    try {
+      parameters.forEach((value, index) => bind(statement, index + 1, value))
+      return (await statement.runAndReadAll()).getRows()
+    } catch (error) {
+      if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
+      throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
+    } finally {
+      timer.stop()
+      statement.destroySync()
+    }
   }
 
   /** The one value of an answer of one row and one column, as bytes; null where it is null. */
@@ -136,27 +156,6 @@ export class Connection {
   /** Only when no statement runs: closing under a running one hangs the process. */
   close(): void {
     this.#connection.closeSync()
-  }
-
-  // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
-  async #run<T>(
-    sql: string,
-    parameters: readonly Parameter[],
-    { timeoutMs }: RunOptions,
-    read: (statement: DuckDBPreparedStatement) => Promise<T>,
-  ): Promise<T> {
-    const statement = await this.#connection.prepare(sql)
-    const timer = this.#interruptAfter(timeoutMs)
-    try {
-      parameters.forEach((value, index) => bind(statement, index + 1, value))
-      return await read(statement)
-    } catch (error) {
-      if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
-      throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
-    } finally {
-      timer.stop()
-      statement.destroySync()
-    }
   }
 
   #interruptAfter(timeoutMs: number | undefined): { fired: () => boolean; stop: () => void } {

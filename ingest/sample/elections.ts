@@ -25,23 +25,16 @@ const details = [
   'Terreno de 10 x 25 m; escritura em andamento',
 ]
 
+/** Municipal offices are voted for in 2020, the others in 2018; who has few votes is not elected. */
 function candidacy(random: Random) {
-  const [year, party, office, place] = [
-    random.pick(years),
-    random.pick(parties),
-    random.pick(offices),
-    placeOf(random),
-  ]
-  const number = party.number * 1000 + random.between(0, 999)
-  return {
-    year,
-    party,
-    office,
-    place,
-    number,
-    id: `${place.code}000${random.digits(7)}`,
-    person: personOf(random),
-  }
+  const year = random.pick(years)
+  const office = random.pick(offices.filter((candidate) => candidate.year === year))
+  const [party, place] = [random.pick(parties), placeOf(random)]
+  const number = party.number * 10 ** (office.digits - 2) + random.between(0, 10 ** (office.digits - 2) - 1)
+  const elected = random.chance(0.2)
+  const votes = elected ? random.between(2000, 60_000) : Math.floor(3000 * random.next() ** 4)
+  const id = `${place.code}000${random.digits(7)}`
+  return { year, party, office, place, number, id, elected, votes, person: personOf(random) }
 }
 
 function bens(random: Random): Record<string, Cell> {
@@ -60,14 +53,13 @@ function bens(random: Random): Record<string, Cell> {
 }
 
 function candidatos(random: Random): Record<string, Cell> {
-  const { year, party, office, place, number, id, person } = candidacy(random)
+  const { year, party, office, place, number, id, elected, person } = candidacy(random)
   const level = random.between(0, 3)
-  const elected = random.chance(0.2)
   const coalition = random.pick(coalitions)
   return {
     ano_eleicao: year,
     sigla_uf: place.uf,
-    descricao_ue: place.city.toUpperCase(),
+    descricao_ue: (year === 2020 ? place.city : place.name).toUpperCase(),
     num_turno: 1,
     descricao_cargo: office.name,
     sigla_partido: party.acronym,
@@ -140,8 +132,7 @@ function filiados(random: Random): Record<string, Cell> {
 }
 
 function votacoes(random: Random): Record<string, Cell> {
-  const { year, party, office, place, number, id, person } = candidacy(random)
-  const elected = random.chance(0.2)
+  const { year, party, office, place, number, id, elected, votes, person } = candidacy(random)
   return {
     ano_eleicao: year,
     sigla_uf: place.uf,
@@ -155,12 +146,12 @@ function votacoes(random: Random): Record<string, Cell> {
     numero_cand: number,
     desc_sit_cand_superior: 'APTO',
     desc_sit_candidato: 'DEFERIDO',
-    desc_sit_cand_tot: elected ? 'ELEITO POR QP' : 'SUPLENTE',
+    desc_sit_cand_tot: elected ? 'ELEITO' : 'NÃO ELEITO',
     transito: 'N',
     cod_sit_cand_superior: 12,
     codigo_cargo: office.code,
     codigo_municipio: random.between(1000, 99_999),
-    codigo_sit_cand_tot: elected ? 2 : 5,
+    codigo_sit_cand_tot: elected ? 1 : 4,
     codigo_sit_candidato: '2',
     composicao_legenda: `${party.acronym} / ${random.pick(parties).acronym}`,
     datahora_geracao: `${year}-11-20 03:14:${random.between(10, 59)}`,
@@ -171,7 +162,7 @@ function votacoes(random: Random): Record<string, Cell> {
     sequencial_legenda: random.digits(12),
     sigla_ue: random.digits(5),
     sq_candidato: id,
-    total_votos: Math.floor(3000 * random.next() ** 6),
+    total_votos: votes,
   }
 }
 

@@ -65,9 +65,16 @@ export const beaches = words(
 export const assets = words(
   'Depósito bancário em conta corrente no País, Casa, Apartamento, Terreno, Veículo automotor terrestre: caminhão automóvel moto etc., Quotas ou quinhões de capital, Caderneta de poupança, Outros bens móveis, Terra nua, Ações (inclusive as provenientes de linha telefônica), Gado',
 ).map((name, index) => ({ name, code: [61, 12, 11, 13, 21, 32, 41, 29, 14, 31, 26][index] ?? 99 }))
-export const offices = words(
-  'VEREADOR, PREFEITO, DEPUTADO ESTADUAL, DEPUTADO FEDERAL, SENADOR, GOVERNADOR, VICE-PREFEITO',
-).map((name, index) => ({ name, code: [13, 11, 7, 6, 5, 3, 12][index] ?? 13 }))
+/** With the year of the election and the digits of a candidate's number. */
+export const offices = [
+  { name: 'VEREADOR', code: 13, year: 2020, digits: 5 },
+  { name: 'PREFEITO', code: 11, year: 2020, digits: 2 },
+  { name: 'VICE-PREFEITO', code: 12, year: 2020, digits: 2 },
+  { name: 'DEPUTADO ESTADUAL', code: 7, year: 2018, digits: 5 },
+  { name: 'DEPUTADO FEDERAL', code: 6, year: 2018, digits: 4 },
+  { name: 'SENADOR', code: 5, year: 2018, digits: 3 },
+  { name: 'GOVERNADOR', code: 3, year: 2018, digits: 2 },
+] as const
 export const occupations = words(
   'EMPRESÁRIO, AGRICULTOR, PROFESSOR DE ENSINO MÉDIO, SERVIDOR PÚBLICO MUNICIPAL, COMERCIANTE, ADVOGADO, DONA DE CASA, MÉDICO, APOSENTADO (EXCETO SERVIDOR PÚBLICO), MOTORISTA, ESTUDANTE',
 )

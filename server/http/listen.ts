@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { StartError } from '../../core/errors.ts'
+import type { Log } from './logging.ts'
 import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
 import { addressLengthMax } from './requests.ts'
 
@@ -19,17 +21,26 @@ export interface Listening {
 }
 
 /** @throws StartError where the port is taken or the host is not ours, with a sentence */
-export async function listen(app: RequestListener, host: string, port: number): Promise<Listening> {
+export async function listen(app: RequestListener, host: string, port: number, log: Log): Promise<Listening> {
   let stopping = false
+  const answer: RequestListener = (req, res) => {
+    if (stopping) res.setHeader('Connection', 'close')
+    app(req, res)
+  }
   const server = createServer(
-    { maxHeaderSize: headersBytesMax, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs },
-    (req, res) => {
-      if (stopping) res.setHeader('Connection', 'close')
-      app(req, res)
+    {
+      maxHeaderSize: headersBytesMax,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      // Node would refuse a request without Host by a bare 400; requests.ts answers it with a problem.
+      requireHostHeader: false,
     },
+    answer,
   )
   server.keepAliveTimeout = keepAliveTimeoutMs
-  server.on('clientError', answerUnreadable)
+  // An expectation that we do not know changes nothing about the answer.
+  server.on('checkExpectation', answer)
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket, log))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'the port is taken: set PORT to another' : cause.message
@@ -69,7 +80,7 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
 }
 
 /** Answers what Node's parser refuses before there is a request. */
-function answerUnreadable(error: ParserError, socket: Socket): void {
+function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
@@ -77,8 +88,10 @@ function answerUnreadable(error: ParserError, socket: Socket): void {
   const [code, detail] = isLongAddress(error)
     ? (['address-too-long', `The address is longer than ${addressLengthMax} characters.`] as const)
     : (parserProblems[error.code ?? ''] ?? (['malformed-request', 'The request is not HTTP/1.1.'] as const))
-  const body = problemBody(new Problem(code, detail))
+  const id = randomUUID()
+  const body = problemBody(new Problem(code, detail), `urn:uuid:${id}`)
   const { status, title } = problemRows[code]
+  log.info({ id, status, code: error.code }, 'unreadable request')
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n` +
       `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -14,6 +14,7 @@ export const mediaTypes: readonly string[] = formats.map((format) => format.medi
 export function negotiate(req: Request, format: string | undefined): void {
   const names = formats.map(({ name }) => name)
   if (format === undefined) {
+    req.headers.accept = withoutParameters(req.headers.accept)
     if (req.accepts([...mediaTypes]) !== false) return
     const offered = mediaTypes.join(', ')
     throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
@@ -21,4 +22,9 @@ export function negotiate(req: Request, format: string | undefined): void {
   if (names.some((name) => name === format)) return
   const message = `The parameter "format" must be one of: ${names.join(', ')}.`
   throw unacceptableParameters([{ parameter: 'format', message }])
+}
+
+// Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.
+function withoutParameters(accept = '*/*'): string {
+  return accept.replaceAll(/;\s*(?!q\s*=)[^;,]*/gi, '')
 }

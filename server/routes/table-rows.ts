@@ -49,6 +49,6 @@ function inFormOf(path: string, address: string): string {
 }
 
 function notPublished(id: string): Problem {
-  const detail = `The table ${id} has not been ingested yet: the operator runs \`make ingest TABLES=${id}\`.`
+  const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
   return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }

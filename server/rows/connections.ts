@@ -40,7 +40,7 @@ export class Connections {
    * @throws Problem overloaded or query-timeout
    */
   async blobs(plans: readonly Plan[]): Promise<Uint8Array[]> {
-    const connection = await this.#take()
+    const connection = await this.#take(this.#timeoutMs)
     try {
       const blobs: Uint8Array[] = []
       for (const { sql, parameters } of plans) {
@@ -60,21 +60,23 @@ export class Connections {
 
   /** Waits for running statements, since closing under one hangs the process. */
   async close(): Promise<void> {
-    for (let closed = 0; closed < this.#size; closed += 1) (await this.#take()).close()
+    for (let closed = 0; closed < this.#size; closed += 1) (await this.#take(null)).close()
   }
 
-  async #take(): Promise<Connection> {
+  /** @param timeoutMs null waits as long as it takes */
+  async #take(timeoutMs: number | null): Promise<Connection> {
     const idle = this.#idle.pop()
     if (idle !== undefined) return idle
     return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(serve), 1)
+        reject(busy('overloaded', 'Too many readers ask for rows at this moment.'))
+      }
+      const timer = timeoutMs === null ? undefined : setTimeout(giveUp, timeoutMs)
       const serve = (connection: Connection): void => {
         clearTimeout(timer)
         resolve(connection)
       }
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(serve), 1)
-        reject(busy('overloaded', 'Too many readers ask for rows at this moment.'))
-      }, this.#timeoutMs)
       this.#waiting.push(serve)
     })
   }

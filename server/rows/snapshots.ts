@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields, readManifest, requireParts, type Manifest } from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
@@ -22,8 +23,10 @@ export class Snapshots {
   readonly #tables: readonly Table[]
   readonly #log: Log
   readonly #current = new Map<Table, Snapshot>()
-  /** What was last seen at each pointer, so that only a change is read and logged. */
+  /** What was last taken from each pointer, so that only a change is read. */
   readonly #seen = new Map<Table, string>()
+  /** Why a table's pointer is not followed. */
+  readonly #refused = new Map<Table, string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(warehouse: string, catalog: Catalog, log: Log) {
@@ -32,7 +35,7 @@ export class Snapshots {
     this.#log = log
   }
 
-  /** The newest whole snapshot of a table, or null where none was published with the declared fields. */
+  /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
   current(table: Table): Snapshot | null {
     return this.#current.get(table) ?? null
   }
@@ -60,12 +63,15 @@ export class Snapshots {
     const pointer = layout.pointer(this.#warehouse, table)
     const seen = await fingerprint(pointer)
     if (seen === this.#seen.get(table)) return
-    this.#seen.set(table, seen)
     try {
       const manifest = await readManifest(pointer)
-      if (manifest === null) return
-      await this.#take(table, manifest)
+      if (manifest !== null) await this.#take(table, manifest)
+      this.#seen.set(table, seen)
+      this.#refused.delete(table)
     } catch (error) {
+      // Looked at again, since the reason may pass, but told once.
+      if (this.#refused.get(table) === messageOf(error)) return
+      this.#refused.set(table, messageOf(error))
       this.#log.error(
         { err: error, table: tableId(table) },
         'snapshot refused; the one before goes on serving',

@@ -100,6 +100,21 @@ describe('headers', () => {
   )
 })
 
+test.each<[accept: string, status: number]>([
+  ['application/json', 200],
+  ['application/json; charset=utf-8', 200],
+  ['application/json; indent=4', 200],
+  ['application/json;version=1;q=0.5, text/csv', 200],
+  ['application/*', 200],
+  ['text/html, */*;q=0.1', 200],
+  ['', 200],
+  ['application/json;q=0', 406],
+  ['text/csv; charset=utf-8', 406],
+  ['application/jsonx', 406],
+])('Accept: %s answers %i', async (accept, status) => {
+  expect((await request(service.app).get(rows).set('Accept', accept)).status).toBe(status)
+})
+
 describe('addresses', () => {
   test.each<[publicUrl: string, v1: string, unversioned: string]>([
     [
@@ -231,7 +246,7 @@ describe('on a real socket', () => {
   let port: number
   beforeAll(async () => {
     port = await freePort()
-    listening = await listen(service.app, '127.0.0.1', port)
+    listening = await listen(service.app, '127.0.0.1', port, service.log)
   })
   afterAll(async () => {
     await listening.stop()
@@ -239,6 +254,18 @@ describe('on a real socket', () => {
 
   test.each<[what: string, bytes: string, status: number, code: string]>([
     ['what is not HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],
+    [
+      'a request without Host',
+      'GET /api/v1/datasets/ HTTP/1.1\r\nConnection: close\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
+    [
+      'a request with two Hosts',
+      'GET /api/v1/datasets/ HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
     ['an unknown method', 'GRAB / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed-request'],
     [
       'headers that are too large',
@@ -263,7 +290,9 @@ describe('on a real socket', () => {
     const [head = '', body = ''] = answer.split('\r\n\r\n')
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(head).toMatch(/content-type: application\/problem\+json/i)
-    expect(JSON.parse(body)).toMatchObject({ type: `urn:acervo:problem:${code}`, status })
+    const problem = JSON.parse(body) as { instance: string }
+    expect(problem).toMatchObject({ type: `urn:acervo:problem:${code}`, status })
+    expect(service.logged()).toContain(problem.instance.replace('urn:uuid:', ''))
   })
 
   test('an absolute form in the request line does not reach the links', async () => {
@@ -271,8 +300,18 @@ describe('on a real socket', () => {
       port,
       `GET http://evil.example${rows}?page_size=1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
     )
+    expect(answer).toMatch(
+      /^HTTP\/1.1 200 .*\r\n\r\n\{"count":3,"next":"http:\/\/localhost:8000\/api\/v1\/dataset\/d\/t\/data\/\?page=2&page_size=1"/s,
+    )
     expect(answer).not.toContain('evil.example')
   })
+
+  test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnection: close'])(
+    'a request by %j is answered',
+    async (rest) => {
+      expect(await exchange(port, `GET ${rows} ${rest}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
+    },
+  )
 
   test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
     const other = await freePort()
@@ -282,6 +321,7 @@ describe('on a real socket', () => {
       },
       '127.0.0.1',
       other,
+      service.log,
     )
     const agent = new http.Agent({ keepAlive: true })
     const answer = new Promise<string>((resolve, reject) => {
@@ -299,13 +339,13 @@ describe('on a real socket', () => {
   })
 
   test('a port that is taken is said in a sentence', async () => {
-    await expect(listen(service.app, '127.0.0.1', port)).rejects.toThrow(
+    await expect(listen(service.app, '127.0.0.1', port, service.log)).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port}, the port is taken: set PORT to another`,
     )
   })
 })
 
-test('a dataset without tables, and a table of a catalog never seen before', async () => {
+test('a catalog of one family of another prefix, with a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
     JSON.stringify({

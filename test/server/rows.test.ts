@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
@@ -195,7 +195,7 @@ describe('a refresh', () => {
     expect(detail.body).toMatchObject({ tables: [{ import_date: '2026-01-02T03:04:05Z' }] })
   })
 
-  test('into which a damaged manifest or a short part came is refused, and said', async () => {
+  test('whose part is not there yet is refused, said once, and taken when it is whole', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -204,10 +204,35 @@ describe('a refresh', () => {
     await shop.write('d/t.csv', csv('new', 4))
     const [outcome] = await shop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
-    await rm(path.join(shop.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet'))
+    const part = path.join(shop.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet')
+    await rename(part, `${part}.away`)
+    await snapshots.refresh()
     await snapshots.refresh()
     expect((await getPage(app, address)).count).toBe(3)
-    expect(logged()).toContain('snapshot refused; the one before goes on serving')
+    expect(logged().split('snapshot refused; the one before goes on serving')).toHaveLength(2)
+    await rename(`${part}.away`, part)
+    await snapshots.refresh()
+    expect((await getPage(app, address)).count).toBe(4)
+  })
+
+  test.each<[what: string, change: (manifest: string) => string]>([
+    ['cut off', (text) => text.slice(0, 100)],
+    ['of an unknown format', (text) => text.replace('"format": 1', '"format": 2')],
+    ['whose parts leave a gap', (text) => text.replace('"firstRow": 2', '"firstRow": 3')],
+    ['whose parts do not add up', (text) => text.replace('"rows": 3,', '"rows": 4,')],
+    ['that leads out of its folder', (text) => text.replace('part-00000', '../part-00000')],
+  ])('with a manifest %s is refused', async (_what, change) => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': csv('old', 3),
+    })
+    await shop.ingest({ partRows: 2 })
+    const pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
+    const text = await readFile(pointer, 'utf8')
+    expect(change(text)).not.toBe(text)
+    await writeFile(pointer, change(text))
+    const { app, logged } = await serve(shop)
+    await request(app).get(address).expect(503)
+    expect(logged()).toContain('current.json is damaged or of an unknown format')
   })
 
   test('with other fields than the catalog declares is not taken', async () => {
@@ -250,7 +275,8 @@ test('a query that takes too long, and a line that is too long, answer 503 with 
     answers.map(() => [503, '5']),
   )
   // The connection is whole again: the statements that were stopped left nothing behind.
-  await expect(connections.blobs([])).resolves.toEqual([])
+  const [bytes] = await connections.blobs([{ sql: 'select encode($1)', parameters: ['whole'] }])
+  expect(Buffer.from(bytes ?? []).toString()).toBe('whole')
 })
 
 test('a bug answers 500 without a word of its own, and logs all', async () => {

@@ -4,7 +4,7 @@ import type { Express } from 'express'
 import request from 'supertest'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
-import { openLog } from '../../server/http/logging.ts'
+import { openLog, type Log } from '../../server/http/logging.ts'
 import { Connections } from '../../server/rows/connections.ts'
 import { Snapshots } from '../../server/rows/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
@@ -19,6 +19,7 @@ export interface Service {
   readonly app: Express
   readonly snapshots: Snapshots
   readonly connections: Connections
+  readonly log: Log
   /** Lines of the log so far. */
   readonly logged: () => string
 }
@@ -56,7 +57,7 @@ export async function serve(
     await connections.close()
     database.close()
   })
-  return { app, snapshots, connections, logged: () => lines }
+  return { app, snapshots, connections, log, logged: () => lines }
 }
 
 /** An envelope with its rows, checked to be a 200. */
