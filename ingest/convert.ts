@@ -29,7 +29,8 @@ export async function stage(db: Connection, plainFile: string, table: Table, col
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
   await db.rows(`create table staged as select * from read_csv(${quotedText(plainFile)},
     auto_detect = false, header = true, delim = ${quotedText(table.source.delimiter)}, quote = '"', escape = '"',
-    new_line = '\\n', nullstr = '', strict_mode = true, parallel = false, max_line_size = ${2 * recordBytesMax},
+    new_line = '\\n', nullstr = '', strict_mode = true, parallel = false,
+    max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
     columns = {${names.join(', ')}})`)
 }
 

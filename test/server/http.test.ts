@@ -218,6 +218,33 @@ describe('sparing use', () => {
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })
 
+  test('has every limit of the catalog hold, the longest window too', async () => {
+    const { app } = await serve(shop, { rateLimits: true })
+    const policies = (await request(app).get(rows).expect(200)).headers['ratelimit-policy']
+    expect(policies).toMatch(/^"rows-1m"; q=2; w=60; pk=.*, "rows-1h"; q=3; w=3600; pk=/)
+    const hourly = await serve(
+      {
+        ...shop,
+        catalog: {
+          ...shop.catalog,
+          limits: {
+            rows: [
+              { requests: 9, per: '1m', windowMs: 60_000 },
+              { requests: 2, per: '1h', windowMs: 3_600_000 },
+            ],
+            catalog: [],
+          },
+        },
+      },
+      { rateLimits: true },
+    )
+    const answers = [1, 2, 3].map(async () => request(hourly.app).get(rows))
+    const refused = (await Promise.all(answers)).find((answer) => answer.status === 429)
+    expect(refused?.body).toMatchObject({
+      detail: expect.stringMatching(/^At most 2 requests in 1h are allowed here; try again in 3600 s\./),
+    })
+  })
+
   test('counts both families together, and a forged client does not help', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)

@@ -82,7 +82,13 @@ export function tinyCatalog(...tables: readonly TinyTable[]): Catalog {
     title: 'T',
     description: 'D',
     notice: 'Use sparingly.',
-    limits: { rows: [{ requests: 2, per: '1m' }], catalog: [{ requests: 3, per: '1h' }] },
+    limits: {
+      rows: [
+        { requests: 2, per: '1m' },
+        { requests: 3, per: '1h' },
+      ],
+      catalog: [{ requests: 3, per: '1h' }],
+    },
     families: {
       v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true },
       unversioned: { prefix: '/api', scheme: 'https', trailing_slash: false },

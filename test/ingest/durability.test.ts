@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
+
+const hasStrace = spawnSync('strace', ['-V']).status === 0
+if (!hasStrace)
+  process.stderr.write('strace is not on this machine: the order of system calls is not tested\n')
+
+/** The calls of an ingest of one small table that make things durable, with names that do not change. */
+async function durableCalls(): Promise<string[]> {
+  const folder = await temporaryFolder()
+  const [sources, warehouse, log] = ['sources', 'warehouse', 'calls.log'].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string]
+  await mkdir(path.join(sources, 'socios-brasil'), { recursive: true })
+  await writeFile(path.join(sources, 'socios-brasil', 'empresas.csv'), 'cnpj,razao_social,uf\n01,A,SP\n')
+  const { status } = spawnSync(
+    'strace',
+    [
+      '-f',
+      '-y',
+      '-e',
+      'trace=fsync,rename',
+      '-o',
+      log,
+      process.execPath,
+      'dist/ingest/main.js',
+      'socios-brasil/empresas',
+    ],
+    { env: { PATH: process.env['PATH'], SOURCES: sources, WAREHOUSE: warehouse } },
+  )
+  if (status !== 0) throw new Error(`the ingest ended with ${String(status)}`)
+  return (await readFile(log, 'utf8'))
+    .replaceAll(warehouse, '')
+    .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'SNAPSHOT')
+    .replaceAll(/\/\.scratch\/[^/]+/g, '/SCRATCH')
+    .replaceAll(/current\.json\.\d+/g, 'current.json')
+    .split('\n')
+    .flatMap((line) => {
+      const [, synced] = /fsync\(\d+<(.*?)>\)/.exec(line) ?? []
+      const [, from, to] = /rename\("(.*?)", "(.*?)"\)/.exec(line) ?? []
+      if (from !== undefined && to !== undefined) return [`rename ${from} -> ${to}`]
+      return synced === undefined || synced.includes('work.duckdb')
+        ? []
+        : [`sync ${synced === '' ? '/' : synced}`]
+    })
+}
+
+const describeWithStrace = hasStrace ? describe : describe.skip
+describeWithStrace('by its system calls', () => {
+  test('everything is synced before the rename that shows it, and the rename after it', async () => {
+    const calls = await durableCalls()
+    const home = '/socios-brasil/empresas'
+    const show = calls.indexOf(`rename /SCRATCH/snapshot -> ${home}/SNAPSHOT`)
+    expect(new Set(calls.slice(0, show))).toEqual(
+      new Set([
+        'sync /SCRATCH/snapshot/part-00000.parquet',
+        'sync /SCRATCH/snapshot/report.json',
+        'sync /SCRATCH/snapshot',
+      ]),
+    )
+    expect(calls[show - 1]).toBe('sync /SCRATCH/snapshot')
+    expect(calls.slice(show + 1)).toEqual([
+      `sync ${home}`,
+      'sync /socios-brasil',
+      'sync /',
+      `sync ${home}/current.json.draft`,
+      `rename ${home}/current.json.draft -> ${home}/current.json`,
+      `sync ${home}`,
+    ])
+  })
+})
+
+async function facts(file: string) {
+  const { ino, mtimeMs, size } = await stat(file)
+  return { ino, mtimeMs, size }
+}
+
+test('a publish replaces the pointer by another file and touches no older snapshot', async () => {
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+  const [first] = await shop.ingest()
+  if (first?.status !== 'published') throw new Error('expected a snapshot')
+  const home = path.join(shop.warehouse, 'd', 't')
+  const part = path.join(home, first.manifest.snapshot, 'part-00000.parquet')
+  const [pointerBefore, partBefore] = [await facts(path.join(home, 'current.json')), await facts(part)]
+  await shop.write('d/t.csv', 'n\n2\n')
+  await shop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
+  expect((await facts(path.join(home, 'current.json'))).ino).not.toBe(pointerBefore.ino)
+  expect(await facts(part)).toEqual(partBefore)
+})
