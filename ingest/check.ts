@@ -24,21 +24,37 @@ export function checkSource(table: Table, { scanner }: ReadSource): MatchedField
   return matchHeader(table, scanner.header)
 }
 
+const problemsShown = 10
+const nameShownMax = 80
+
 function matchHeader(table: Table, header: readonly string[]): MatchedField[] {
   const names = header.map((name) => table.source.rename.get(name) ?? name)
   const declared = table.fields.map((field) => field.name)
+  const columns = new Map(names.map((name, index) => [name, index]))
+  const fields = new Set(declared)
+  const repeated = new Set(names.filter((name, index) => columns.get(name) !== index))
+  const unknown = [...columns.keys()].filter((name) => !fields.has(name))
   const problems = [
-    ...names.flatMap((name, index) =>
-      names.indexOf(name) < index ? [`the column "${name}" is there twice`] : [],
-    ),
-    ...declared.filter((name) => !names.includes(name)).map((name) => `the column "${name}" is missing`),
-    ...names
-      .filter((name) => !declared.includes(name))
-      .map((name) => `the column "${name}" is not a field of ${tableId(table)}${didYouMean(name, declared)}`),
+    ...[...repeated].map((name) => `the column ${shown(name)} is there twice`),
+    ...declared.filter((name) => !columns.has(name)).map((name) => `the column ${shown(name)} is missing`),
+    ...unknown
+      .slice(0, problemsShown)
+      .map(
+        (name) =>
+          `the column ${shown(name)} is not a field of ${tableId(table)}${didYouMean(name, declared)}`,
+      ),
   ]
-  if (problems.length > 0) {
+  const count = problems.length + Math.max(0, unknown.length - problemsShown)
+  if (count > 0) {
+    const more = count > problemsShown ? `; and ${count - problemsShown} more` : ''
     const remedy = 'change the source, or the fields (or source.rename) of the table in the catalog'
-    throw new TableFailure(`the header does not fit: ${problems.join('; ')}. Remedy: ${remedy}`)
+    throw new TableFailure(
+      `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. Remedy: ${remedy}`,
+    )
   }
-  return table.fields.map((field) => ({ field, column: names.indexOf(field.name) }))
+  return table.fields.map((field) => ({ field, column: columns.get(field.name) ?? 0 }))
+}
+
+function shown(name: string): string {
+  return `"${name.length > nameShownMax ? `${name.slice(0, nameShownMax)}…` : name}"`
 }

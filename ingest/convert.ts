@@ -3,6 +3,7 @@ import type { Table } from '../core/catalog/catalog.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
 import type { Connection } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
+import { orderTerms } from '../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../core/warehouse/sql.ts'
 import type { MatchedField } from './check.ts'
 import type { Progress } from './progress.ts'
@@ -77,7 +78,7 @@ export async function badValues(
 function isBad({ field, column }: MatchedField): string {
   const type = typeRow(field.type)
   const [text, pattern] = [`c${column}`, type.pattern(field) ?? '']
-  const value = `try_cast(${text} as ${type.stored(field)})`
+  const value = type.value(`try_cast(${text} as ${type.stored(field)})`)
   const finite = field.type === 'float' ? ` and isfinite(${value})` : ''
   const right = `regexp_full_match(${text}, ${quotedText(pattern)})
     and ${type.rendered(value)} = ${type.canonical(text, field)}${finite}`
@@ -86,18 +87,14 @@ function isBad({ field, column }: MatchedField): string {
 
 /** Casts and sorts `staged` into the table `sorted`, whose rowid is the position of a row. */
 export async function sort(db: Connection, table: Table, fields: readonly MatchedField[]): Promise<void> {
-  const casts = fields.map(
-    ({ field, column }, index) => `cast(c${column} as ${typeRow(field.type).stored(field)}) as f${index}`,
-  )
+  const casts = fields.map(({ field, column }, index) => {
+    const type = typeRow(field.type)
+    return `${type.value(`cast(c${column} as ${type.stored(field)})`)} as f${index}`
+  })
   const keys = orderTerms(table, (field) => `f${fields.findIndex((matched) => matched.field.name === field)}`)
   await db.rows(
     `create table sorted as select ${casts.join(', ')} from staged order by ${[...keys, 'staged.rowid asc'].join(', ')}`,
   )
-}
-
-/** The declared order as SQL; nulls are placed explicitly, since DuckDB's default could change under us. */
-export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
-  return table.order.map(({ field, direction }) => `${column(field)} ${direction} nulls last`)
 }
 
 export interface WrittenPart {

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog/catalog.ts'
-import { messageOf } from '../core/errors.ts'
+import { messageOf, StartError } from '../core/errors.ts'
 import { Database, OutOfMemory, type Connection } from '../core/warehouse/duckdb.ts'
+import { hashOf } from '../core/warehouse/hash.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { holdsFields, readManifest, requireParts, type Manifest } from '../core/warehouse/manifest.ts'
+import { readManifest, requireParts, type Manifest } from '../core/warehouse/manifest.ts'
 import { checkSource, type MatchedField } from './check.ts'
 import { badValues, partRowsDefault, sort, stage, writeParts } from './convert.ts'
 import type { Progress } from './progress.ts'
@@ -13,7 +14,7 @@ import { definitionOf, label, publish } from './publish.ts'
 import { TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, writeFailure, writeReport, type Outcome } from './report.ts'
 import { inScratch, sweepScratch } from './scratch.ts'
-import { findSource, hashOf, readSource, type SourceFile } from './source.ts'
+import { findSource, readSource, type SourceFile } from './source.ts'
 
 export interface IngestOptions {
   readonly catalog: Catalog
@@ -23,7 +24,7 @@ export interface IngestOptions {
   readonly memory: string
   readonly now: () => Date
   readonly progress: (table: Table) => Progress
-  /** Leave alone what is published with the fields that the catalog declares. */
+  /** Leave alone what is published as the catalog declares it, whatever its source is now. */
   readonly onlyUnpublished?: boolean
   readonly partRows?: number
 }
@@ -32,19 +33,38 @@ const threads = 2
 
 /** Ingests tables one after the other: source -> check -> convert -> prove -> publish -> report. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
-  await mkdir(options.warehouse, { recursive: true })
-  await sweepScratch(options.warehouse)
+  try {
+    await mkdir(options.warehouse, { recursive: true })
+    await sweepScratch(options.warehouse)
+  } catch (cause) {
+    throw new StartError(`the warehouse ${options.warehouse} cannot be written: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
   for (const table of tables) {
     const progress = options.progress(table)
     try {
       yield await ingestTable(table, options, progress)
     } catch (error) {
       const failure = asFailure(error, options.memory)
-      const report = await writeFailure(options.warehouse, table, failure, options.now())
+      const report = await tryToReport(failure, table, options)
       yield { status: 'failed', table, failure, report }
     } finally {
       progress.end()
     }
+  }
+}
+
+/** What stops a table may also stop its report, a full disk say; the other tables go on all the same. */
+async function tryToReport(
+  failure: TableFailure,
+  table: Table,
+  { warehouse, now }: IngestOptions,
+): Promise<string> {
+  try {
+    return await writeFailure(warehouse, table, failure, now())
+  } catch (error) {
+    return `none, ${messageOf(error)}`
   }
 }
 
@@ -63,12 +83,13 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
   const current = await currentSnapshot(warehouse, table, progress)
   const manifest = current === 'damaged' ? null : current
-  if (onlyUnpublished && manifest !== null && holdsFields(manifest, table)) {
+  const definition = definitionOf(table, partRows)
+  if (onlyUnpublished && manifest?.definition === definition) {
     return { status: 'unchanged', table, manifest }
   }
   const source = await findSource(sources, table)
   if (source === null) return withoutSource(table, sources, current)
-  if (manifest !== null && (await isUnchanged(manifest, source, table, options))) {
+  if (manifest !== null && (await isUnchanged(manifest, source, definition))) {
     await clearFailure(warehouse, table)
     return { status: 'unchanged', table, manifest }
   }
@@ -172,21 +193,10 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
   }
 }
 
-/** Whether what is published came from this very source, and lies there as it was written. */
-async function isUnchanged(
-  manifest: Manifest,
-  source: SourceFile,
-  table: Table,
-  options: IngestOptions,
-): Promise<boolean> {
-  if (manifest.definition !== definitionOf(table, options.partRows)) return false
-  if (manifest.source.bytes !== source.bytes || manifest.source.sha256 !== (await hashOf(source.file)))
-    return false
-  const folder = layout.snapshot(options.warehouse, table, manifest.snapshot)
-  for (const part of manifest.parts) {
-    if (part.sha256 !== (await hashOf(path.join(folder, part.file)))) return false
-  }
-  return true
+/** Whether what is published was made from this very source, in the same way. */
+async function isUnchanged(manifest: Manifest, source: SourceFile, definition: string): Promise<boolean> {
+  if (manifest.definition !== definition || manifest.source.bytes !== source.bytes) return false
+  return manifest.source.sha256 === (await hashOf(source.file))
 }
 
 const progressEveryMs = 100

@@ -3,17 +3,19 @@ import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion } from '../core/warehouse/duckdb.ts'
+import { hashOf } from '../core/warehouse/hash.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import {
   manifestFormat,
   manifestText,
+  orderTerms,
   storedFields,
   type Manifest,
   type Part,
 } from '../core/warehouse/manifest.ts'
-import { orderTerms, partRowsDefault, type WrittenPart } from './convert.ts'
+import { partRowsDefault, type WrittenPart } from './convert.ts'
 import { renameDurably, syncFolder, syncTree, writeDurably } from './durable.ts'
-import { hashOf, type SourceFile } from './source.ts'
+import type { SourceFile } from './source.ts'
 
 /** Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew. */
 export function definitionOf(table: Table, partRows = partRowsDefault): string {

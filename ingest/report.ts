@@ -98,8 +98,9 @@ export async function writeFailure(
     rejects: failure.rejectCount,
     first_rejects: failure.rejects,
   }
-  await writeDurably(`${file}.draft`, `${JSON.stringify(report, null, 2)}\n`)
-  await renameDurably(`${file}.draft`, file)
+  const draft = `${file}.${process.pid}.draft`
+  await writeDurably(draft, `${JSON.stringify(report, null, 2)}\n`)
+  await renameDurably(draft, file)
   return file
 }
 

@@ -75,13 +75,6 @@ export async function findSource(sources: string, table: Table): Promise<SourceF
   return found[0] ?? null
 }
 
-/** SHA-256 of the file as it is, without unpacking it. */
-export async function hashOf(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file, { highWaterMark: readBytes }), hash)
-  return hash.digest('hex')
-}
-
 export interface ReadSource {
   readonly scanner: CsvScanner
   /** SHA-256 of the bytes that were read, as the file has them. */
@@ -133,7 +126,18 @@ export async function readSource(
     }
     throw cause
   }
+  if ('bytesWritten' in unpack) await requireNothingAfter(source, Number(unpack.bytesWritten))
   return { scanner, sha256: hash.digest('hex') }
+}
+
+/** Node stops at the first byte that starts no member; padding by zeros may follow, anything else would be lost. */
+async function requireNothingAfter(source: SourceFile, end: number): Promise<void> {
+  if (end >= source.bytes) return
+  for await (const chunk of createReadStream(source.file, { start: end, highWaterMark: readBytes })) {
+    if ((chunk as Buffer).some((byte) => byte !== 0)) {
+      throw new TableFailure(`${source.name} holds more after the end of its gzip data: pack it anew`)
+    }
+  }
 }
 
 async function checkMagic(source: SourceFile): Promise<void> {

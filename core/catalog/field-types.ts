@@ -14,6 +14,8 @@ interface FieldTypeRow {
   readonly pattern: (digits: Digits) => string | null
   /** What a right value looks like, for reports: "expected ...". */
   readonly expects: (digits: Digits) => string
+  /** SQL: a value as it is stored, from one that was cast to the stored type. */
+  readonly value: (cast: string) => string
   /** SQL: the source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
    *  (float excepted: its digits are compared after the cast). */
   readonly canonical: (text: string, digits: Digits) => string
@@ -24,6 +26,8 @@ interface FieldTypeRow {
 }
 
 const same = (sql: string): string => sql
+// A column that holds both zeros would hold one of them after Parquet's dictionary.
+const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
 const asText = (column: string): string => `${column}::varchar`
 
 const withoutLeadingZeros = (text: string): string => `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
@@ -33,6 +37,7 @@ const anyText: FieldTypeRow = {
   stored: () => 'VARCHAR',
   pattern: () => null,
   expects: () => 'any text',
+  value: same,
   canonical: same,
   rendered: same,
   json: same,
@@ -49,6 +54,7 @@ export const fieldTypes = {
     stored: () => 'BIGINT',
     pattern: () => '-?[0-9]+',
     expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
+    value: same,
     canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
     rendered: asText,
     json: same,
@@ -57,7 +63,8 @@ export const fieldTypes = {
     stored: () => 'DOUBLE',
     pattern: () => '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?',
     expects: () => 'a finite number with a decimal point, such as 0.0189 or 1e-7',
-    canonical: (text) => `try_cast(${text} as DOUBLE)::varchar`,
+    value: oneZero,
+    canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
     rendered: asText,
     // to_json writes a bare NaN or Infinity, which is not JSON.
     json: (column) => `case when isfinite(${column}) then ${column} end`,
@@ -71,6 +78,7 @@ export const fieldTypes = {
     expects: ({ precision, scale }) =>
       `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
       (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
+    value: same,
     canonical: (text, { scale }) => {
       const whole = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
       const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
@@ -84,6 +92,7 @@ export const fieldTypes = {
     stored: () => 'BOOLEAN',
     pattern: () => 'true|True|TRUE|false|False|FALSE',
     expects: () => 'true or false (also True, TRUE, False, FALSE)',
+    value: same,
     canonical: (text) => `lower(${text})`,
     rendered: asText,
     json: same,
@@ -92,6 +101,7 @@ export const fieldTypes = {
     stored: () => 'DATE',
     pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
     expects: () => 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
+    value: same,
     canonical: same,
     rendered: asText,
     json: asText,
@@ -100,6 +110,7 @@ export const fieldTypes = {
     stored: () => 'TIMESTAMP',
     pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?',
     expects: () => 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
+    value: same,
     canonical: (text) => {
       const shortFraction = `regexp_replace(replace(${text}, 'T', ' '), '(\\.[0-9]*?)0+$', '\\1')`
       return `regexp_replace(${shortFraction}, '\\.$', '')`

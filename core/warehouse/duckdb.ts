@@ -31,6 +31,8 @@ export type Value = DuckDBValue
 export interface RunOptions {
   /** A statement that takes longer is interrupted, with QueryTimeout. */
   readonly timeoutMs?: number
+  /** Stops the statement when it is no longer wanted; the call then throws the reason. */
+  readonly signal?: AbortSignal
 }
 
 export class QueryTimeout extends Error {
@@ -122,15 +124,16 @@ export class Connection {
   async rows(
     sql: string,
     parameters: readonly Parameter[] = [],
-    { timeoutMs }: RunOptions = {},
+    { timeoutMs, signal }: RunOptions = {},
   ): Promise<Value[][]> {
     // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
     const statement = await this.#connection.prepare(sql)
-    const timer = this.#interruptAfter(timeoutMs)
+    const timer = this.#interruptAfter(timeoutMs, signal)
     try {
       parameters.forEach((value, index) => bind(statement, index + 1, value))
       return (await statement.runAndReadAll()).getRows()
     } catch (error) {
+      signal?.throwIfAborted()
       if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
       throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
     } finally {
@@ -158,25 +161,23 @@ export class Connection {
     this.#connection.closeSync()
   }
 
-  #interruptAfter(timeoutMs: number | undefined): { fired: () => boolean; stop: () => void } {
-    let fired = false
+  #interruptAfter(
+    timeoutMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): { fired: () => boolean; stop: () => void } {
     let repeat: NodeJS.Timeout | undefined
-    const interrupt = (): void => {
-      fired = true
+    const fire = (): void => {
       this.#connection.interrupt()
+      repeat ??= setInterval(() => this.#connection.interrupt(), interruptEveryMs)
     }
-    const start =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            interrupt()
-            repeat = setInterval(interrupt, interruptEveryMs)
-          }, timeoutMs)
+    const start = timeoutMs === undefined ? undefined : setTimeout(fire, timeoutMs)
+    signal?.addEventListener('abort', fire)
     return {
-      fired: () => fired,
+      fired: () => repeat !== undefined,
       stop: () => {
         clearTimeout(start)
         clearInterval(repeat)
+        signal?.removeEventListener('abort', fire)
       },
     }
   }

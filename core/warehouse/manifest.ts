@@ -4,6 +4,8 @@ import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
 import { codeOf } from '../errors.ts'
+import { hashOf } from './hash.ts'
+import { quotedName } from './sql.ts'
 
 /** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
 export const manifestFormat = 1
@@ -83,16 +85,36 @@ export function storedFields(table: Table): Manifest['fields'] {
   }))
 }
 
+/** The declared order as SQL; nulls are placed explicitly, since DuckDB's default could change under us. */
+export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
+  return table.order.map(({ field, direction }) => `${column(field)} ${direction} nulls last`)
+}
+
 /** Whether a snapshot holds the fields that the catalog declares now. */
 export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** @throws Error naming a part that is missing or has not the bytes that the manifest states */
+/** A part whose bytes are not those that were written; waiting does not mend it. */
+export class DamagedPart extends Error {
+  constructor(file: string) {
+    super(`${file} is not as it was written: its bytes have another hash than in the manifest`)
+    this.name = 'DamagedPart'
+  }
+}
+
+/**
+ * Reads every part once: a flipped bit in Parquet often decodes to another value without an error.
+ *
+ * @throws Error where a part is missing or of another size; DamagedPart where its hash differs
+ */
 export async function requireParts(folder: string, { parts }: Manifest): Promise<void> {
-  for (const part of parts) {
-    const { size } = await stat(path.join(folder, part.file))
-    if (size !== part.bytes) throw new Error(`${part.file} has ${size} bytes, and ${part.bytes} in its manifest`)
+  for (const { file, bytes } of parts) {
+    const { size } = await stat(path.join(folder, file))
+    if (size !== bytes) throw new Error(`${file} has ${size} bytes, and ${bytes} in its manifest`)
+  }
+  for (const { file, sha256: written } of parts) {
+    if ((await hashOf(path.join(folder, file))) !== written) throw new DamagedPart(file)
   }
 }
 

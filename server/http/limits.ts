@@ -18,8 +18,8 @@ export function sparingUse(kind: string, limits: readonly Limit[], advice: strin
       identifier: `${kind}-${per}`,
       standardHeaders: 'draft-8',
       legacyHeaders: false,
-      // Any client can send X-Forwarded-For; TRUST_PROXY says whether it counts.
-      validate: { xForwardedForHeader: false },
+      // Any client can send X-Forwarded-For, junk too; TRUST_PROXY says whether it counts.
+      validate: { xForwardedForHeader: false, ip: false },
       handler: (_req, res, next) => {
         const seconds = Number(res.getHeader('Retry-After'))
         const allowed = `At most ${requests} requests in ${per} are allowed here`

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { StartError } from '../../core/errors.ts'
 import type { Log } from './logging.ts'
+import { OpenConnections } from './open-connections.ts'
 import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
 import { addressLengthMax } from './requests.ts'
 
@@ -13,7 +15,10 @@ const requestTimeoutMs = 30_000
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
 const stopDeadlineMs = 10_000
-const idleSweepMs = 50
+/** How often the time-outs of unfinished requests are looked at. */
+const checkEveryMs = 1000
+/** A reader who takes nothing for this long is cut off; longer than a query and its wait in line. */
+const silenceTimeoutMs = 60_000
 
 export interface Listening {
   /** Answers what has begun, takes nothing new, and returns when all connections are closed. */
@@ -22,9 +27,9 @@ export interface Listening {
 
 /** @throws StartError where the port is taken or the host is not ours, with a sentence */
 export async function listen(app: RequestListener, host: string, port: number, log: Log): Promise<Listening> {
-  let stopping = false
+  const connections = new OpenConnections()
   const answer: RequestListener = (req, res) => {
-    if (stopping) res.setHeader('Connection', 'close')
+    connections.answering(req.socket, res)
     app(req, res)
   }
   const server = createServer(
@@ -32,15 +37,22 @@ export async function listen(app: RequestListener, host: string, port: number, l
       maxHeaderSize: headersBytesMax,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkEveryMs,
       // Node would refuse a request without Host by a bare 400; requests.ts answers it with a problem.
       requireHostHeader: false,
     },
     answer,
   )
   server.keepAliveTimeout = keepAliveTimeoutMs
+  server.timeout = silenceTimeoutMs
+  server.on('connection', (socket: Socket) => connections.opened(socket))
   // An expectation that we do not know changes nothing about the answer.
   server.on('checkExpectation', answer)
-  server.on('clientError', (error, socket) => answerUnreadable(error, socket, log))
+  server.on('clientError', (error, socket) => {
+    // Behind requests that are still answered, junk only ends the connection after them.
+    if (connections.isAnswering(socket)) connections.endAfterAnswers(socket)
+    else answerUnreadable(error, socket, log)
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'the port is taken: set PORT to another' : cause.message
@@ -49,21 +61,16 @@ export async function listen(app: RequestListener, host: string, port: number, l
     server.listen(port, host, resolve)
   })
   return {
-    stop: () => {
-      stopping = true
-      return drain(server)
+    stop: async () => {
+      // The close of net, since that of http drops answers that are written but not sent yet.
+      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+      connections.endAll()
+      const deadline = setTimeout(() => connections.destroyAll(), stopDeadlineMs)
+      await closed
+      clearTimeout(deadline)
+      server.closeAllConnections()
     },
   }
-}
-
-/** `close` alone waits for idle connections as long as clients keep them. */
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
-  const deadline = setTimeout(() => server.closeAllConnections(), stopDeadlineMs)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(deadline)
 }
 
 interface ParserError extends Error {

@@ -1,3 +1,4 @@
+import type { Response } from 'express'
 import type { Family } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
@@ -34,12 +35,20 @@ export function tableRows(family: Family, service: RowService): Resource {
       const snapshot = snapshots.current(table)
       if (snapshot === null) throw notPublished(tableId(table))
       const address = addresses.data(dataset, table)
-      const { count, pieces } = await pageBody(snapshot, ask, inFormOf(req.path, address), connections)
+      const path = inFormOf(req.path, address)
+      const { count, pieces } = await pageBody(snapshot, ask, path, connections, untilGone(res))
       res.setHeader('Acervo-Snapshot', snapshot.manifest.snapshot)
       res.setHeader('Acervo-Count', count)
       sendJson(res, pieces)
     },
   }
+}
+
+/** Aborts when the reader goes away before the answer is sent. */
+function untilGone(res: Response): AbortSignal {
+  const gone = new AbortController()
+  res.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** Links to other pages have the same path (spec: Page envelope), so also its final slash or its lack. */

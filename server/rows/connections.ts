@@ -37,14 +37,18 @@ export class Connections {
   /**
    * Runs the statements of a page one after the other on one connection.
    *
-   * @throws Problem overloaded or query-timeout
+   * @param signal leaves the line and stops the statement, for a reader who has gone
+   * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
    */
-  async blobs(plans: readonly Plan[]): Promise<Uint8Array[]> {
-    const connection = await this.#take(this.#timeoutMs)
+  async blobs(plans: readonly Plan[], signal?: AbortSignal): Promise<Uint8Array[]> {
+    const connection = await this.#take(this.#timeoutMs, signal)
     try {
       const blobs: Uint8Array[] = []
       for (const { sql, parameters } of plans) {
-        const blob = await connection.blob(sql, parameters, { timeoutMs: this.#timeoutMs })
+        const blob = await connection.blob(sql, parameters, {
+          timeoutMs: this.#timeoutMs,
+          ...(signal && { signal }),
+        })
         if (blob !== null) blobs.push(blob)
       }
       return blobs
@@ -64,19 +68,28 @@ export class Connections {
   }
 
   /** @param timeoutMs null waits as long as it takes */
-  async #take(timeoutMs: number | null): Promise<Connection> {
+  async #take(timeoutMs: number | null, signal?: AbortSignal): Promise<Connection> {
+    signal?.throwIfAborted()
     const idle = this.#idle.pop()
     if (idle !== undefined) return idle
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
+      const leave = (reason: unknown): void => {
+        settle()
         this.#waiting.splice(this.#waiting.indexOf(serve), 1)
-        reject(busy('overloaded', 'Too many readers ask for rows at this moment.'))
+        reject(reason)
       }
-      const timer = timeoutMs === null ? undefined : setTimeout(giveUp, timeoutMs)
-      const serve = (connection: Connection): void => {
+      const gone = (): void => leave(signal?.reason)
+      const late = (): void => leave(busy('overloaded', 'Too many readers ask for rows at this moment.'))
+      const timer = timeoutMs === null ? undefined : setTimeout(late, timeoutMs)
+      const settle = (): void => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', gone)
+      }
+      const serve = (connection: Connection): void => {
+        settle()
         resolve(connection)
       }
+      signal?.addEventListener('abort', gone)
       this.#waiting.push(serve)
     })
   }

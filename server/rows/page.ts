@@ -22,6 +22,7 @@ export async function pageBody(
   ask: RowAsk,
   address: string,
   connections: Connections,
+  signal: AbortSignal,
 ): Promise<PageBody> {
   const selection = selectRows(snapshot.manifest)
   const slice = slicePage(selection, ask)
@@ -29,7 +30,7 @@ export async function pageBody(
   const next = slice.page < slice.lastPage ? link(slice.page + 1) : 'null'
   const previous = slice.page > 1 ? link(slice.page - 1) : 'null'
   const plans = planPage(snapshot, slice)
-  const blobs = plans.length === 0 ? [] : await connections.blobs(plans)
+  const blobs = plans.length === 0 ? [] : await connections.blobs(plans, signal)
   return {
     count: selection.count,
     pieces: [

@@ -3,7 +3,14 @@ import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { holdsFields, readManifest, requireParts, type Manifest } from '../../core/warehouse/manifest.ts'
+import {
+  DamagedPart,
+  holdsFields,
+  orderTerms,
+  readManifest,
+  requireParts,
+  type Manifest,
+} from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
 
 /** A table as one ingest published it; never changes. */
@@ -69,7 +76,8 @@ export class Snapshots {
       this.#seen.set(table, seen)
       this.#refused.delete(table)
     } catch (error) {
-      // Looked at again, since the reason may pass, but told once.
+      // Looked at again where the reason may pass, but told once.
+      if (error instanceof DamagedPart) this.#seen.set(table, seen)
       if (this.#refused.get(table) === messageOf(error)) return
       this.#refused.set(table, messageOf(error))
       this.#log.error(
@@ -87,6 +95,12 @@ export class Snapshots {
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
     await requireParts(folder, manifest)
+    if (manifest.order.join() !== orderTerms(table).join()) {
+      this.#log.warn(
+        { table: tableId(table) },
+        'its order is not that of the catalog: ingest the table again',
+      )
+    }
     this.#current.set(table, { table, manifest, folder })
     this.#log.info(
       { table: tableId(table), snapshot: manifest.snapshot, rows: manifest.rows },

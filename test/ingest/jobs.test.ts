@@ -79,6 +79,33 @@ describe('a job', () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['unchanged', 'published'])
   })
 
+  test('of unpublished tables renews what the catalog now declares otherwise', async () => {
+    const fields = ['a:string', 'b:string']
+    const shop = await workshop(tinyCatalog({ fields, source: { rename: { x: 'a', y: 'b' } } }), {
+      'd/t.csv': 'x,y\n1,2\n',
+    })
+    await shop.ingest()
+    const corrected = await workshop(tinyCatalog({ fields, source: { rename: { x: 'b', y: 'a' } } }))
+    const { sources, warehouse } = shop
+    const [outcome] = await corrected.ingest({ sources, warehouse, onlyUnpublished: true, now: later })
+    expect(outcome?.status).toBe('published')
+  })
+
+  test('goes on with the other tables when even the report of a failure cannot be written', async () => {
+    const shop = await workshop(two, { 'd/good.csv': 'n\n1\n', 'd/bad.csv': 'n\nx\n' })
+    await mkdir(path.join(shop.warehouse, 'd'), { recursive: true })
+    await writeFile(path.join(shop.warehouse, 'd', 'bad'), 'a file in the way')
+    const outcomes = await shop.ingest()
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
+    expect(outcomes.flatMap(outcomeLines).at(-1)).toMatch(/^ {2}report: none, E/)
+  })
+
+  test('says that the warehouse cannot be written', async () => {
+    const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
+    await writeFile(shop.warehouse, 'a file in the way')
+    await expect(shop.ingest()).rejects.toThrow(/^the warehouse .* cannot be written: EEXIST/)
+  })
+
   test('clears the report of a failure when the table is well again', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await shop.ingest()
@@ -105,6 +132,18 @@ describe('a job', () => {
     const [first] = await shop.ingest()
     if (first?.status !== 'published') throw new Error('expected a snapshot')
     await rm(path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet'))
+    const [again] = await shop.ingest({ now: later })
+    expect(again?.status).toBe('published')
+  })
+
+  test('replaces a snapshot in which a bit flipped, though its source is unchanged', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const [first] = await shop.ingest()
+    if (first?.status !== 'published') throw new Error('expected a snapshot')
+    const part = path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet')
+    const bytes = await readFile(part)
+    bytes[10] = (bytes[10] ?? 0) ^ 4
+    await writeFile(part, bytes)
     const [again] = await shop.ingest({ now: later })
     expect(again?.status).toBe('published')
   })

@@ -41,6 +41,11 @@ describe('every plain form of CSV loads the same rows', () => {
     ['columns in another order', 'd/t.csv', 'b,a\n1,x\n2,"y\nz"\n,\n'],
     ['blank lines', 'd/t.csv', '\na,b\n\nx,1\n\r\n"y\nz",2\n,\n\n\n'],
     ['gzip', 'd/t.csv.gz', gzipSync('a,b\nx,1\n"y\nz",2\n,\n')],
+    [
+      'gzip with padding',
+      'd/t.csv.gz',
+      Buffer.concat([gzipSync('a,b\nx,1\n"y\nz",2\n,\n'), Buffer.alloc(600)]),
+    ],
     ['gzip of two members', 'd/t.csv.gz', Buffer.concat([gzipSync('a,b\nx,1\n'), gzipSync('"y\nz",2\n,\n')])],
   ])('%s', async (_form, name, content) => {
     const shop = await workshop(catalog, { [name]: content })
@@ -238,6 +243,14 @@ describe('what cannot be read without guessing is refused with line and reason',
     ],
   ])('a gzip file %s', async (_what, content, line) => {
     expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
+  })
+
+  test('a header of many unknown names is told in short, and at once', async () => {
+    const names = Array.from({ length: 50_000 }, (_, index) => `n${index}`)
+    const [line = ''] = await failureOf(`${names.join(',')}\n`)
+    expect(line).toMatch(
+      /^d\/t: FAILED, the header does not fit: the column "a" is missing; .* "n7" is not a field of d\/t; and 49992 more\. Remedy/,
+    )
   })
 
   test('two files that could be meant', async () => {

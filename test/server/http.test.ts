@@ -1,6 +1,6 @@
 import http from 'node:http'
 import net from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { listen, type Listening } from '../../server/http/listen.ts'
@@ -363,6 +363,51 @@ describe('on a real socket', () => {
     expect(Date.now() - started).toBeLessThan(5000)
     await expect(exchange(other, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('ECONNREFUSED')
     agent.destroy()
+  })
+
+  test('a stop sends to the end what a slow reader has not taken yet, and does not wait for the silent', async () => {
+    const other = await freePort()
+    const body = Buffer.alloc(20_000_000, 'x')
+    const stopping = await listen((_req, res) => res.end(body), '127.0.0.1', other, service.log)
+    const silent = net.connect(other, '127.0.0.1')
+    const slow = net.connect(other, '127.0.0.1', () => slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
+    let taken = 0
+    await new Promise((resolve) => slow.once('readable', resolve))
+    const started = Date.now()
+    const stopped = stopping.stop()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    for await (const chunk of slow) taken += (chunk as Buffer).length
+    await stopped
+    expect(taken).toBeGreaterThan(body.length)
+    expect(Date.now() - started).toBeLessThan(5000)
+    silent.destroy()
+  })
+
+  test('junk behind a request does not take its answer away', async () => {
+    const answer = await exchange(port, `GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\nJUNK\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"n":3\}\]\}$/s)
+  })
+
+  test('readers who have gone leave the line', async () => {
+    const lines = Array.from({ length: 100_000 }, (_, index) => String(index)).join('\n')
+    const large = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': `n\n${lines}\n` })
+    await large.ingest()
+    const { app, connections } = await serve(large, { connectionCount: 1 })
+    const run = jest.spyOn(connections, 'blobs')
+    const other = await freePort()
+    const impatient = await listen(app, '127.0.0.1', other, service.log)
+    for (let reader = 0; reader < 30; reader += 1) {
+      const socket = net.connect(other, '127.0.0.1', () => {
+        socket.write(`GET ${rows}?page_size=10000 HTTP/1.1\r\nHost: x\r\n\r\n`, () => socket.destroy())
+      })
+    }
+    while (run.mock.calls.length < 30) await new Promise((resolve) => setTimeout(resolve, 10))
+    const outcomes = await Promise.allSettled(
+      run.mock.results.map((result) => result.value as Promise<unknown>),
+    )
+    expect(outcomes.filter((outcome) => outcome.status === 'rejected').length).toBeGreaterThan(20)
+    expect((await getPage(app, `${rows}?page_size=1`)).count).toBe(100_000)
+    await impatient.stop()
   })
 
   test('a port that is taken is said in a sentence', async () => {

@@ -235,6 +235,21 @@ describe('a refresh', () => {
     expect(logged()).toContain('current.json is damaged or of an unknown format')
   })
 
+  test('in which a bit flipped is refused', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': csv('old', 3),
+    })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+    const part = path.join(shop.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet')
+    const bytes = await readFile(part)
+    bytes[20] = (bytes[20] ?? 0) ^ 1
+    await writeFile(part, bytes)
+    const { app, logged } = await serve(shop)
+    await request(app).get(address).expect(503)
+    expect(logged()).toContain('part-00000.parquet is not as it was written')
+  })
+
   test('with other fields than the catalog declares is not taken', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
