@@ -17,7 +17,7 @@ ingest: build
 	@npm run -s ingest -- $(TABLES)
 
 sample: build
-	@npm run -s sample -- --scale $(SCALE) $(TABLES)
+	@npm run -s sample -- --scale=$(SCALE) $(TABLES)
 
 build: node_modules/.package-lock.json
 	@npm run -s build

@@ -8,7 +8,8 @@ export class StartError extends Error {
 
 /** What to print for an error that ends a program: a stack only where it is a bug. */
 export function lastWords(error: unknown): unknown {
-  return error instanceof StartError ? error.message : error
+  const isExpected = error instanceof StartError || codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true
+  return isExpected ? messageOf(error) : error
 }
 
 /** The code of an error of Node, such as `ENOENT`; undefined where it has none. */

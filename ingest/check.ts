@@ -47,12 +47,23 @@ function matchHeader(table: Table, header: readonly string[]): MatchedField[] {
   const count = problems.length + Math.max(0, unknown.length - problemsShown)
   if (count > 0) {
     const more = count > problemsShown ? `; and ${count - problemsShown} more` : ''
+    const other = names.length === 1 ? otherDelimiter(names[0] ?? '', table.source.delimiter) : ''
     const remedy = 'change the source, or the fields (or source.rename) of the table in the catalog'
     throw new TableFailure(
-      `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. Remedy: ${remedy}`,
+      `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`,
     )
   }
   return table.fields.map((field) => ({ field, column: columns.get(field.name) ?? 0 }))
+}
+
+/** A header of one column most often has another delimiter than was declared. */
+function otherDelimiter(header: string, declared: string): string {
+  const found = [';', ',', '\t', '|'].find(
+    (delimiter) => delimiter !== declared && header.includes(delimiter),
+  )
+  return found === undefined
+    ? ''
+    : `The delimiter may be ${JSON.stringify(found)}: declare it as source.delimiter. `
 }
 
 function shown(name: string): string {

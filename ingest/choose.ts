@@ -5,17 +5,17 @@ import { StartError } from '../core/errors.ts'
 /**
  * The tables named on the command line, all where none is named.
  *
- * @param ids each `dataset/table`
+ * @param names each `dataset/table`, or `dataset` for all its tables
  * @throws StartError naming the one that the catalog does not have
  */
-export function chosenTables(catalog: Catalog, ids: readonly string[]): Table[] {
+export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
   const tables = allTables(catalog)
-  const known = tables.map(tableId)
-  const unknown = ids.find((id) => !known.includes(id))
+  const known = [...catalog.datasets.keys(), ...tables.map(tableId)]
+  const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    throw new StartError(
-      `there is no table ${unknown} in the catalog${didYouMean(unknown, known)}; known: ${known.join(', ')}`,
-    )
+    const hint = didYouMean(unknown, known) || `; known: ${known.join(', ')}`
+    throw new StartError(`there is no table or dataset ${unknown} in the catalog${hint}`)
   }
-  return ids.length === 0 ? tables : tables.filter((table) => ids.includes(tableId(table)))
+  if (names.length === 0) return tables
+  return tables.filter((table) => names.includes(tableId(table)) || names.includes(table.dataset))
 }

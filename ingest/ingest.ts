@@ -43,16 +43,18 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
   }
   for (const table of tables) {
     const progress = options.progress(table)
-    try {
-      yield await ingestTable(table, options, progress)
-    } catch (error) {
-      const failure = asFailure(error, options.memory)
-      const report = await tryToReport(failure, table, options)
-      yield { status: 'failed', table, failure, report }
-    } finally {
-      progress.end()
-    }
+    const outcome = await ingestTable(table, options, progress).catch((error: unknown) =>
+      failed(error, table, options),
+    )
+    // Before the outcome is told, so that it does not stand behind the line that renews itself.
+    progress.end()
+    yield outcome
   }
+}
+
+async function failed(error: unknown, table: Table, options: IngestOptions): Promise<Outcome> {
+  const failure = asFailure(error, options.memory)
+  return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
 }
 
 /** What stops a table may also stop its report, a full disk say; the other tables go on all the same. */
@@ -85,7 +87,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const manifest = current === 'damaged' ? null : current
   const definition = definitionOf(table, partRows)
   if (onlyUnpublished && manifest?.definition === definition) {
-    return { status: 'unchanged', table, manifest }
+    return { status: 'kept', table }
   }
   const source = await findSource(sources, table)
   if (source === null) return withoutSource(table, sources, current)
@@ -137,8 +139,16 @@ async function convertAndPublish(job: Job, { warehouse, now }: IngestOptions): P
     await requireGoodValues(job, fields)
   })
   await steps.time('sorting', () => sort(db, table, fields))
-  const parts = await steps.time('writing', () => writeParts(db, fields, folder, rows, partRows, progress))
-  const proved = await steps.time('proving', () => provePublished(db, fields, folder, parts, rows, progress))
+  const parts = await steps.time(
+    'writing',
+    () => writeParts(db, fields, folder, rows, partRows, progress),
+    'tells its own progress',
+  )
+  const proved = await steps.time(
+    'proving',
+    () => provePublished(db, fields, folder, parts, rows, progress),
+    'tells its own progress',
+  )
 
   const labelled = { dataset, table, source, sourceSha256: read.sha256, rows, partRows, importDate: now() }
   const manifest = await label(labelled, folder, parts)
@@ -170,7 +180,7 @@ async function requireGoodValues(
 
 function withoutSource(table: Table, sources: string, current: Current): Outcome {
   const wanted = `${path.join(sources, tableId(table))}.csv or .csv.gz`
-  if (current === null) return { status: 'skipped', table, reason: `no source at ${wanted}` }
+  if (current === null) return { status: 'skipped', table }
   const serving =
     current === 'damaged'
       ? 'and the published snapshot is damaged'
@@ -208,11 +218,11 @@ function stopwatch({ db, progress }: Job) {
   return {
     seconds,
     total: () => (performance.now() - started) / 1000,
-    time: async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    time: async <T>(name: string, work: () => Promise<T>, own?: 'tells its own progress'): Promise<T> => {
       const began = performance.now()
       progress.step(name)
       const watch = setInterval(() => {
-        const fraction = db.progress()
+        const fraction = own === undefined ? db.progress() : null
         if (fraction !== null) progress.advance({ fraction })
       }, progressEveryMs)
       try {

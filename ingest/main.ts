@@ -35,21 +35,23 @@ async function main(): Promise<number> {
 }
 
 function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {
-  const count = (status: Outcome['status']): number =>
-    outcomes.filter((outcome) => outcome.status === status).length
-  const words = (['published', 'unchanged', 'skipped', 'failed'] as const).map(
-    (status) => `${count(status)} ${status}`,
+  const having = (status: Outcome['status']): string[] =>
+    outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
+  const [kept, skipped, failed] = [having('kept'), having('skipped'), having('failed')]
+  if (kept.length > 0)
+    console.log(`${kept.length} published before; \`make ingest\` looks whether their sources changed`)
+  if (skipped.length > 0) console.log(`no source in ${sources} for ${skipped.join(', ')}`)
+  const news = (['published', 'unchanged', 'failed'] as const).map(
+    (status) => `${having(status).length} ${status}`,
   )
-  console.log(words.join(', '))
-  if (count('failed') > 0) return 1
-  if (count('skipped') === 0) return 0
-  if (named || count('skipped') === outcomes.length) {
+  console.log(news.join(', '))
+  if (failed.length > 0) return 1
+  const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
+  if (nothing)
     console.error(
-      `there is no source to ingest in ${sources}: set SOURCES, or write samples with \`make sample\``,
+      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`make sample\``,
     )
-    return 1
-  }
-  return 0
+  return nothing ? 1 : 0
 }
 
 try {

@@ -37,7 +37,7 @@ export function progressOn(screen: Screen, table: string, now: () => number = Da
       shown = now()
       const line = `${table}: ${step} ${describe(state, (shown - since) / 1000)}`
       if (!onTerminal) screen.write(`${line}\n`)
-      else screen.write(`\r\u001B[K${line.slice(0, (screen.columns ?? 80) - 1)}`)
+      else screen.write(`\r\u001B[K${line.slice(0, (screen.columns || 80) - 1)}`)
     },
     say: (line) => {
       clear()
@@ -53,8 +53,9 @@ function describe(state: { fraction: number; rows?: number; bytes?: number }, se
   const fraction = Math.min(1, Math.max(0, state.fraction))
   const words = [`${Math.floor(fraction * 100)} %`]
   if (state.rows !== undefined) words.push(`${state.rows.toLocaleString('en')} rows`)
-  if (state.bytes !== undefined && seconds > 0) words.push(`${(state.bytes / 1e6 / seconds).toFixed(0)} MB/s`)
-  if (fraction > 0.01) words.push(`${timeLeft((seconds * (1 - fraction)) / fraction)} left`)
+  if (state.bytes !== undefined && seconds >= 1)
+    words.push(`${(state.bytes / 1e6 / seconds).toFixed(0)} MB/s`)
+  if (fraction > 0.01 && seconds >= 1) words.push(`${timeLeft((seconds * (1 - fraction)) / fraction)} left`)
   return words.join(', ')
 }
 

@@ -8,7 +8,7 @@ import { renameDurably, writeDurably } from './durable.ts'
 import type { ProvedField } from './prove.ts'
 import { rejectLine, type TableFailure } from './rejects.ts'
 
-/** What came of one table. */
+/** What came of one table: kept = published already and not looked at; skipped = it never had a source. */
 export type Outcome =
   | {
       readonly status: 'published'
@@ -17,7 +17,8 @@ export type Outcome =
       readonly seconds: number
     }
   | { readonly status: 'unchanged'; readonly table: Table; readonly manifest: Manifest }
-  | { readonly status: 'skipped'; readonly table: Table; readonly reason: string }
+  | { readonly status: 'kept'; readonly table: Table }
+  | { readonly status: 'skipped'; readonly table: Table }
   | {
       readonly status: 'failed'
       readonly table: Table
@@ -28,7 +29,7 @@ export type Outcome =
 /** Rejects shown on the terminal; the report file has more. */
 const rejectsShown = 10
 
-/** The lines that tell a person about an outcome. */
+/** The lines that tell a person about an outcome; those without news are only counted. */
 export function outcomeLines(outcome: Outcome): string[] {
   const id = tableId(outcome.table)
   switch (outcome.status) {
@@ -42,8 +43,9 @@ export function outcomeLines(outcome: Outcome): string[] {
       return [
         `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
       ]
+    case 'kept':
     case 'skipped':
-      return [`${id}: skipped, ${outcome.reason}`]
+      return []
     case 'failed': {
       const { message, rejects, rejectCount } = outcome.failure
       const more = rejectCount - Math.min(rejects.length, rejectsShown)

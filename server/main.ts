@@ -7,6 +7,7 @@ import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { createApp } from './app.ts'
+import { addressesOf } from './http/addresses.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './http/logging.ts'
 import { Connections } from './rows/connections.ts'
@@ -35,7 +36,8 @@ async function main(): Promise<void> {
 
   const app = createApp({ ...settings, catalog, snapshots, connections, log })
   const listening = await listen(app, settings.host, settings.port, log)
-  log.info({ address: settings.publicUrl.href, host: settings.host, port: settings.port }, 'serving')
+  const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
+  log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     log.info({ signal }, 'stopping')

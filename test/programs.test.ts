@@ -52,7 +52,7 @@ describe('the ingest program', () => {
     const { code, err } = await run('ingest/main', [], none)
     expect([code, err]).toEqual([
       1,
-      `there is no source to ingest in ${none.SOURCES}: set SOURCES, or write samples with \`make sample\`\n`,
+      `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or write samples with \`make sample\`\n`,
     ])
   })
 
@@ -66,22 +66,39 @@ describe('the ingest program', () => {
     expect([first.code, first.out]).toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: published 1 rows .*\n1 published, 0 unchanged, 0 skipped, 0 failed\n$/,
+        /^socios-brasil\/empresas: published 1 rows .*\n1 published, 0 unchanged, 0 failed\n$/,
       ),
     ])
     const second = await run('ingest/main', tables, own)
     expect([second.code, second.out]).toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 skipped, 0 failed\n$/,
+        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\n$/,
       ),
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
     const third = await run('ingest/main', [], own)
     expect([third.code, third.out]).toEqual([
       1,
-      expect.stringContaining('0 published, 0 unchanged, 20 skipped, 1 failed'),
+      expect.stringContaining('0 published, 0 unchanged, 1 failed'),
     ])
+  })
+
+  test('takes a dataset for all its tables, and names those without a source', async () => {
+    const own = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
+    await mkdir(path.join(own.SOURCES, 'genero-nomes'), { recursive: true })
+    const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'
+    await writeFile(path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'), `${header}\n`)
+    const { code, out } = await run('ingest/main', ['genero-nomes'], own)
+    expect(code).toBe(1)
+    expect(out).toContain(
+      `no source in ${own.SOURCES} for genero-nomes/nomes\n1 published, 0 unchanged, 0 failed\n`,
+    )
+    const again = await run('ingest/main', ['--unpublished'], own)
+    expect(again.code).toBe(0)
+    expect(again.out).toMatch(
+      /^1 published before; `make ingest` looks whether their sources changed\nno source in /,
+    )
   })
 
   test.each<[what: string, args: string[], extra: Record<string, string>, err: RegExp]>([
@@ -89,7 +106,7 @@ describe('the ingest program', () => {
       'an unknown table',
       ['covid19/casos'],
       {},
-      /^there is no table covid19\/casos in the catalog \(did you mean "covid19\/caso"\?\)/,
+      /^there is no table or dataset covid19\/casos in the catalog \(did you mean "covid19\/caso"\?\)\n$/,
     ],
     [
       'a bad setting',

@@ -11,7 +11,8 @@ import { workshop } from './support/workshop.ts'
 
 /** Real public files, where the setting names their folder; every row is compared with an independent reading. */
 const realData = process.env['ACERVO_REAL_DATA'] ?? ''
-const describeWithData = existsSync(path.join(realData, 'sources')) ? describe : describe.skip
+const describeWithData =
+  realData !== '' && existsSync(path.join(realData, 'sources')) ? describe : describe.skip
 if (describeWithData === describe.skip) {
   process.stderr.write('ACERVO_REAL_DATA names no folder of real data: the tests on real data are skipped\n')
 }

@@ -68,7 +68,15 @@ function checkTable(table: unknown, path: Path, report: Report): void {
     ),
   ]
   for (const [namePath, name] of named) {
-    if (typeof name === 'string' && !known.includes(name)) report(namePath, unknownName('field', name, known))
+    if (typeof name !== 'string' || known.includes(name)) continue
+    const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(name) ?? []
+    const direction = known.includes(field) && namePath.at(-2) === 'order'
+    report(
+      namePath,
+      direction
+        ? `"${word}" is no direction: write "${field} asc" or "${field} desc"`
+        : unknownName('field', name, known),
+    )
   }
   if (entries(at(table, 'source'), 'rename').some(([header]) => header === '__proto__')) {
     report(

@@ -4,7 +4,7 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
 import { chosenTables } from '../choose.ts'
-import { claimFolder, hasSources, writeSample } from './write.ts'
+import { hasSources, writeSamples } from './write.ts'
 
 /** `npm run sample -- [--scale N] [--if-none] [dataset/table ...]`: synthetic sources, the same on every machine. */
 async function main(): Promise<void> {
@@ -20,9 +20,7 @@ async function main(): Promise<void> {
   const catalog = await loadCatalog(settings.catalog)
   const tables = chosenTables(catalog, positionals)
   if (values['if-none'] && (await hasSources(settings.sources))) return
-  await claimFolder(settings.sources)
-  for (const table of tables) {
-    const rows = await writeSample(settings.sources, table, scale)
+  for await (const { table, rows } of writeSamples(settings.sources, tables, scale)) {
     console.log(`${tableId(table)}: ${rows.toLocaleString('en')} synthetic rows in ${settings.sources}`)
   }
 }

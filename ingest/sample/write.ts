@@ -1,11 +1,13 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { StartError } from '../../core/errors.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import { findSource } from '../source.ts'
 import { covid19 } from './covid19.ts'
 import { electionTables } from './elections.ts'
 import { genericSample } from './generic.ts'
@@ -17,9 +19,9 @@ const described = new Map(
   [covid19, electionTables, governmentTables, otherTables].flat().map((sample) => [sample.id, sample]),
 )
 
-/** Marks a folder whose sources are samples, so that real ones are never written over. */
-const marker = 'SAMPLES.txt'
-const markerText = 'These sources are synthetic; `make sample` writes over them.\n'
+/** Names every sample with its hash, so that a source that is none of them is never written over. */
+const ledgerName = 'SAMPLES.txt'
+const ledgerHead = '# Synthetic sources, which `make sample` writes over; SHA-256 and name of each.'
 const chunkCharacters = 256 * 1024
 
 /** Whether a folder holds anything at all that could be a source. */
@@ -28,26 +30,59 @@ export async function hasSources(folder: string): Promise<boolean> {
   return names.some((name) => /\.csv(\.\w+)?$/.test(name))
 }
 
-/** @throws StartError where the folder holds sources that we did not write */
-export async function claimFolder(folder: string): Promise<void> {
-  const ours = await stat(path.join(folder, marker)).then(
-    () => true,
-    () => false,
-  )
-  if (!ours && (await hasSources(folder))) {
-    throw new StartError(
-      `${folder} holds sources that are not samples: set SOURCES to another folder for the samples`,
-    )
+/**
+ * Writes samples as `<dataset>/<table>.csv.gz`, yielding each table with its rows.
+ *
+ * @throws StartError before anything is written where a source that is no sample stands in the way
+ */
+export async function* writeSamples(
+  folder: string,
+  tables: readonly Table[],
+  scale: number,
+): AsyncGenerator<{ table: Table; rows: number }> {
+  const ledger = await readLedger(folder)
+  for (const table of tables) await requireSample(folder, table, ledger)
+  for (const table of tables) {
+    const rows = await writeSample(folder, table, scale)
+    const name = sampleName(table)
+    ledger.set(name, await hashOf(path.join(folder, name)))
+    const lines = [...ledger].map(([file, hash]) => `${hash}  ${file}`)
+    await writeFile(path.join(folder, ledgerName), `${[ledgerHead, ...lines].join('\n')}\n`)
+    yield { table, rows }
   }
-  await mkdir(folder, { recursive: true })
-  await writeFile(path.join(folder, marker), markerText)
 }
 
-/** Writes the sample of a table as `<dataset>/<table>.csv.gz` -> number of rows. */
-export async function writeSample(folder: string, table: Table, scale: number): Promise<number> {
+function sampleName(table: Table): string {
+  return `${tableId(table)}.csv.gz`
+}
+
+/** Name of the file -> its hash. */
+async function readLedger(folder: string): Promise<Map<string, string>> {
+  const text = await readFile(path.join(folder, ledgerName), 'utf8').catch(() => '')
+  return new Map(
+    [...text.matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm)].map(([, hash = '', name = '']) => [name, hash]),
+  )
+}
+
+async function requireSample(
+  folder: string,
+  table: Table,
+  ledger: ReadonlyMap<string, string>,
+): Promise<void> {
+  const source = await findSource(folder, table)
+  if (source === null) return
+  const name = path.posix.join(table.dataset, source.name)
+  if (ledger.get(name) === (await hashOf(source.file))) return
+  throw new StartError(
+    `${source.file} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
+  )
+}
+
+/** -> number of rows */
+async function writeSample(folder: string, table: Table, scale: number): Promise<number> {
   const sample = described.get(tableId(table)) ?? genericSample(table)
   const rows = Math.max(1, Math.round(sample.rows * scale))
-  const file = path.join(folder, table.dataset, `${table.name}.csv.gz`)
+  const file = path.join(folder, sampleName(table))
   await mkdir(path.dirname(file), { recursive: true })
   const gzip = createGzip({ level: constants.Z_BEST_SPEED })
   await pipeline(Readable.from(chunks(sample, table, rows)), gzip, createWriteStream(`${file}.draft`))

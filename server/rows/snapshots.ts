@@ -34,6 +34,8 @@ export class Snapshots {
   readonly #seen = new Map<Table, string>()
   /** Why a table's pointer is not followed. */
   readonly #refused = new Map<Table, string>()
+  /** What is there at the start is no news. */
+  #following = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(warehouse: string, catalog: Catalog, log: Log) {
@@ -47,6 +49,11 @@ export class Snapshots {
     return this.#current.get(table) ?? null
   }
 
+  /** How many tables have a snapshot. */
+  get size(): number {
+    return this.#current.size
+  }
+
   /** Looks at every pointer once; snapshots that changed are taken whole or not at all. */
   async refresh(): Promise<void> {
     await Promise.all(this.#tables.map((table) => this.#look(table)))
@@ -54,6 +61,7 @@ export class Snapshots {
 
   /** Looks again and again until stopped; never two looks at once. */
   follow(): void {
+    this.#following = true
     this.#timer = setTimeout(() => {
       void this.refresh().finally(() => {
         if (this.#timer !== undefined) this.follow()
@@ -102,10 +110,8 @@ export class Snapshots {
       )
     }
     this.#current.set(table, { table, manifest, folder })
-    this.#log.info(
-      { table: tableId(table), snapshot: manifest.snapshot, rows: manifest.rows },
-      'snapshot taken',
-    )
+    const { snapshot, rows } = manifest
+    this.#log[this.#following ? 'info' : 'debug']({ table: tableId(table), snapshot, rows }, 'snapshot taken')
   }
 }
 

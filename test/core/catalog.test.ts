@@ -219,7 +219,7 @@ describe('the loader', () => {
       'an order with another word',
       'date desc',
       'date down',
-      ['c.yaml:22:17: there is no field "date down"; known: date, city, value'],
+      ['c.yaml:22:17: "down" is no direction: write "date asc" or "date desc"'],
     ],
     [
       'an order by a field twice',

@@ -76,7 +76,7 @@ describe('a job', () => {
     await shop.write('d/good.csv', 'n\n2\n')
     await shop.write('d/bad.csv', 'n\n3\n')
     const outcomes = await shop.ingest({ onlyUnpublished: true })
-    expect(outcomes.map((outcome) => outcome.status)).toEqual(['unchanged', 'published'])
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['kept', 'published'])
   })
 
   test('of unpublished tables renews what the catalog now declares otherwise', async () => {

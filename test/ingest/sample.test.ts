@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
-import { allTables, tableId, type Catalog } from '../../core/catalog/catalog.ts'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { claimFolder, hasSources, writeSample } from '../../ingest/sample/write.ts'
+import { hasSources, writeSamples } from '../../ingest/sample/write.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
 
 type Row = Readonly<Record<string, string>>
@@ -15,8 +15,15 @@ let folder: string
 beforeAll(async () => {
   catalog = await loadCatalog('catalog.yaml')
   folder = await temporaryFolder()
-  for (const table of allTables(catalog)) await writeSample(folder, table, 0.5)
+  await written(folder, allTables(catalog), 0.5)
 })
+
+/** -> rows of each */
+async function written(to: string, tables: readonly Table[], scale: number): Promise<number[]> {
+  const rows: number[] = []
+  for await (const sample of writeSamples(to, tables, scale)) rows.push(sample.rows)
+  return rows
+}
 
 async function textOf(id: string, from = folder): Promise<string> {
   return gunzipSync(await readFile(path.join(from, `${id}.csv.gz`))).toString('utf8')
@@ -46,13 +53,13 @@ test('all 21 tables have samples that the ingest takes without a reject', async 
 
 test('samples are the same each time, and scale in rows', async () => {
   const again = await temporaryFolder()
+  await written(again, allTables(catalog), 0.5)
   for (const table of allTables(catalog)) {
-    await writeSample(again, table, 0.5)
     expect(await textOf(tableId(table), again)).toBe(await textOf(tableId(table)))
   }
   const caso = allTables(catalog).find((table) => table.name === 'caso')
   if (caso === undefined) throw new Error('no caso')
-  expect([await writeSample(again, caso, 1), await writeSample(again, caso, 3)]).toEqual([5000, 15_000])
+  expect([await written(again, [caso], 1), await written(again, [caso], 3)]).toEqual([[5000], [15_000]])
   expect(parse(await textOf('covid19/caso', again))).toHaveLength(15_001)
 })
 
@@ -142,19 +149,30 @@ test('a table of another catalog gets a sample by its types', async () => {
     ],
   })
   const shop = await workshop(other)
-  for (const table of allTables(other)) await writeSample(shop.sources, table, 1)
+  await written(shop.sources, allTables(other), 1)
   expect(await shop.ingest()).toMatchObject([{ status: 'published', manifest: { rows: 1000 } }])
 })
 
-test('samples never write over sources that are not samples', async () => {
-  const mine = await temporaryFolder()
-  expect(await hasSources(mine)).toBe(false)
-  await claimFolder(mine)
-  await writeFile(path.join(mine, 't.csv.gz'), '')
-  await claimFolder(mine)
-  const real = await temporaryFolder()
-  await writeFile(path.join(real, 't.csv'), 'n\n1\n')
-  await expect(claimFolder(real)).rejects.toThrow(
-    /holds sources that are not samples: set SOURCES to another folder/,
+test('samples never write over sources that are not samples, and then write nothing', async () => {
+  const tables = allTables(
+    tinyCatalog({ name: 'a', fields: ['n:integer'] }, { name: 'b', fields: ['n:integer'] }),
   )
+  const sources = await temporaryFolder()
+  expect(await hasSources(sources)).toBe(false)
+  await written(sources, tables, 0.01)
+  expect(await hasSources(sources)).toBe(true)
+  await written(sources, tables, 0.02)
+  expect(parse(await textOf('d/a', sources))).toHaveLength(21)
+
+  const mine = path.join(sources, 'd', 'b.csv.gz')
+  await writeFile(mine, gzipSync('n\n7\n'))
+  await expect(written(sources, tables, 0.03)).rejects.toThrow(
+    `${mine} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
+  )
+  expect(await textOf('d/b', sources)).toBe('n\n7\n')
+  expect(parse(await textOf('d/a', sources))).toHaveLength(21)
+
+  await rm(mine)
+  await writeFile(path.join(sources, 'd', 'b.csv'), 'n\n7\n')
+  await expect(written(sources, tables, 0.03)).rejects.toThrow(/b\.csv is a source of yours/)
 })

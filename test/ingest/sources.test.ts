@@ -245,6 +245,12 @@ describe('what cannot be read without guessing is refused with line and reason',
     expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
   })
 
+  test('another delimiter than the declared one is suspected', async () => {
+    expect((await failureOf('a;b\nx;1\n')).join()).toContain(
+      'The delimiter may be ";": declare it as source.delimiter.',
+    )
+  })
+
   test('a header of many unknown names is told in short, and at once', async () => {
     const names = Array.from({ length: 50_000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
