@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { planPage } from '../../server/rows/plan.ts'
@@ -171,8 +172,7 @@ describe('a refresh', () => {
       const [outcome] = await shop.ingest({ partRows: 7, now: () => new Date(Date.UTC(2026, 1, version)) })
       expect(outcome?.status).toBe('published')
       const until = Date.now() + 2000
-      while (!seen.has(`v${version}`) && Date.now() < until)
-        await new Promise((resolve) => setTimeout(resolve, 20))
+      while (!seen.has(`v${version}`) && Date.now() < until) await setTimeout(20)
       expect([...seen]).toContain(`v${version}`)
     }
     publishing.abort()
@@ -282,12 +282,11 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
     sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
     parameters: [],
   }
-  const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
   const first = connections.blobs([endless]).catch((error: unknown) => error)
-  await after(100)
+  await setTimeout(100)
   const second = connections.blobs([endless]).catch((error: unknown) => error)
-  await after(50)
+  await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([
     503,
