@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
-import net from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { freePort, heldPort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
@@ -37,14 +37,6 @@ beforeAll(async () => {
   folder = await temporaryFolder()
   settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
 })
-
-async function freePort(): Promise<string> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return String(typeof address === 'object' && address !== null ? address.port : 0)
-}
 
 describe('the ingest program', () => {
   test('exits 1 and says what to do where there is no source at all', async () => {
@@ -140,7 +132,7 @@ describe('the server program', () => {
   test('serves what was ingested before and during its life, logs JSON lines, and stops in order', async () => {
     const table = 'covid19/boletim'
     await run('ingest/sample/main', ['--scale=0.1', table], settings)
-    const port = await freePort()
+    const port = String(await freePort())
     const server = start('server/main', [], { ...settings, PORT: port })
     const get = async (address: string): Promise<[number, unknown]> => {
       const response = await fetch(`http://127.0.0.1:${port}${address}`)
@@ -193,12 +185,9 @@ describe('the server program', () => {
   })
 
   test('says that its port is taken', async () => {
-    const taken = net.createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => taken.once('listening', resolve))
-    const address = taken.address()
-    const port = String(typeof address === 'object' && address !== null ? address.port : 0)
-    const ended = await run('server/main', [], { ...settings, PORT: port })
-    taken.close()
+    const { port, release } = await heldPort()
+    const ended = await run('server/main', [], { ...settings, PORT: String(port) })
+    await release()
     expect([ended.code, ended.err]).toEqual([
       1,
       `cannot listen on 127.0.0.1:${port}, the port is taken: set PORT to another\n`,

@@ -4,14 +4,10 @@ import { sendJson } from '../http/answers.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
-import type { Snapshots } from '../rows/snapshots.ts'
-import { summaryOf, type CatalogService } from './dataset-list.ts'
 import { findDataset } from './find.ts'
 import { timeInZone } from './import-date.ts'
-
-export interface DetailService extends CatalogService {
-  readonly snapshots: Snapshots
-}
+import type { DetailService } from './services.ts'
+import { summaryOf } from './summary.ts'
 
 /** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
 export function datasetDetail(

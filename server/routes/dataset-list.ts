@@ -1,17 +1,12 @@
-import type { RequestHandler } from 'express'
-import type { Catalog, Dataset, Family } from '../../core/catalog/catalog.ts'
-import { addressesOf, type Addresses } from '../http/addresses.ts'
+import type { Family } from '../../core/catalog/catalog.ts'
+import { addressesOf } from '../http/addresses.ts'
 import { sendJson } from '../http/answers.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { invalidPage, parsePage } from '../rows/ask.ts'
-
-export interface CatalogService {
-  readonly catalog: Catalog
-  readonly publicUrl: URL
-  readonly limits: readonly RequestHandler[]
-}
+import type { CatalogService } from './services.ts'
+import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
 export function datasetList(family: Family, { catalog, publicUrl, limits }: CatalogService): Resource {
@@ -31,22 +26,5 @@ export function datasetList(family: Family, { catalog, publicUrl, limits }: Cata
       if (page !== 1 && page !== 'last') throw invalidPage()
       sendJson(res, [body])
     },
-  }
-}
-
-/** Spec: Dataset summary. */
-export function summaryOf(dataset: Dataset, addresses: Addresses) {
-  return {
-    author_name: dataset.author.name,
-    author_url: dataset.author.url,
-    code_url: dataset.codeUrl,
-    description: dataset.description,
-    id: addresses.dataset(dataset),
-    license_name: dataset.license.name,
-    license_url: dataset.license.url,
-    name: dataset.name,
-    slug: dataset.slug,
-    source_name: dataset.source.name,
-    source_url: dataset.source.url,
   }
 }

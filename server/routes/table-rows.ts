@@ -7,14 +7,9 @@ import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseRowAsk } from '../rows/ask.ts'
-import type { Connections } from '../rows/connections.ts'
 import { pageBody } from '../rows/page.ts'
-import type { DetailService } from './dataset-detail.ts'
 import { findDataset, findTable } from './find.ts'
-
-export interface RowService extends DetailService {
-  readonly connections: Connections
-}
+import type { RowService } from './services.ts'
 
 const retryAfterSeconds = 60
 

@@ -5,6 +5,7 @@ import request from 'supertest'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { timeInZone } from '../../server/routes/import-date.ts'
+import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -452,14 +453,6 @@ test('a catalog of one family of another prefix, with a dataset without tables',
     tables: [],
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {

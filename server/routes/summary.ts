@@ -1,0 +1,19 @@
+import type { Dataset } from '../../core/catalog/catalog.ts'
+import type { Addresses } from '../http/addresses.ts'
+
+/** A dataset as both the list and its detail show it (spec: Dataset summary). */
+export function summaryOf(dataset: Dataset, addresses: Addresses) {
+  return {
+    author_name: dataset.author.name,
+    author_url: dataset.author.url,
+    code_url: dataset.codeUrl,
+    description: dataset.description,
+    id: addresses.dataset(dataset),
+    license_name: dataset.license.name,
+    license_url: dataset.license.url,
+    name: dataset.name,
+    slug: dataset.slug,
+    source_name: dataset.source.name,
+    source_url: dataset.source.url,
+  }
+}
