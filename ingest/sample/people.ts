@@ -76,10 +76,11 @@ export function isoDay(time: number): string {
   return new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
-/** Week of the year, from 1, as the bulletins count it. */
+/** Epidemiological week: from Sunday, and of the year in which its Wednesday falls. */
 export function weekOf(time: number): number {
-  const start = Date.UTC(new Date(time).getUTCFullYear(), 0, 1)
-  return Math.min(53, Math.floor((time - start) / dayMs / 7) + 1)
+  const wednesday = new Date(time + (3 - new Date(time).getUTCDay()) * dayMs)
+  const dayOfYear = (wednesday.getTime() - Date.UTC(wednesday.getUTCFullYear(), 0, 1)) / dayMs
+  return Math.floor(dayOfYear / 7) + 1
 }
 
 /** An amount with two decimals, small ones far more often than large ones. */

@@ -91,6 +91,13 @@ describe('the rows obey the rules of the spec', () => {
       expect([row['new_confirmed'], row['new_deaths']]).toEqual(['0', '0'])
       expect((row['last_available_date'] ?? '') < (row['date'] ?? '')).toBe(true)
     }
+    // The real bulletins count these weeks so.
+    const weeks = new Map(rows.map((row) => [row['date'], row['epidemiological_week']]))
+    expect([weeks.get('2020-02-29'), weeks.get('2020-03-01'), weeks.get('2020-03-25')]).toEqual([
+      '9',
+      '10',
+      '13',
+    ])
     for (const series of byPlace(rows)) {
       for (const [index, row] of series.entries()) {
         const before = series[index - 1]
