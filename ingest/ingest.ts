@@ -1,20 +1,19 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { tableId, type Catalog, type Dataset, type Table } from '../core/catalog/catalog.ts'
+import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../core/errors.ts'
-import { Database, OutOfMemory, type Connection } from '../core/warehouse/duckdb.ts'
+import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest, requireParts, type Manifest } from '../core/warehouse/manifest.ts'
-import { checkSource, type MatchedField } from './check.ts'
-import { badValues, partRowsDefault, sort, stage, writeParts } from './convert.ts'
+import { partRowsDefault } from './convert.ts'
+import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
-import { provePublished, proveStaged } from './prove.ts'
-import { definitionOf, label, publish } from './publish.ts'
-import { TableFailure, type Reject } from './rejects.ts'
-import { clearFailure, writeFailure, writeReport, type Outcome } from './report.ts'
+import { definitionOf } from './publish.ts'
+import { TableFailure } from './rejects.ts'
+import { clearFailure, writeFailure, type Outcome } from './report.ts'
 import { inScratch, sweepScratch } from './scratch.ts'
-import { findSource, readSource, type SourceFile } from './source.ts'
+import { findSource, type SourceFile } from './source.ts'
 
 export interface IngestOptions {
   readonly catalog: Catalog
@@ -29,6 +28,7 @@ export interface IngestOptions {
   readonly partRows?: number
 }
 
+/** More would need more memory, and bounds are measured with two. */
 const threads = 2
 
 /** Ingests tables one after the other: source -> check -> convert -> prove -> publish -> report. */
@@ -105,77 +105,23 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     const db = await work.connect({ progress: true })
     try {
-      return await convertAndPublish({ table, dataset, source, scratch, db, progress, partRows }, options)
+      const { now } = options
+      return await convertAndPublish({
+        table,
+        dataset,
+        source,
+        warehouse,
+        scratch,
+        db,
+        progress,
+        partRows,
+        now,
+      })
     } finally {
       db.close()
       work.close()
     }
   })
-}
-
-interface Job {
-  readonly table: Table
-  readonly dataset: Dataset
-  readonly source: SourceFile
-  readonly scratch: string
-  readonly db: Connection
-  readonly progress: Progress
-  readonly partRows: number
-}
-
-async function convertAndPublish(job: Job, { warehouse, now }: IngestOptions): Promise<Outcome> {
-  const { table, dataset, source, scratch, db, progress, partRows } = job
-  const steps = stopwatch(job)
-  const plainFile = path.join(scratch, 'source.csv')
-  const folder = path.join(scratch, 'snapshot')
-  await mkdir(folder)
-
-  const read = await steps.time('reading', () => readSource(source, table.source, progress, plainFile))
-  const fields = checkSource(table, read)
-  const rows = read.scanner.records
-  await steps.time('staging', () => stage(db, plainFile, table, read.scanner.columns.length))
-  await steps.time('checking', async () => {
-    await proveStaged(db, read.scanner)
-    await requireGoodValues(job, fields)
-  })
-  await steps.time('sorting', () => sort(db, table, fields))
-  const parts = await steps.time(
-    'writing',
-    () => writeParts(db, fields, folder, rows, partRows, progress),
-    'tells its own progress',
-  )
-  const proved = await steps.time(
-    'proving',
-    () => provePublished(db, fields, folder, parts, rows, progress),
-    'tells its own progress',
-  )
-
-  const labelled = { dataset, table, source, sourceSha256: read.sha256, rows, partRows, importDate: now() }
-  const manifest = await label(labelled, folder, parts)
-  await writeReport(folder, manifest, {
-    blankLines: read.scanner.blankLines,
-    fields: proved,
-    seconds: steps.seconds,
-  })
-  await publish(warehouse, table, folder, manifest)
-  await clearFailure(warehouse, table)
-  return { status: 'published', table, manifest, seconds: steps.total() }
-}
-
-/** @throws TableFailure with every bad value and the line of its row */
-async function requireGoodValues(
-  { db, source, table, progress }: Job,
-  fields: readonly MatchedField[],
-): Promise<void> {
-  const { count, values } = await badValues(db, fields)
-  if (count === 0) return
-  const records = new Set(values.map((value) => value.record))
-  const { lines } = (await readSource(source, table.source, progress, null, records)).scanner
-  const rejects = values.map(({ record, field, text, reason }): Reject => {
-    return { line: lines.get(record) ?? 0, field, text, reason }
-  })
-  const what = count === 1 ? 'a value is' : `${count.toLocaleString('en')} values are`
-  throw new TableFailure(`${what} not what the catalog declares; nothing was published`, rejects, count)
 }
 
 function withoutSource(table: Table, sources: string, current: Current): Outcome {
@@ -207,30 +153,4 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
 async function isUnchanged(manifest: Manifest, source: SourceFile, definition: string): Promise<boolean> {
   if (manifest.definition !== definition || manifest.source.bytes !== source.bytes) return false
   return manifest.source.sha256 === (await hashOf(source.file))
-}
-
-const progressEveryMs = 100
-
-/** Times the steps of a job and shows how far DuckDB is in each. */
-function stopwatch({ db, progress }: Job) {
-  const seconds: Record<string, number> = {}
-  const started = performance.now()
-  return {
-    seconds,
-    total: () => (performance.now() - started) / 1000,
-    time: async <T>(name: string, work: () => Promise<T>, own?: 'tells its own progress'): Promise<T> => {
-      const began = performance.now()
-      progress.step(name)
-      const watch = setInterval(() => {
-        const fraction = own === undefined ? db.progress() : null
-        if (fraction !== null) progress.advance({ fraction })
-      }, progressEveryMs)
-      try {
-        return await work()
-      } finally {
-        clearInterval(watch)
-        seconds[name] = Number(((performance.now() - began) / 1000).toFixed(3))
-      }
-    },
-  }
 }

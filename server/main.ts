@@ -35,7 +35,9 @@ async function main(): Promise<void> {
   snapshots.follow()
 
   const app = createApp({ ...settings, catalog, snapshots, connections, log })
-  const listening = await listen(app, settings.host, settings.port, log)
+  // A query may wait in line for as long as it may run.
+  const longestAnswerMs = 2 * settings.queryTimeoutMs
+  const listening = await listen(app, { ...settings, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
 

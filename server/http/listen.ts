@@ -17,8 +17,16 @@ const keepAliveTimeoutMs = 65_000
 const stopDeadlineMs = 10_000
 /** How often the time-outs of unfinished requests are looked at. */
 const checkEveryMs = 1000
-/** A reader who takes nothing for this long is cut off; longer than a query and its wait in line. */
-const silenceTimeoutMs = 60_000
+/** A reader who takes nothing for this long is cut off. */
+const silenceLeastMs = 60_000
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly log: Log
+  /** How long an answer may take to begin; a connection is silent meanwhile. */
+  readonly longestAnswerMs: number
+}
 
 export interface Listening {
   /** Answers what has begun, takes nothing new, and returns when all connections are closed. */
@@ -26,7 +34,8 @@ export interface Listening {
 }
 
 /** @throws StartError where the port is taken or the host is not ours, with a sentence */
-export async function listen(app: RequestListener, host: string, port: number, log: Log): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { host, port, log, longestAnswerMs } = options
   const connections = new OpenConnections()
   const answer: RequestListener = (req, res) => {
     connections.answering(req.socket, res)
@@ -44,7 +53,7 @@ export async function listen(app: RequestListener, host: string, port: number, l
     answer,
   )
   server.keepAliveTimeout = keepAliveTimeoutMs
-  server.timeout = silenceTimeoutMs
+  server.timeout = Math.max(silenceLeastMs, 2 * longestAnswerMs)
   server.on('connection', (socket: Socket) => connections.opened(socket))
   // An expectation that we do not know changes nothing about the answer.
   server.on('checkExpectation', answer)

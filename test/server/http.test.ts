@@ -1,11 +1,7 @@
-import http from 'node:http'
-import net from 'node:net'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { parseCatalog } from '../../core/catalog/load.ts'
-import { listen, type Listening } from '../../server/http/listen.ts'
 import { timeInZone } from '../../server/routes/import-date.ts'
-import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -269,155 +265,6 @@ test.each<[zone: string, moment: string, text: string]>([
   expect(timeInZone(new Date(moment), zone)).toBe(text)
 })
 
-describe('on a real socket', () => {
-  let listening: Listening
-  let port: number
-  beforeAll(async () => {
-    port = await freePort()
-    listening = await listen(service.app, '127.0.0.1', port, service.log)
-  })
-  afterAll(async () => {
-    await listening.stop()
-  })
-
-  test.each<[what: string, bytes: string, status: number, code: string]>([
-    ['what is not HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],
-    [
-      'a request without Host',
-      'GET /api/v1/datasets/ HTTP/1.1\r\nConnection: close\r\n\r\n',
-      400,
-      'malformed-request',
-    ],
-    [
-      'a request with two Hosts',
-      'GET /api/v1/datasets/ HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
-      400,
-      'malformed-request',
-    ],
-    ['an unknown method', 'GRAB / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed-request'],
-    [
-      'headers that are too large',
-      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`,
-      431,
-      'headers-too-large',
-    ],
-    [
-      'an address that is too long',
-      `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      414,
-      'address-too-long',
-    ],
-    [
-      'an address that is far too long',
-      `GET /${'a'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      414,
-      'address-too-long',
-    ],
-  ])('%s answers problem details', async (_what, bytes, status, code) => {
-    const answer = await exchange(port, bytes)
-    const [head = '', body = ''] = answer.split('\r\n\r\n')
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    expect(head).toMatch(/content-type: application\/problem\+json/i)
-    const problem = JSON.parse(body) as { instance: string }
-    expect(problem).toMatchObject({ type: `urn:acervo:problem:${code}`, status })
-    expect(service.logged()).toContain(problem.instance.replace('urn:uuid:', ''))
-  })
-
-  test('an absolute form in the request line does not reach the links', async () => {
-    const answer = await exchange(
-      port,
-      `GET http://evil.example${rows}?page_size=1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
-    )
-    expect(answer).toMatch(
-      /^HTTP\/1.1 200 .*\r\n\r\n\{"count":3,"next":"http:\/\/localhost:8000\/api\/v1\/dataset\/d\/t\/data\/\?page=2&page_size=1"/s,
-    )
-    expect(answer).not.toContain('evil.example')
-  })
-
-  test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnection: close'])(
-    'a request by %j is answered',
-    async (rest) => {
-      expect(await exchange(port, `GET ${rows} ${rest}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
-    },
-  )
-
-  test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
-    const other = await freePort()
-    const stopping = await listen(
-      (_req, res) => {
-        setTimeout(() => res.end('done'), 200)
-      },
-      '127.0.0.1',
-      other,
-      service.log,
-    )
-    const agent = new http.Agent({ keepAlive: true })
-    const answer = new Promise<string>((resolve, reject) => {
-      http
-        .get({ port: other, agent }, (res) => res.setEncoding('utf8').on('data', resolve))
-        .on('error', reject)
-    })
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    const started = Date.now()
-    await stopping.stop()
-    expect(await answer).toBe('done')
-    expect(Date.now() - started).toBeLessThan(5000)
-    await expect(exchange(other, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('ECONNREFUSED')
-    agent.destroy()
-  })
-
-  test('a stop sends to the end what a slow reader has not taken yet, and does not wait for the silent', async () => {
-    const other = await freePort()
-    const body = Buffer.alloc(20_000_000, 'x')
-    const stopping = await listen((_req, res) => res.end(body), '127.0.0.1', other, service.log)
-    const silent = net.connect(other, '127.0.0.1')
-    const slow = net.connect(other, '127.0.0.1', () => slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
-    let taken = 0
-    await new Promise((resolve) => slow.once('readable', resolve))
-    const started = Date.now()
-    const stopped = stopping.stop()
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    for await (const chunk of slow) taken += (chunk as Buffer).length
-    await stopped
-    expect(taken).toBeGreaterThan(body.length)
-    expect(Date.now() - started).toBeLessThan(5000)
-    silent.destroy()
-  })
-
-  test('junk behind a request does not take its answer away', async () => {
-    const answer = await exchange(port, `GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\nJUNK\r\n\r\n`)
-    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"n":3\}\]\}$/s)
-  })
-
-  test('readers who have gone leave the line', async () => {
-    const lines = Array.from({ length: 100_000 }, (_, index) => String(index)).join('\n')
-    const large = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': `n\n${lines}\n` })
-    await large.ingest()
-    const { app, connections } = await serve(large, { connectionCount: 1 })
-    const run = jest.spyOn(connections, 'blobs')
-    const other = await freePort()
-    const impatient = await listen(app, '127.0.0.1', other, service.log)
-    for (let reader = 0; reader < 30; reader += 1) {
-      const socket = net.connect(other, '127.0.0.1', () => {
-        socket.write(`GET ${rows}?page_size=10000 HTTP/1.1\r\nHost: x\r\n\r\n`, () => socket.destroy())
-      })
-    }
-    while (run.mock.calls.length < 30) await new Promise((resolve) => setTimeout(resolve, 10))
-    const outcomes = await Promise.allSettled(
-      run.mock.results.map((result) => result.value as Promise<unknown>),
-    )
-    expect(outcomes.filter((outcome) => outcome.status === 'rejected').length).toBeGreaterThan(20)
-    expect((await getPage(app, `${rows}?page_size=1`)).count).toBe(100_000)
-    await impatient.stop()
-  })
-
-  test('a port that is taken is said in a sentence', async () => {
-    await expect(listen(service.app, '127.0.0.1', port, service.log)).rejects.toThrow(
-      `cannot listen on 127.0.0.1:${port}, the port is taken: set PORT to another`,
-    )
-  })
-})
-
 test('a catalog of one family of another prefix, with a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
@@ -453,14 +300,3 @@ test('a catalog of one family of another prefix, with a dataset without tables',
     tables: [],
   })
 })
-
-function exchange(port: number, bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes))
-    socket.setEncoding('utf8')
-    socket.on('data', (text: string) => (answer += text))
-    socket.on('end', () => resolve(answer))
-    socket.on('error', reject)
-  })
-}
