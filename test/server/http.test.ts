@@ -66,6 +66,24 @@ describe('headers', () => {
     expect(head.text).toBeFalsy()
   })
 
+  test.each([
+    '/api/v1/datasets/',
+    '/api/v1/dataset/d/',
+    rows,
+    '/api/datasets',
+    '/api/dataset/d',
+    '/api/dataset/d/t/data',
+  ])('OPTIONS %s describes the resource', async (address) => {
+    const { body, headers } = await request(service.app).options(address).expect(200)
+    expect([headers['allow'], headers['content-type']]).toEqual(['GET, HEAD, OPTIONS', 'application/json'])
+    expect(body).toEqual({
+      name: expect.any(String),
+      description: expect.stringContaining('Use sparingly.'),
+      renders: ['application/json'],
+      parses: [],
+    })
+  })
+
   test('a preflight of a script on another site passes', async () => {
     const { headers } = await request(service.app)
       .options(rows)

@@ -20,6 +20,8 @@ export interface Service {
   readonly snapshots: Snapshots
   readonly connections: Connections
   readonly log: Log
+  /** Before the test file ends, where it makes many. */
+  readonly close: () => Promise<void>
   /** Lines of the log so far. */
   readonly logged: () => string
 }
@@ -52,12 +54,16 @@ export async function serve(
     log,
     ...options,
   })
-  closers.push(async () => {
+  let isOpen = true
+  const close = async (): Promise<void> => {
+    if (!isOpen) return
+    isOpen = false
     snapshots.stop()
     await connections.close()
     database.close()
-  })
-  return { app, snapshots, connections, log, logged: () => lines }
+  }
+  closers.push(close)
+  return { app, snapshots, connections, log, close, logged: () => lines }
 }
 
 /** An envelope with its rows, checked to be a 200. */
