@@ -15,7 +15,7 @@ import { recordBytesMax } from './scan.ts'
  * f0, f1 for values), so that no name of a source can collide with one of ours.
  */
 
-/** Rows of a part: measured best between opening a file and finding a row group in it. */
+/** Rows of a part: few enough to open it cheaply, many enough to have few parts. */
 export const partRowsDefault = 1_000_000
 const rowGroupRows = 16_384
 
@@ -112,12 +112,12 @@ export async function writeParts(
   partRows: number,
   progress: Progress,
 ): Promise<WrittenPart[]> {
-  // Qualified, since a field may be named rowid too.
   const columns = fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const parts: WrittenPart[] = []
   for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
     const file = layout.part(parts.length)
     const count = Math.min(partRows, rows - firstRow)
+    // Qualified, since a field may be named rowid too.
     await db.rows(`copy (select ${columns.join(', ')} from sorted
       where sorted.rowid between ${firstRow} and ${firstRow + count - 1} order by sorted.rowid)
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)

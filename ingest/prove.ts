@@ -67,13 +67,14 @@ export async function provePublished(
   }
 
   requireSame('rows', BigInt(rows), published[0])
-  requireSame('positions of the rows', sorted[1], published[1])
-  requireSame('rows as wholes', source[2], published[2])
+  // Fields first, so that a difference in one is told by its name.
   for (const [index, { field }] of fields.entries()) {
     const [count, values] = [3 + 2 * index, 4 + 2 * index]
     requireSame(`number of values of "${field.name}"`, source[count], published[count])
     requireSame(`values of "${field.name}"`, source[values], published[values])
   }
+  requireSame('rows as wholes', source[2], published[2])
+  requireSame('positions of the rows', sorted[1], published[1])
   return fields.map(({ field }, index) => ({
     name: field.name,
     nulls: rows - Number(published[3 + 2 * index]),

@@ -54,49 +54,63 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   for (const [index, field] of fields) checkDigits(field, [...path, 'fields', index], report)
 
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
-  const ordered = strings(table, 'order').map(
+  checkOrder(table, path, known, report)
+  checkFilters(table, path, known, report)
+  checkSearch(table, path, fields, known, report)
+  checkRename(table, path, known, report)
+}
+
+function checkOrder(table: unknown, path: Path, known: readonly string[], report: Report): void {
+  const keys = strings(table, 'order').map(
     ([index, key]) => [[...path, 'order', index], orderedField(key, known)] as const,
   )
-  reportRepeats(ordered, 'order field', report)
-  const named = [
-    ...ordered,
-    ...['filters', 'search'].flatMap((key) =>
-      strings(table, key).map(([index, name]) => [[...path, key, index], name] as const),
-    ),
-    ...entries(at(table, 'source'), 'rename').map(
-      ([header, name]) => [[...path, 'source', 'rename', header], name] as const,
-    ),
-  ]
-  for (const [namePath, name] of named) {
-    if (typeof name !== 'string' || known.includes(name)) continue
-    const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(name) ?? []
-    const direction = known.includes(field) && namePath.at(-2) === 'order'
-    report(
-      namePath,
-      direction
-        ? `"${word}" is no direction: write "${field} asc" or "${field} desc"`
-        : unknownName('field', name, known),
-    )
+  reportRepeats(keys, 'order field', report)
+  for (const [keyPath, key] of keys) {
+    const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(key) ?? []
+    if (known.includes(field) && !known.includes(key)) {
+      report(keyPath, `"${word}" is no direction: write "${field} asc" or "${field} desc"`)
+    } else requireField(key, keyPath, known, report)
   }
-  if (entries(at(table, 'source'), 'rename').some(([header]) => header === '__proto__')) {
-    report(
-      [...path, 'source', 'rename'],
-      'a header named "__proto__" cannot be renamed: change it in the source',
-    )
+}
+
+function checkFilters(table: unknown, path: Path, known: readonly string[], report: Report): void {
+  for (const [index, name] of strings(table, 'filters')) {
+    requireField(name, [...path, 'filters', index], known, report)
   }
-  const textual = new Set(
-    fields
-      .filter(([, field]) => ['string', 'text'].includes(String(at(field, 'type'))))
-      .map(([, field]) => at(field, 'name')),
-  )
+}
+
+function checkSearch(
+  table: unknown,
+  path: Path,
+  fields: readonly [number, unknown][],
+  known: readonly string[],
+  report: Report,
+): void {
+  const textual = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))
   for (const [index, name] of strings(table, 'search')) {
+    const namePath = [...path, 'search', index]
+    requireField(name, namePath, known, report)
     if (known.includes(name) && !textual.has(name)) {
-      report(
-        [...path, 'search', index],
-        `"${name}" cannot be searched: only fields of type string or text can`,
-      )
+      report(namePath, `"${name}" cannot be searched: only fields of type string or text can`)
     }
   }
+}
+
+function isText(field: unknown): boolean {
+  return ['string', 'text'].includes(String(at(field, 'type')))
+}
+
+function checkRename(table: unknown, path: Path, known: readonly string[], report: Report): void {
+  const renamePath = [...path, 'source', 'rename']
+  for (const [header, name] of entries(at(table, 'source'), 'rename')) {
+    if (header === '__proto__') {
+      report(renamePath, 'a header named "__proto__" cannot be renamed: change it in the source')
+    } else if (typeof name === 'string') requireField(name, [...renamePath, header], known, report)
+  }
+}
+
+function requireField(name: string, path: Path, known: readonly string[], report: Report): void {
+  if (!known.includes(name)) report(path, unknownName('field', name, known))
 }
 
 /** Names that DuckDB or a JSON object cannot hold as they are. */

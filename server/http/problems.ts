@@ -76,8 +76,8 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
 /** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
 export function answerProblems(log: Log): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
-    // Nobody is there to be told, and what was stopped for that is no bug.
-    if (res.destroyed) return
+    // What was stopped because its reader has gone is no bug, and nobody is there to be told.
+    if (res.destroyed && error instanceof Error && error.name === 'AbortError') return
     const problem = error instanceof Problem ? error : asProblem(error)
     if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
     if (res.headersSent) res.destroy()

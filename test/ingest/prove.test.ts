@@ -96,22 +96,38 @@ test.each<[what: string, spoil: string, differs: string]>([
 const firstPart = '"part-00000.parquet"'
 
 // Each spoils the first part, which holds the rows 1 to 3.
-test.each<[what: string, spoilt: string, differs: RegExp]>([
-  ['a value changed', `select n, case n when 2 then 'bx' else s end as s, v from ${firstPart}`, /./],
-  ['an amount rounded', `select n, s, v::decimal(10,0)::decimal(10,2) as v from ${firstPart}`, /./],
-  ['a value turned to null', `select n, s, case n when 1 then null else v end as v from ${firstPart}`, /./],
-  ['a null turned to a value', `select n, s, coalesce(v, 0) as v from ${firstPart}`, /./],
+test.each<[what: string, spoilt: string, differs: string]>([
+  [
+    'a value changed',
+    `select n, case n when 2 then 'bx' else s end as s, v from ${firstPart}`,
+    'the values of "s" differ',
+  ],
+  [
+    'an amount rounded',
+    `select n, s, v::decimal(10,0)::decimal(10,2) as v from ${firstPart}`,
+    'the values of "v" differ',
+  ],
+  [
+    'a value turned to null',
+    `select n, s, case n when 1 then null else v end as v from ${firstPart}`,
+    'the number of values of "v" differ',
+  ],
+  [
+    'a null turned to a value',
+    `select n, s, coalesce(v, 0) as v from ${firstPart}`,
+    'the number of values of "v" differ',
+  ],
   [
     'values of a column in other rows',
     `select n, s, case n when 1 then -3 when 3 then 1.5 else v end::decimal(10,2) as v from ${firstPart}`,
-    /the positions of the rows/,
+    'the rows as wholes differ',
   ],
-  ['rows in another order', `select * from ${firstPart} order by n desc`, /the positions of the rows/],
-  ['a row lost', `select * from ${firstPart} where n <> 2`, /the rows differ \(source 4, read back 3\)/],
+  ['rows in another order', `select * from ${firstPart} order by n desc`, 'the positions of the rows differ'],
+  ['a row lost', `select * from ${firstPart} where n <> 2`, 'the rows differ (source 4, read back 3)'],
   [
     'a row doubled',
     `select * from ${firstPart} union all select * from ${firstPart} where n = 1`,
-    /the rows differ \(source 4, read back 5\)/,
+    'the rows differ (source 4, read back 5)',
   ],
 ])('Parquet that is not what the source says is not published: %s', async (_what, spoilt, differs) => {
   const { db, fields, folder, parts } = await bench()
@@ -120,14 +136,13 @@ test.each<[what: string, spoilt: string, differs: RegExp]>([
   await db.rows(`copy (${spoiling}) to '${folder}/spoilt.parquet' (format parquet)`)
   const swapped = parts.map((part) => (part.firstRow === 0 ? { ...part, file: 'spoilt.parquet' } : part))
   const proof = provePublished(db, fields, folder, swapped, 4, silentProgress)
-  await expect(proof).rejects.toThrow(/^the proof failed: /)
-  await expect(proof).rejects.toThrow(differs)
+  await expect(proof).rejects.toThrow(`the proof failed: ${differs}`)
 })
 
 test('a cast that changes a value is found against the source, though sorted and written agree', async () => {
   const { db, fields, folder, parts } = await bench()
   await db.rows("update staged set c2 = '1.51' where c0 = '1'")
   await expect(provePublished(db, fields, folder, parts, 4, silentProgress)).rejects.toThrow(
-    'the rows as wholes differ',
+    'the proof failed: the values of "v" differ',
   )
 })

@@ -14,6 +14,14 @@ beforeAll(async () => {
 })
 
 const rows = '/api/v1/dataset/d/t/data/'
+const six = [
+  '/api/v1/datasets/',
+  '/api/v1/dataset/d/',
+  rows,
+  '/api/datasets',
+  '/api/dataset/d',
+  '/api/dataset/d/t/data',
+]
 
 function steady({ date, 'x-request-id': id, ...rest }: Record<string, string>) {
   return [rest, typeof date, typeof id]
@@ -50,15 +58,7 @@ describe('headers', () => {
     })
   })
 
-  test.each([
-    '/api/v1/datasets/',
-    '/api/v1/dataset/d/',
-    rows,
-    '/api/datasets',
-    '/api/dataset/d',
-    '/api/dataset/d/t/data',
-    '/nothing',
-  ])('HEAD %s is GET without a body', async (address) => {
+  test.each([...six, '/nothing'])('HEAD %s is GET without a body', async (address) => {
     const get = await request(service.app).get(address)
     const head = await request(service.app).head(address)
     expect(head.status).toBe(get.status)
@@ -66,14 +66,7 @@ describe('headers', () => {
     expect(head.text).toBeFalsy()
   })
 
-  test.each([
-    '/api/v1/datasets/',
-    '/api/v1/dataset/d/',
-    rows,
-    '/api/datasets',
-    '/api/dataset/d',
-    '/api/dataset/d/t/data',
-  ])('OPTIONS %s describes the resource', async (address) => {
+  test.each(six)('OPTIONS %s describes the resource', async (address) => {
     const { body, headers } = await request(service.app).options(address).expect(200)
     expect([headers['allow'], headers['content-type']]).toEqual(['GET, HEAD, OPTIONS', 'application/json'])
     expect(body).toEqual({

@@ -1,18 +1,20 @@
 import http from 'node:http'
 import net from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { listen, type Listening, type ListenOptions } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
-import { tinyCatalog, workshop } from '../support/workshop.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 
+let shop: Workshop
 let service: Service
 let listening: Listening
 let port: number
 beforeAll(async () => {
-  const shop = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+  shop = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
     'd/t.csv': 'n\n1\n2\n3\n',
   })
   await shop.ingest()
@@ -88,13 +90,13 @@ test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnect
 test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
   const other = await freePort()
   const stopping = await listen((_req, res) => {
-    setTimeout(() => res.end('done'), 200)
+    void setTimeout(200).then(() => res.end('done'))
   }, at(other))
   const agent = new http.Agent({ keepAlive: true })
   const answer = new Promise<string>((resolve, reject) => {
     http.get({ port: other, agent }, (res) => res.setEncoding('utf8').on('data', resolve)).on('error', reject)
   })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await setTimeout(50)
   const started = Date.now()
   await stopping.stop()
   expect(await answer).toBe('done')
@@ -113,7 +115,7 @@ test('a stop sends to the end what a slow reader has not taken yet, and does not
   await new Promise((resolve) => slow.once('readable', resolve))
   const started = Date.now()
   const stopped = stopping.stop()
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await setTimeout(200)
   for await (const chunk of slow) taken += (chunk as Buffer).length
   await stopped
   expect(taken).toBeGreaterThan(body.length)
@@ -126,25 +128,30 @@ test('junk behind a request does not take its answer away', async () => {
   expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"n":3\}\]\}$/s)
 })
 
-test('readers who have gone leave the line', async () => {
-  const lines = Array.from({ length: 100_000 }, (_, index) => String(index)).join('\n')
-  const large = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': `n\n${lines}\n` })
-  await large.ingest()
-  const { app, connections } = await serve(large, { connectionCount: 1 })
-  const run = jest.spyOn(connections, 'blobs')
+test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
+  const { app, connections } = await serve(shop, { connectionCount: 1, timeoutMs: 10_000 })
+  const endless = {
+    sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
+    parameters: [],
+  }
+  const holder = new AbortController()
+  const held = connections.blobs([endless], holder.signal)
+  const asked = jest.spyOn(connections, 'blobs')
   const other = await freePort()
   const impatient = await listen(app, at(other))
-  for (let reader = 0; reader < 30; reader += 1) {
-    const socket = net.connect(other, '127.0.0.1', () => {
-      socket.write(`GET ${rows}?page_size=10000 HTTP/1.1\r\nHost: x\r\n\r\n`, () => socket.destroy())
-    })
-  }
-  while (run.mock.calls.length < 30) await new Promise((resolve) => setTimeout(resolve, 10))
-  const outcomes = await Promise.allSettled(
-    run.mock.results.map((result) => result.value as Promise<unknown>),
+  const sockets = Array.from({ length: 30 }, () => net.connect(other, '127.0.0.1'))
+  for (const socket of sockets) socket.write(`GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  for (let wait = 0; wait < 500 && asked.mock.calls.length < 30; wait += 1) await setTimeout(10)
+  for (const socket of sockets) socket.destroy()
+  const waited = await Promise.allSettled(
+    asked.mock.results.map((result) => result.value as Promise<unknown>),
   )
-  expect(outcomes.filter((outcome) => outcome.status === 'rejected').length).toBeGreaterThan(20)
-  expect((await getPage(app, `${rows}?page_size=1`)).count).toBe(100_000)
+  const left = { status: 'rejected', reason: { name: 'AbortError' } }
+  expect(waited).toMatchObject(Array.from({ length: 30 }, () => left))
+
+  holder.abort()
+  await expect(held).rejects.toMatchObject({ name: 'AbortError' })
+  expect((await getPage(app, rows)).count).toBe(3)
   await impatient.stop()
 })
 
