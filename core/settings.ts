@@ -18,6 +18,7 @@ export type LogLevel = (typeof logLevels)[number]
 
 const path = (text: string): string => text
 const anyPath = 'a path'
+const expectsMegabytes = 'a whole number of megabytes'
 
 /**
  * Every setting, one row each. Both programs read them from the environment; the README's table is tested
@@ -104,10 +105,94 @@ export const settingRows = {
   queryTimeoutMs: row({
     name: 'QUERY_TIMEOUT_MS',
     default: '20000',
-    meaning:
-      'A query that takes longer is stopped, and answers 503; waiting in line is bounded by the same time.',
+    meaning: 'A query that takes longer is stopped, and answers 503: a page takes some 10 ms.',
     parse: (text) => wholeNumber(text, 1, 3_600_000),
     expects: 'a whole number of milliseconds from 1 to 3600000',
+  }),
+  queueTimeoutMs: row({
+    name: 'QUEUE_TIMEOUT_MS',
+    default: '2000',
+    meaning: 'Who waits longer for a query is answered 503: later, most readers have given up.',
+    parse: (text) => wholeNumber(text, 1, 3_600_000),
+    expects: 'a whole number of milliseconds from 1 to 3600000',
+  }),
+  queueLengthMax: row({
+    name: 'QUEUE_LENGTH',
+    default: '2000',
+    meaning: 'How many may wait for a query; more are answered 503 at once, since each one takes memory.',
+    parse: (text) => wholeNumber(text, 1, 1_000_000),
+    expects: 'a whole number from 1 to 1000000',
+  }),
+  blockCacheBytes: row({
+    name: 'BLOCK_CACHE_MB',
+    default: '128',
+    meaning: 'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none.',
+    parse: (text) => megabytes(text, 0),
+    expects: expectsMegabytes,
+  }),
+  pageCacheBytes: row({
+    name: 'PAGE_CACHE_MB',
+    default: '64',
+    meaning: 'Finished answers kept, compressed or not, in megabytes; 0 keeps none.',
+    parse: (text) => megabytes(text, 0),
+    expects: expectsMegabytes,
+  }),
+  compressionsMax: row({
+    name: 'COMPRESSIONS',
+    default: '4',
+    meaning: 'Answers that are compressed at the same time; meanwhile others are sent as they are.',
+    parse: (text) => wholeNumber(text, 0, 64),
+    expects: 'a whole number from 0 to 64',
+  }),
+  maxAgeSeconds: row({
+    name: 'MAX_AGE_SECONDS',
+    default: '60',
+    meaning: 'How long caches may answer without asking, so how late a refresh may reach their readers.',
+    parse: (text) => wholeNumber(text, 0, 86_400),
+    expects: 'a whole number of seconds from 0 to 86400',
+  }),
+  connectionsMax: row({
+    name: 'CONNECTIONS',
+    default: '5000',
+    meaning: 'Open connections of readers; more are closed at once, since each one takes memory.',
+    parse: (text) => wholeNumber(text, 1, 1_000_000),
+    expects: 'a whole number from 1 to 1000000',
+  }),
+  headersTimeoutMs: row({
+    name: 'HEADERS_TIMEOUT_MS',
+    default: '10000',
+    meaning: 'A request whose headers take longer to arrive is cut off.',
+    parse: (text) => wholeNumber(text, 100, 3_600_000),
+    expects: 'a whole number of milliseconds from 100 to 3600000',
+  }),
+  sendTimeoutMs: row({
+    name: 'SEND_TIMEOUT_MS',
+    default: '120000',
+    meaning:
+      'A reader who has not taken an answer by then is cut off: 10,000 rows at 100 kB a second take less.',
+    parse: (text) => wholeNumber(text, 100, 3_600_000),
+    expects: 'a whole number of milliseconds from 100 to 3600000',
+  }),
+  unsentBytesMax: row({
+    name: 'UNSENT_MB',
+    default: '64',
+    meaning: 'Answers that readers have not taken, in megabytes; past it only kept ones are sent, and 503.',
+    parse: (text) => megabytes(text, 1),
+    expects: expectsMegabytes,
+  }),
+  snapshotsKept: row({
+    name: 'KEEP_SNAPSHOTS',
+    default: '2',
+    meaning: 'The newest snapshots of a table that are never removed.',
+    parse: (text) => wholeNumber(text, 2, 1000),
+    expects: 'a whole number from 2 to 1000',
+  }),
+  snapshotGraceMs: row({
+    name: 'KEEP_HOURS',
+    default: '24',
+    meaning: 'How long the others stay after a newer one, so that a walk that is pinned to one can end.',
+    parse: (text) => multiple(wholeNumber(text, 0, 87_600), 3_600_000),
+    expects: 'a whole number of hours from 0 to 87600',
   }),
   ingestMemory: row({
     name: 'INGEST_MEMORY',
@@ -151,6 +236,14 @@ function hint(key: keyof Rows, text: string): string {
 function wholeNumber(text: string, least: number, most: number): number | null {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   return value >= least && value <= most ? value : null
+}
+
+function multiple(value: number | null, by: number): number | null {
+  return value === null ? null : value * by
+}
+
+function megabytes(text: string, least: number): number | null {
+  return multiple(wholeNumber(text, least, 1_000_000), 1_000_000)
 }
 
 function memory(text: string): string | null {

@@ -57,7 +57,16 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
     'tells its own progress',
   )
 
-  const labelled = { dataset, table, source, sourceSha256: read.sha256, rows, partRows, importDate: now() }
+  const labelled = {
+    dataset,
+    table,
+    source,
+    sourceSha256: read.sha256,
+    rows,
+    textBytes: read.scanner.columns.reduce((sum, { bytes }) => sum + bytes, 0),
+    partRows,
+    importDate: now(),
+  }
   const manifest = await label(labelled, folder, parts)
   await writeReport(folder, manifest, {
     blankLines: read.scanner.blankLines,

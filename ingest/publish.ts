@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion } from '../core/warehouse/duckdb.ts'
@@ -36,13 +36,15 @@ export interface Labelled {
   readonly source: SourceFile
   readonly sourceSha256: string
   readonly rows: number
+  /** UTF-8 bytes of all values. */
+  readonly textBytes: number
   readonly partRows: number
   readonly importDate: Date
 }
 
 /** The manifest of parts that lie finished in a folder. */
 export async function label(
-  { dataset, table, source, sourceSha256, rows, partRows, importDate }: Labelled,
+  { dataset, table, source, sourceSha256, rows, textBytes, partRows, importDate }: Labelled,
   folder: string,
   written: readonly WrittenPart[],
 ): Promise<Manifest> {
@@ -53,13 +55,14 @@ export async function label(
   }
   const definition = definitionOf(table, partRows)
   const content = [sourceSha256, definition, ...parts.map((part) => part.sha256)].join('\n')
-  const time = importDate.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const time = importDate.toISOString().replaceAll(/[-:]|\.\d+Z/g, '')
   return {
     format: manifestFormat,
     dataset: table.dataset,
     table: table.name,
-    snapshot: `${time}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`,
+    snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`,
     rows,
+    textBytes,
     parts,
     fields: storedFields(table),
     order: orderTerms(table),
@@ -83,6 +86,7 @@ export async function publish(
 ): Promise<void> {
   const home = layout.table(warehouse, table)
   await mkdir(home, { recursive: true })
+  await writeFile(path.join(folder, layout.manifest), manifestText(manifest))
   await syncTree(folder)
   await renameDurably(folder, layout.snapshot(warehouse, table, manifest.snapshot))
   for (const parent of [path.dirname(home), warehouse]) await syncFolder(parent)

@@ -21,6 +21,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
   'express-rate-limit': ['server/http/limits.ts'],
+  'lru-cache': ['server/http/answers.ts', 'server/rows/blocks.ts'],
+  negotiator: ['server/http/encodings.ts'],
   pino: ['server/http/logging.ts'],
 }
 

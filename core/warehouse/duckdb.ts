@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import {
-  DuckDBBlobValue,
+  DuckDBBlobVector,
   DuckDBInstance,
+  DuckDBListVector,
   type DuckDBConnection,
   type DuckDBPreparedStatement,
   type DuckDBValue,
+  type DuckDBVector,
   version,
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
@@ -27,6 +29,11 @@ export interface DatabaseOptions {
 
 export type Parameter = string | number | bigint | null
 export type Value = DuckDBValue
+
+export interface BlobWithLists {
+  readonly bytes: Uint8Array
+  readonly lists: readonly Uint32Array[]
+}
 
 export interface RunOptions {
   /** A statement that takes longer is interrupted, with QueryTimeout. */
@@ -121,17 +128,40 @@ export class Connection {
    *
    * @throws QueryTimeout or OutOfMemory
    */
-  async rows(
+  async rows(sql: string, parameters: readonly Parameter[] = [], options: RunOptions = {}): Promise<Value[][]> {
+    return this.#run(sql, parameters, options, async (statement) =>
+      (await statement.runAndReadAll()).getRows(),
+    )
+  }
+
+  /**
+   * An answer of one row: a BLOB, then lists of UINTEGER. The bytes are copied once, by the binding, and never
+   * become a JavaScript text.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async blob(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<BlobWithLists> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const chunk = await (await statement.run()).fetchChunk()
+      if (chunk === null) throw new TypeError('expected a row')
+      const [blob, ...lists] = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index))
+      if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
+      return { bytes: blob.getItemBytes(0) ?? new Uint8Array(), lists: lists.map(numbersOf) }
+    })
+  }
+
+  async #run<T>(
     sql: string,
-    parameters: readonly Parameter[] = [],
-    { timeoutMs, signal }: RunOptions = {},
-  ): Promise<Value[][]> {
+    parameters: readonly Parameter[],
+    { timeoutMs, signal }: RunOptions,
+    read: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
     // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
     const statement = await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
       parameters.forEach((value, index) => bind(statement, index + 1, value))
-      return (await statement.runAndReadAll()).getRows()
+      return await read(statement)
     } catch (error) {
       signal?.throwIfAborted()
       if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
@@ -140,14 +170,6 @@ export class Connection {
       timer.stop()
       statement.destroySync()
     }
-  }
-
-  /** The one value of an answer of one row and one column, as bytes; null where it is null. */
-  async blob(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint8Array | null> {
-    const value = (await this.rows(sql, parameters, options))[0]?.[0]
-    if (value === null || value === undefined) return null
-    if (value instanceof DuckDBBlobValue) return value.bytes
-    throw new TypeError(`expected a BLOB, got ${typeof value}`)
   }
 
   /** How far the running statement is, from 0 to 1; null where it cannot tell, or was not asked to on connecting. */
@@ -181,6 +203,12 @@ export class Connection {
       },
     }
   }
+}
+
+function numbersOf(vector: DuckDBVector): Uint32Array {
+  if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
+  const list = vector.getItemVector(0)
+  return Uint32Array.from({ length: list?.itemCount ?? 0 }, (_, index) => Number(list?.getItem(index)))
 }
 
 function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {

@@ -1,6 +1,21 @@
 import path from 'node:path'
 import type { Table } from '../catalog/catalog.ts'
 
+/** UTC time of the import to the second, and the head of a hash of what was published. */
+export type SnapshotId = `${string}Z-${string}`
+
+export function isSnapshotId(text: string): text is SnapshotId {
+  return /^\d{8}T\d{6}Z-[0-9a-f]{12}$/.test(text)
+}
+
+/** The moment that a snapshot's id names. */
+export function timeOf(id: SnapshotId): Date {
+  const [, date = '', time = ''] = /^(\d{8})T(\d{6})/.exec(id) ?? []
+  const digits = `${date}${time}`.match(/\d\d/g) ?? []
+  const [century, year, month, day, hours, minutes, seconds] = digits
+  return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
+}
+
 type TableName = Pick<Table, 'dataset' | 'name'>
 
 /** Where things lie in the warehouse. Names come from the catalog alone, never from a request. */
@@ -11,6 +26,8 @@ export const layout = {
     path.join(layout.table(warehouse, table), 'current.json'),
   snapshot: (warehouse: string, table: TableName, snapshot: string): string =>
     path.join(layout.table(warehouse, table), snapshot),
+  /** The manifest again, beside the parts: the pointer holds that of the current snapshot alone. */
+  manifest: 'manifest.json',
   part: (number: number): string => `part-${String(number).padStart(5, '0')}.parquet`,
   /** Beside the parts: what the ingest saw and proved. */
   report: 'report.json',

@@ -5,6 +5,7 @@ import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
 import { codeOf } from '../errors.ts'
 import { hashOf } from './hash.ts'
+import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { quotedName } from './sql.ts'
 
 /** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
@@ -27,8 +28,10 @@ const manifestShape = z.strictObject({
   format: z.literal(manifestFormat),
   dataset: z.string(),
   table: z.string(),
-  snapshot: z.string().regex(/^\d{8}T\d{6}Z-[0-9a-f]{12}$/),
+  snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
   rows: positions,
+  /** Of all values as the source writes them, in UTF-8; snapshots of the first days do not say. */
+  textBytes: positions.optional(),
   parts: z.array(partShape),
   /** In the order of declaration. */
   fields: z.array(z.strictObject({ name: z.string(), type: z.string(), stored: z.string() })),

@@ -13,7 +13,7 @@ import { electionTables } from './elections.ts'
 import { genericSample } from './generic.ts'
 import { governmentTables } from './government.ts'
 import { otherTables } from './others.ts'
-import type { Cell, SampleTable } from './samples.ts'
+import type { Cell } from './samples.ts'
 
 const described = new Map(
   [covid19, electionTables, governmentTables, otherTables].flat().map((sample) => [sample.id, sample]),
@@ -82,18 +82,26 @@ async function requireSample(
 async function writeSample(folder: string, table: Table, scale: number): Promise<number> {
   const sample = described.get(tableId(table)) ?? genericSample(table)
   const rows = Math.max(1, Math.round(sample.rows * scale))
-  const file = path.join(folder, sampleName(table))
-  await mkdir(path.dirname(file), { recursive: true })
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED })
-  await pipeline(Readable.from(chunks(sample, table, rows)), gzip, createWriteStream(`${file}.draft`))
-  await rename(`${file}.draft`, file)
+  await writeSource(path.join(folder, sampleName(table)), table, sample.make(rows))
   return rows
 }
 
-function* chunks(sample: SampleTable, table: Table, rows: number): Generator<Buffer> {
+/** Writes rows as the source of a table, a CSV in gzip, under its name only when it is whole. */
+export async function writeSource(
+  file: string,
+  table: Table,
+  rows: Iterable<Record<string, Cell>>,
+): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true })
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED })
+  await pipeline(Readable.from(chunks(table, rows)), gzip, createWriteStream(`${file}.draft`))
+  await rename(`${file}.draft`, file)
+}
+
+function* chunks(table: Table, rows: Iterable<Record<string, Cell>>): Generator<Buffer> {
   const names = table.fields.map((field) => field.name)
   let text = `${names.map(quoted).join(',')}\n`
-  for (const row of sample.make(rows)) {
+  for (const row of rows) {
     text += `${names.map((name) => quoted(row[name] ?? null)).join(',')}\n`
     if (text.length > chunkCharacters) {
       yield Buffer.from(text)

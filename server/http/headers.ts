@@ -9,9 +9,12 @@ const exposed = [
   'Acervo-Snapshot',
   'Acervo-Count',
   'Acervo-Notice',
+  'ETag',
+  'Link',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Server-Timing',
   'X-Request-Id',
 ]
 const preflightSeconds = 86_400
@@ -30,7 +33,7 @@ export function commonHeaders(notice: string): RequestHandler[] {
     }),
     (req, res, next) => {
       res.setHeader('Allow', allowedMethods)
-      res.setHeader('Vary', 'Accept')
+      res.setHeader('Vary', 'Accept, Accept-Encoding')
       res.setHeader('Acervo-Notice', notice)
       res.setHeader('Access-Control-Allow-Origin', '*')
       res.setHeader('Access-Control-Expose-Headers', exposed.join(', '))

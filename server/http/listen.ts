@@ -10,7 +10,6 @@ import { addressLengthMax } from './requests.ts'
 
 /** Above the longest address we answer about, so that 414 comes from us with a sentence. */
 const headersBytesMax = 32 * 1024
-const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
@@ -24,6 +23,9 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
+  /** Of readers; more are closed at once. */
+  readonly connectionsMax: number
+  readonly headersTimeoutMs: number
   /** How long an answer may take to begin; a connection is silent meanwhile. */
   readonly longestAnswerMs: number
 }
@@ -35,7 +37,7 @@ export interface Listening {
 
 /** @throws StartError where the port is taken or the host is not ours, with a sentence */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, log, longestAnswerMs } = options
+  const { host, port, log, longestAnswerMs, headersTimeoutMs } = options
   const connections = new OpenConnections()
   const answer: RequestListener = (req, res) => {
     connections.answering(req.socket, res)
@@ -45,13 +47,14 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     {
       maxHeaderSize: headersBytesMax,
       headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      requestTimeout: Math.max(requestTimeoutMs, headersTimeoutMs),
       connectionsCheckingInterval: checkEveryMs,
       // Node would refuse a request without Host by a bare 400; requests.ts answers it with a problem.
       requireHostHeader: false,
     },
     answer,
   )
+  server.maxConnections = options.connectionsMax
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.timeout = Math.max(silenceLeastMs, 2 * longestAnswerMs)
   server.on('connection', (socket: Socket) => connections.opened(socket))

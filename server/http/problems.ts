@@ -21,6 +21,7 @@ export const problemRows = {
   'method-not-allowed': { status: 405, title: 'The method is not allowed' },
   'not-acceptable': { status: 406, title: 'No representation is acceptable' },
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
+  'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
@@ -58,6 +59,22 @@ export class Problem extends Error {
 
 export function unacceptableParameters(errors: readonly ParameterError[]): Problem {
   return new Problem('invalid-parameter', errors.map((error) => error.message).join(' '), { errors })
+}
+
+const retryAfterSeconds = 5
+
+/** The service could do it, but not now; says when to try again. */
+export function busy(code: 'overloaded' | 'query-timeout', reason: string): Problem {
+  return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  })
+}
+
+export function pageTooLarge(): Problem {
+  return new Problem(
+    'page-too-large',
+    'The rows of this page need more memory than a page may use: ask for fewer with page_size.',
+  )
 }
 
 /** The body of a problem; `instance` names this one occurrence, as the log does. */

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response, Router } from 'express'
-import { sendJson } from './answers.ts'
+import { sendJson } from './send.ts'
 import { allowedMethods } from './headers.ts'
 import { mediaTypes } from './negotiation.ts'
 import { Problem } from './problems.ts'

@@ -1,43 +1,70 @@
-import type { Family } from '../../core/catalog/catalog.ts'
+import type { Dataset, Family } from '../../core/catalog/catalog.ts'
 import { addressesOf, formOf } from '../http/addresses.ts'
-import { sendJson } from '../http/answers.ts'
+import { nameOf, type NamedAnswer } from '../http/answers.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
 import { findDataset } from './find.ts'
 import { timeInZone } from './import-date.ts'
 import type { DetailService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
 /** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
-export function datasetDetail(
-  family: Family,
-  { catalog, publicUrl, limits, snapshots }: DetailService,
-): Resource {
-  const addresses = addressesOf(family, publicUrl)
+export function datasetDetail(family: Family, service: DetailService): Resource {
+  const { catalog, limits, snapshots, answers } = service
+  const made = new Map<Dataset, Detail>()
   return {
     path: '/dataset/:dataset',
     name: 'Dataset Detail',
     description: `One dataset: its metadata, links and tables. ${catalog.notice}`,
     limits,
-    get: (req, res) => {
+    get: async (req, res) => {
       const dataset = findDataset(catalog, req.params)
       negotiate(req, parseQuery(req.url, ['format']).get('format'))
-      const { timezone } = formOf(dataset, family)
-      const tables = [...dataset.tables.values()].map((table) => {
-        const snapshot = snapshots.current(table)
-        return {
-          name: table.name,
-          fields: table.fields.map(({ name, type }) => ({ name, type })),
-          data_url: addresses.data(dataset, table),
-          import_date:
-            snapshot === null ? null : timeInZone(new Date(snapshot.manifest.import_date), timezone),
-        }
-      })
-      const { links, collectedAt } = dataset
-      sendJson(res, [
-        JSON.stringify({ ...summaryOf(dataset, addresses), links, collected_at: collectedAt, tables }),
-      ])
+      const shown = [...dataset.tables.values()].map((table) => snapshots.current(table))
+      const known = made.get(dataset)
+      // Only a refresh changes a detail.
+      const isKnown = known?.shown.every((snapshot, index) => snapshot === shown[index]) === true
+      const detail = isKnown ? known : { shown, answer: detailOf(family, service, dataset, shown) }
+      made.set(dataset, detail)
+      await answers.send(req, res, detail.answer)
     },
+  }
+}
+
+interface Detail {
+  /** One a table. */
+  readonly shown: readonly (Snapshot | null)[]
+  readonly answer: NamedAnswer
+}
+
+function detailOf(
+  family: Family,
+  { publicUrl, freshness, startedAt }: DetailService,
+  dataset: Dataset,
+  shown: Detail['shown'],
+): NamedAnswer {
+  const addresses = addressesOf(family, publicUrl)
+  const { timezone } = formOf(dataset, family)
+  const imported = shown.map((snapshot) => (snapshot ? new Date(snapshot.manifest.import_date) : null))
+  const tables = [...dataset.tables.values()].map((table, index) => {
+    const moment = imported[index] ?? null
+    return {
+      name: table.name,
+      fields: table.fields.map(({ name, type }) => ({ name, type })),
+      data_url: addresses.data(dataset, table),
+      import_date: moment === null ? null : timeInZone(moment, timezone),
+    }
+  })
+  const { links, collectedAt } = dataset
+  const body = JSON.stringify({ ...summaryOf(dataset, addresses), links, collected_at: collectedAt, tables })
+  const changes = [startedAt, ...imported].map((moment) => moment?.getTime() ?? 0)
+  return {
+    name: nameOf(body),
+    lastModified: new Date(Math.max(...changes)).toUTCString(),
+    cacheControl: freshness.changing,
+    headers: {},
+    body: () => ({ pieces: [body] }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { sendJson } from '../http/answers.ts'
+import { nameOf } from '../http/answers.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
@@ -9,22 +9,30 @@ import type { CatalogService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
-export function datasetList(family: Family, { catalog, publicUrl, limits }: CatalogService): Resource {
+export function datasetList(family: Family, service: CatalogService): Resource {
+  const { catalog, publicUrl, limits, answers, freshness, startedAt } = service
   const addresses = addressesOf(family, publicUrl)
   const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
   const results = listed.map((dataset) => summaryOf(dataset, addresses))
   const body = JSON.stringify({ count: results.length, next: null, previous: null, results })
+  const answer = {
+    name: nameOf(body),
+    lastModified: startedAt.toUTCString(),
+    cacheControl: freshness.changing,
+    headers: {},
+    body: () => ({ pieces: [body] }),
+  }
   return {
     path: '/datasets',
     name: 'Dataset List',
     description: `The datasets that are published. ${catalog.notice}`,
     limits,
-    get: (req, res) => {
+    get: async (req, res) => {
       const query = parseQuery(req.url, ['page', 'format'])
       negotiate(req, query.get('format'))
       const page = parsePage(query.get('page'))
       if (page !== 1 && page !== 'last') throw invalidPage()
-      sendJson(res, [body])
+      await answers.send(req, res, answer)
     },
   }
 }

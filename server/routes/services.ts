@@ -1,6 +1,8 @@
 import type { RequestHandler } from 'express'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { Connections } from '../rows/connections.ts'
+import type { Answers } from '../http/answers.ts'
+import type { Freshness } from '../http/freshness.ts'
+import type { Blocks } from '../rows/blocks.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
 
 /** What a route is given to answer with. */
@@ -8,6 +10,9 @@ export interface CatalogService {
   readonly catalog: Catalog
   readonly publicUrl: URL
   readonly limits: readonly RequestHandler[]
+  readonly answers: Answers
+  readonly freshness: Freshness
+  readonly startedAt: Date
 }
 
 export interface DetailService extends CatalogService {
@@ -15,5 +20,5 @@ export interface DetailService extends CatalogService {
 }
 
 export interface RowService extends DetailService {
-  readonly connections: Connections
+  readonly blocks: Blocks
 }

@@ -1,13 +1,13 @@
-import type { Response } from 'express'
-import type { Family } from '../../core/catalog/catalog.ts'
+import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { addressesOf } from '../http/addresses.ts'
-import { sendJson } from '../http/answers.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { addressesOf, withQuery } from '../http/addresses.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseRowAsk } from '../rows/ask.ts'
-import { pageBody } from '../rows/page.ts'
+import { pageBody, pageOf } from '../rows/page.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
 import { findDataset, findTable } from './find.ts'
 import type { RowService } from './services.ts'
 
@@ -15,7 +15,7 @@ const retryAfterSeconds = 60
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limits, snapshots, connections } = service
+  const { catalog, publicUrl, limits, snapshots, blocks, answers, freshness } = service
   const addresses = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/data',
@@ -26,24 +26,25 @@ export function tableRows(family: Family, service: RowService): Resource {
       const dataset = findDataset(catalog, req.params)
       const table = findTable(dataset, req.params)
       const ask = parseRowAsk(table, req.url)
-      negotiate(req, ask.given.get('format'))
-      const snapshot = snapshots.current(table)
-      if (snapshot === null) throw notPublished(tableId(table))
-      const address = addresses.data(dataset, table)
-      const path = inFormOf(req.path, address)
-      const { count, pieces } = await pageBody(snapshot, ask, path, connections, untilGone(res))
-      res.setHeader('Acervo-Snapshot', snapshot.manifest.snapshot)
-      res.setHeader('Acervo-Count', count)
-      sendJson(res, pieces)
+      negotiate(req, ask.format)
+      const address = inFormOf(req.path, addresses.data(dataset, table))
+      const pinned = ask.snapshot === 'current' ? null : ask.snapshot
+      await snapshots.use(table, pinned, async (snapshot) => {
+        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address)
+        const page = pageOf(snapshot, ask, address)
+        await answers.send(req, res, {
+          name: page.name,
+          lastModified: snapshot.lastModified,
+          cacheControl: pinned === null ? freshness.changing : freshness.immutable,
+          headers: {
+            'Acervo-Snapshot': snapshot.manifest.snapshot,
+            'Acervo-Count': String(page.count),
+          },
+          body: (signal) => pageBody(page, blocks, signal),
+        })
+      })
     },
   }
-}
-
-/** Aborts when the reader goes away before the answer is sent. */
-function untilGone(res: Response): AbortSignal {
-  const gone = new AbortController()
-  res.once('close', () => gone.abort())
-  return gone.signal
 }
 
 /** Links to other pages have the same path (spec: Page envelope), so also its final slash or its lack. */
@@ -52,7 +53,18 @@ function inFormOf(path: string, address: string): string {
   return path.endsWith('/') ? `${bare}/` : bare
 }
 
-function notPublished(id: string): Problem {
-  const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
-  return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
+function unavailable(
+  table: Table,
+  pinned: SnapshotId | null,
+  current: Snapshot | null,
+  address: string,
+): Problem {
+  const id = tableId(table)
+  if (pinned === null || current === null) {
+    const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
+    return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
+  }
+  const newest = withQuery(address, new Map([['snapshot', current.manifest.snapshot]]), 1)
+  const detail = `The snapshot ${pinned} of ${id} is not kept here any more; the current one is at ${newest}.`
+  return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }

@@ -1,4 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
+import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem, unacceptableParameters } from '../http/problems.ts'
 import { parseQuery, type Query } from '../http/query.ts'
 
@@ -7,6 +8,9 @@ export interface RowAsk {
   /** From 1; `last` is whatever page comes last. */
   readonly page: number | 'last'
   readonly pageSize: number
+  /** Pins the answer to one snapshot; null takes the current one, whichever that is. */
+  readonly snapshot: SnapshotId | 'current' | null
+  readonly format: string | undefined
   /** The parameters as given, which the links to other pages keep. */
   readonly given: Query
 }
@@ -15,7 +19,7 @@ export interface RowAsk {
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
 
-const parameters = ['page', 'page_size', 'format']
+const parameters = ['page', 'page_size', 'snapshot', 'format']
 
 /**
  * @param target path and query as they came
@@ -30,7 +34,8 @@ export function parseRowAsk(table: Table, target: string): RowAsk {
     'order-by',
   ])
   const pageSize = parsePageSize(given.get('page_size'))
-  return { page: parsePage(given.get('page')), pageSize, given }
+  const snapshot = parseSnapshot(given.get('snapshot'))
+  return { page: parsePage(given.get('page')), pageSize, snapshot, format: given.get('format'), given }
 }
 
 /** @throws Problem invalid-page where the text is no page number */
@@ -53,4 +58,11 @@ function parsePageSize(text: string | undefined): number {
   if (size >= 1 && size <= pageSizeMax) return size
   const message = `The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`
   throw unacceptableParameters([{ parameter: 'page_size', message }])
+}
+
+function parseSnapshot(text: string | undefined): RowAsk['snapshot'] {
+  if (text === undefined) return null
+  if (text === 'current' || isSnapshotId(text)) return text
+  const message = 'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.'
+  throw unacceptableParameters([{ parameter: 'snapshot', message }])
 }

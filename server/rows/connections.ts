@@ -1,61 +1,82 @@
-import { OutOfMemory, QueryTimeout, type Connection, type Database } from '../../core/warehouse/duckdb.ts'
-import { Problem } from '../http/problems.ts'
+import {
+  OutOfMemory,
+  QueryTimeout,
+  type BlobWithLists,
+  type Connection,
+  type Database,
+} from '../../core/warehouse/duckdb.ts'
+import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
 import type { Plan } from './plan.ts'
 
 export interface ConnectionLimits {
   readonly connections: number
-  /** Bounds a query, and separately the wait for a connection. */
-  readonly timeoutMs: number
+  /** Who waits longer for a connection is turned away. */
+  readonly queueTimeoutMs: number
+  /** How many may wait. */
+  readonly queueLengthMax: number
+  /** A query that runs longer is stopped. */
+  readonly queryTimeoutMs: number
 }
 
-const retryAfterSeconds = 5
-const pageTooLarge =
-  'The rows of this page need more memory than a query may use: ask for fewer with page_size.'
+/** What a query took, in ms. */
+export interface Timing {
+  readonly queue: number
+  readonly query: number
+}
 
 /**
  * A fixed number of connections behind a first-come line. A connection runs one statement at a time, and all
- * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else.
+ * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
+ * served in time is told so without any work having been done for it.
  */
 export class Connections {
   readonly #idle: Connection[]
-  readonly #waiting: ((connection: Connection) => void)[] = []
+  readonly #waiting = new Set<(connection: Connection) => void>()
   readonly #size: number
-  readonly #timeoutMs: number
+  readonly #limits: ConnectionLimits
+  #queries = 0
 
-  private constructor(idle: Connection[], timeoutMs: number) {
+  private constructor(idle: Connection[], limits: ConnectionLimits) {
     this.#idle = idle
     this.#size = idle.length
-    this.#timeoutMs = timeoutMs
+    this.#limits = limits
   }
 
-  static async open(database: Database, { connections, timeoutMs }: ConnectionLimits): Promise<Connections> {
+  static async open(database: Database, limits: ConnectionLimits): Promise<Connections> {
     const idle: Connection[] = []
-    for (let index = 0; index < connections; index += 1) idle.push(await database.connect())
-    return new Connections(idle, timeoutMs)
+    for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
+    return new Connections(idle, limits)
+  }
+
+  /** Whether a query would begin at once. */
+  get isFree(): boolean {
+    return this.#idle.length > 0
+  }
+
+  /** How many queries have begun since the start. */
+  get queries(): number {
+    return this.#queries
   }
 
   /**
-   * Runs the statements of a page one after the other on one connection.
+   * Runs one statement, on a connection of its own meanwhile.
    *
-   * @param signal leaves the line and stops the statement, for a reader who has gone
+   * @param signal leaves the line and stops the statement, for readers who have gone
    * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
    */
-  async blobs(plans: readonly Plan[], signal?: AbortSignal): Promise<Uint8Array[]> {
-    const connection = await this.#take(this.#timeoutMs, signal)
+  async blob({ sql, parameters }: Plan, signal: AbortSignal): Promise<BlobWithLists & { timing: Timing }> {
+    const asked = performance.now()
+    const connection = await this.#take(signal)
+    const begun = performance.now()
+    this.#queries += 1
     try {
-      const blobs: Uint8Array[] = []
-      for (const { sql, parameters } of plans) {
-        const blob = await connection.blob(sql, parameters, {
-          timeoutMs: this.#timeoutMs,
-          ...(signal && { signal }),
-        })
-        if (blob !== null) blobs.push(blob)
-      }
-      return blobs
+      const timeoutMs = this.#limits.queryTimeoutMs
+      const answer = await connection.blob(sql, parameters, { timeoutMs, signal })
+      return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
     } catch (error) {
       if (error instanceof QueryTimeout)
         throw busy('query-timeout', 'The query took too long and was stopped.')
-      if (error instanceof OutOfMemory) throw new Problem('page-too-large', pageTooLarge)
+      if (error instanceof OutOfMemory) throw pageTooLarge()
       throw error
     } finally {
       this.#giveBack(connection)
@@ -64,45 +85,50 @@ export class Connections {
 
   /** Waits for running statements, since closing under one hangs the process. */
   async close(): Promise<void> {
-    for (let closed = 0; closed < this.#size; closed += 1) (await this.#take(null)).close()
+    for (let closed = 0; closed < this.#size; closed += 1) {
+      const idle =
+        this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.add(resolve)))
+      idle.close()
+    }
   }
 
-  /** @param timeoutMs null waits as long as it takes */
-  async #take(timeoutMs: number | null, signal?: AbortSignal): Promise<Connection> {
-    signal?.throwIfAborted()
+  async #take(signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
     const idle = this.#idle.pop()
     if (idle !== undefined) return idle
+    const { queueTimeoutMs, queueLengthMax } = this.#limits
+    if (this.#waiting.size >= queueLengthMax) throw full()
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown): void => {
         settle()
-        this.#waiting.splice(this.#waiting.indexOf(serve), 1)
+        this.#waiting.delete(serve)
         reject(reason)
       }
-      const gone = (): void => leave(signal?.reason)
-      const late = (): void => leave(busy('overloaded', 'Too many readers ask for rows at this moment.'))
-      const timer = timeoutMs === null ? undefined : setTimeout(late, timeoutMs)
+      const gone = (): void => leave(signal.reason)
+      const timer = setTimeout(() => leave(full()), queueTimeoutMs)
       const settle = (): void => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', gone)
+        signal.removeEventListener('abort', gone)
       }
       const serve = (connection: Connection): void => {
         settle()
         resolve(connection)
       }
-      signal?.addEventListener('abort', gone)
-      this.#waiting.push(serve)
+      signal.addEventListener('abort', gone)
+      this.#waiting.add(serve)
     })
   }
 
   #giveBack(connection: Connection): void {
-    const next = this.#waiting.shift()
+    const [next] = this.#waiting
     if (next === undefined) this.#idle.push(connection)
-    else next(connection)
+    else {
+      this.#waiting.delete(next)
+      next(connection)
+    }
   }
 }
 
-function busy(code: 'overloaded' | 'query-timeout', reason: string): Problem {
-  return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  })
+function full(): Problem {
+  return busy('overloaded', 'Too many readers ask for rows at this moment.')
 }

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { isSnapshotId, layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedPart,
   holdsFields,
@@ -12,51 +12,97 @@ import {
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
+import { blockRowsOf, rowSql } from './plan.ts'
+import { removable, type Retention } from './retention.ts'
+import { InUse, type Snapshot } from './snapshot.ts'
 
-/** A table as one ingest published it; never changes. */
-export interface Snapshot {
-  readonly table: Table
-  readonly manifest: Manifest
-  /** Absolute folder of the parts. */
-  readonly folder: string
+export interface SnapshotOptions {
+  readonly warehouse: string
+  readonly catalog: Catalog
+  readonly retention: Retention
+  readonly log: Log
 }
 
 /** The spec's readers see a refresh within 2 s. */
 const lookEveryMs = 1000
 
+/** A snapshot that lies on disk; it is read and verified when it is first asked for. */
+interface Kept {
+  readonly inUse: InUse
+  opened: Promise<Snapshot | null> | null
+}
+
+/** What the server knows of one table. */
+interface Shelf {
+  readonly table: Table
+  current: Snapshot | null
+  readonly kept: Map<SnapshotId, Kept>
+  /** What was last taken from the pointer, so that only a change is read. */
+  seen: string
+  /** Why the pointer, or a removal, did not work; told once. */
+  trouble: string | null
+}
+
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
 export class Snapshots {
   readonly #warehouse: string
-  readonly #tables: readonly Table[]
+  readonly #retention: Retention
   readonly #log: Log
-  readonly #current = new Map<Table, Snapshot>()
-  /** What was last taken from each pointer, so that only a change is read. */
-  readonly #seen = new Map<Table, string>()
-  /** Why a table's pointer is not followed. */
-  readonly #refused = new Map<Table, string>()
+  readonly #shelves: ReadonlyMap<Table, Shelf>
   /** What is there at the start is no news. */
   #following = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(warehouse: string, catalog: Catalog, log: Log) {
+  constructor({ warehouse, catalog, retention, log }: SnapshotOptions) {
     this.#warehouse = path.resolve(warehouse)
-    this.#tables = allTables(catalog)
+    this.#retention = retention
     this.#log = log
+    this.#shelves = new Map(
+      allTables(catalog).map((table) => [
+        table,
+        { table, current: null, kept: new Map(), seen: '', trouble: null },
+      ]),
+    )
   }
 
   /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
   current(table: Table): Snapshot | null {
-    return this.#current.get(table) ?? null
+    return this.#shelves.get(table)?.current ?? null
+  }
+
+  /**
+   * Works with a snapshot, whose files stay meanwhile.
+   *
+   * @param asked its id, or null for the current one
+   * @param work gets null where there is no such snapshot (any more)
+   */
+  async use<T>(
+    table: Table,
+    asked: SnapshotId | null,
+    work: (snapshot: Snapshot | null) => Promise<T>,
+  ): Promise<T> {
+    const shelf = this.#shelves.get(table)
+    const current = shelf?.current ?? null
+    if (asked === null || asked === current?.manifest.snapshot) {
+      return current === null ? work(null) : current.inUse.during(() => work(current))
+    }
+    // The id is a reader's word: it only chooses among those that were found on disk.
+    const kept = shelf?.kept.get(asked)
+    if (shelf === undefined || kept === undefined) return work(null)
+    return kept.inUse.during(async () => {
+      kept.opened ??= this.#openKept(shelf.table, asked, kept.inUse)
+      return work(await kept.opened)
+    })
   }
 
   /** How many tables have a snapshot. */
   get size(): number {
-    return this.#current.size
+    return [...this.#shelves.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Looks at every pointer once; snapshots that changed are taken whole or not at all. */
+  /** Looks at every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
   async refresh(): Promise<void> {
-    await Promise.all(this.#tables.map((table) => this.#look(table)))
+    await Promise.all([...this.#shelves.values()].map((shelf) => this.#look(shelf)))
   }
 
   /** Looks again and again until stopped; never two looks at once. */
@@ -74,28 +120,49 @@ export class Snapshots {
     this.#timer = undefined
   }
 
-  async #look(table: Table): Promise<void> {
+  async #look(shelf: Shelf): Promise<void> {
+    const { table } = shelf
     const pointer = layout.pointer(this.#warehouse, table)
     const seen = await fingerprint(pointer)
-    if (seen === this.#seen.get(table)) return
-    try {
-      const manifest = await readManifest(pointer)
-      if (manifest !== null) await this.#take(table, manifest)
-      this.#seen.set(table, seen)
-      this.#refused.delete(table)
-    } catch (error) {
-      // Looked at again where the reason may pass, but told once.
-      if (error instanceof DamagedPart) this.#seen.set(table, seen)
-      if (this.#refused.get(table) === messageOf(error)) return
-      this.#refused.set(table, messageOf(error))
-      this.#log.error(
-        { err: error, table: tableId(table) },
-        'snapshot refused; the one before goes on serving',
-      )
+    if (seen !== shelf.seen) {
+      try {
+        const manifest = await readManifest(pointer)
+        if (manifest !== null) await this.#take(shelf, manifest)
+        shelf.seen = seen
+        shelf.trouble = null
+      } catch (error) {
+        // Looked at again where the reason may pass.
+        if (error instanceof DamagedPart) shelf.seen = seen
+        this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
+      }
     }
+    await this.#removeOld(shelf)
   }
 
-  async #take(table: Table, manifest: Manifest): Promise<void> {
+  async #take(shelf: Shelf, manifest: Manifest): Promise<void> {
+    const { table } = shelf
+    const inUse = new InUse()
+    const snapshot = await this.#open(table, manifest, inUse)
+    if (manifest.order.join() !== orderTerms(table).join()) {
+      this.#log.warn(
+        { table: tableId(table) },
+        'its order is not that of the catalog: ingest the table again',
+      )
+    }
+    const { snapshot: id, rows } = manifest
+    shelf.current = snapshot
+    for (const other of await this.#onDisk(table)) {
+      if (!shelf.kept.has(other)) shelf.kept.set(other, { inUse: new InUse(), opened: null })
+    }
+    shelf.kept.set(id, { inUse, opened: Promise.resolve(snapshot) })
+    this.#log[this.#following ? 'info' : 'debug'](
+      { table: tableId(table), snapshot: id, rows },
+      'snapshot taken',
+    )
+  }
+
+  /** @throws Error or DamagedPart where it is not whole, or not what the catalog declares */
+  async #open(table: Table, manifest: Manifest, inUse: InUse): Promise<Snapshot> {
     if (!holdsFields(manifest, table)) {
       throw new Error(
         'its fields are not those of the catalog: ingest the table again, and restart the server after a change of the catalog',
@@ -103,15 +170,57 @@ export class Snapshots {
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
     await requireParts(folder, manifest)
-    if (manifest.order.join() !== orderTerms(table).join()) {
-      this.#log.warn(
-        { table: tableId(table) },
-        'its order is not that of the catalog: ingest the table again',
-      )
+    const lastModified = new Date(manifest.import_date).toUTCString()
+    return {
+      table,
+      manifest,
+      folder,
+      lastModified,
+      blockRows: blockRowsOf(manifest),
+      rowSql: rowSql(table),
+      inUse,
     }
-    this.#current.set(table, { table, manifest, folder })
-    const { snapshot, rows } = manifest
-    this.#log[this.#following ? 'info' : 'debug']({ table: tableId(table), snapshot, rows }, 'snapshot taken')
+  }
+
+  async #openKept(table: Table, id: SnapshotId, inUse: InUse): Promise<Snapshot | null> {
+    try {
+      const folder = layout.snapshot(this.#warehouse, table, id)
+      const manifest = await readManifest(path.join(folder, layout.manifest))
+      return manifest === null ? null : await this.#open(table, manifest, inUse)
+    } catch (error) {
+      this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
+      return null
+    }
+  }
+
+  async #onDisk(table: Table): Promise<SnapshotId[]> {
+    const names: string[] = await readdir(layout.table(this.#warehouse, table)).catch(() => [])
+    return names.filter(isSnapshotId)
+  }
+
+  async #removeOld(shelf: Shelf): Promise<void> {
+    const { table, current, kept } = shelf
+    if (current === null) return
+    const ids = removable([...kept.keys()], current.manifest.snapshot, new Date(), this.#retention)
+    for (const id of ids) {
+      if (kept.get(id)?.inUse.now === true) continue
+      kept.delete(id)
+      try {
+        const folder = layout.snapshot(this.#warehouse, table, id)
+        // First, so that a removal that is cut short leaves nothing that looks whole.
+        await rm(path.join(folder, layout.manifest), { force: true })
+        await rm(folder, { recursive: true, force: true })
+        this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
+      } catch (error) {
+        this.#tell(shelf, error, 'old snapshot not removed')
+      }
+    }
+  }
+
+  #tell(shelf: Shelf, error: unknown, what: string): void {
+    if (shelf.trouble === messageOf(error)) return
+    shelf.trouble = messageOf(error)
+    this.#log.error({ err: error, table: tableId(shelf.table) }, what)
   }
 }
 

@@ -180,6 +180,7 @@ test('the manifest and the report tell what was published, and an independent re
     table: 't',
     snapshot: expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
     rows: 5,
+    textBytes: 20,
     parts: [
       part('part-00000.parquet', 0, 2),
       part('part-00001.parquet', 2, 2),

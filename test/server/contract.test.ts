@@ -48,7 +48,7 @@ test.each(cases)('%s', async (name) => {
 
   const agent = request(service.app)
   const response = await agent[method.toLowerCase() as 'get'](target)
-    .set(headers)
+    .set({ 'Accept-Encoding': 'identity', ...headers })
     .buffer(true)
     .parse((res, done) => {
       let text = ''

@@ -23,15 +23,22 @@ const six = [
   '/api/dataset/d/t/data',
 ]
 
-function steady({ date, 'x-request-id': id, ...rest }: Record<string, string>) {
-  return [rest, typeof date, typeof id]
+function steady({ date, 'x-request-id': id, 'server-timing': timing, ...rest }: Record<string, string>) {
+  return [rest, typeof date, typeof id, typeof timing]
 }
 
 describe('headers', () => {
   test('of an answer, all of them', async () => {
     const { headers } = await request(service.app).get(rows).expect(200)
-    const { date, etag, 'x-request-id': id, ...others } = headers as Record<string, string>
-    expect([typeof date, etag]).toEqual(['string', undefined])
+    const {
+      date,
+      etag,
+      'x-request-id': id,
+      'server-timing': timing,
+      ...others
+    } = headers as Record<string, string>
+    expect([typeof date, etag]).toEqual(['string', expect.stringMatching(/^"[\w-]{22}"$/)])
+    expect(timing).toMatch(/^queue;dur=[\d.]+, query;dur=[\d.]+, send;dur=[\d.]+$/)
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(others).toEqual({
       'acervo-count': '3',
@@ -40,15 +47,17 @@ describe('headers', () => {
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.stringContaining('Acervo-Snapshot'),
       allow: 'GET, HEAD, OPTIONS',
+      'cache-control': 'public, max-age=60, stale-while-revalidate=600',
       connection: 'close',
       'content-length': '75',
       'content-security-policy': "default-src 'none';frame-ancestors 'none'",
       'content-type': 'application/json',
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'cross-origin',
+      'last-modified': 'Fri, 02 Jan 2026 03:04:05 GMT',
       'origin-agent-cluster': '?1',
       'referrer-policy': 'no-referrer',
-      vary: 'Accept',
+      vary: 'Accept, Accept-Encoding',
       'x-content-type-options': 'nosniff',
       'x-dns-prefetch-control': 'off',
       'x-download-options': 'noopen',

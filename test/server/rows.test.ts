@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
-import { planPage } from '../../server/rows/plan.ts'
+import { blockRowsMost as blockRows, cutsOf } from '../../server/rows/plan.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 
@@ -92,26 +92,31 @@ describe('pages', () => {
     },
   )
 
-  test('a page opens only the parts it needs, one statement each', async () => {
+  test('a page is cut from the blocks of the parts that hold its rows', async () => {
     const shop = await numbered(23, 5)
     const { snapshots } = await serve(shop)
     const table = shop.catalog.datasets.get('d')?.tables.get('t')
     const snapshot = table && snapshots.current(table)
     if (!snapshot) throw new Error('no snapshot')
-    const opened = (first: number, rows: number) =>
-      planPage(snapshot, { first, rows }).map(({ parameters: [file, from, to] }) => [
-        path.basename(String(file)),
-        from,
-        to,
-      ])
-    expect(opened(0, 5)).toEqual([['part-00000.parquet', 0, 4]])
-    expect(opened(21, 2)).toEqual([['part-00004.parquet', 1, 2]])
-    expect(opened(4, 7)).toEqual([
-      ['part-00000.parquet', 4, 4],
-      ['part-00001.parquet', 0, 4],
-      ['part-00002.parquet', 0, 0],
+    expect(cutsOf(snapshot, { first: 0, rows: 5 })).toEqual([{ part: 0, block: 0, first: 0, rows: 5 }])
+    expect(cutsOf(snapshot, { first: 21, rows: 2 })).toEqual([{ part: 4, block: 0, first: 1, rows: 2 }])
+    expect(cutsOf(snapshot, { first: 4, rows: 7 })).toEqual([
+      { part: 0, block: 0, first: 4, rows: 1 },
+      { part: 1, block: 0, first: 0, rows: 5 },
+      { part: 2, block: 0, first: 0, rows: 1 },
     ])
-    expect(opened(0, 0)).toEqual([])
+    expect(cutsOf(snapshot, { first: 0, rows: 0 })).toEqual([])
+    const [part] = snapshot.manifest.parts
+    if (!part) throw new Error('no part')
+    const long = {
+      ...snapshot,
+      manifest: { ...snapshot.manifest, parts: [{ ...part, rows: 3 * blockRows }] },
+    }
+    expect(cutsOf(long, { first: blockRows - 1, rows: blockRows + 2 })).toEqual([
+      { part: 0, block: 0, first: blockRows - 1, rows: 1 },
+      { part: 0, block: 1, first: 0, rows: blockRows },
+      { part: 0, block: 2, first: 0, rows: 1 },
+    ])
   })
 })
 
@@ -271,21 +276,26 @@ test('a page that needs more memory than a query may use is a 503 that says what
   const response = await request(app).get(address).expect(503)
   expect(response.body).toMatchObject({
     type: 'urn:acervo:problem:page-too-large',
-    detail: 'The rows of this page need more memory than a query may use: ask for fewer with page_size.',
+    detail: 'The rows of this page need more memory than a page may use: ask for fewer with page_size.',
   })
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })
 
 test('a query that takes too long, and a wait in line that does, answer 503 with Retry-After', async () => {
-  const { app, connections } = await serve(await numbered(3, 5), { connectionCount: 1, timeoutMs: 200 })
+  const { app, connections } = await serve(await numbered(3, 5), {
+    connections: 1,
+    queryTimeoutMs: 200,
+    queueTimeoutMs: 200,
+  })
   const endless = {
     sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
     parameters: [],
   }
+  const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
-  const first = connections.blobs([endless]).catch((error: unknown) => error)
+  const first = connections.blob(endless, signal).catch((error: unknown) => error)
   await setTimeout(100)
-  const second = connections.blobs([endless]).catch((error: unknown) => error)
+  const second = connections.blob(endless, signal).catch((error: unknown) => error)
   await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([
@@ -302,7 +312,7 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
 test('a bug answers 500 without a word of its own, and logs all', async () => {
   const { app, connections, logged } = await serve(await numbered(3, 5))
   const secret = 'SELECT secret FROM /srv/warehouse'
-  jest.spyOn(connections, 'blobs').mockRejectedValue(new Error(secret))
+  jest.spyOn(connections, 'blob').mockRejectedValue(new Error(secret))
   const response = await request(app).get(address).expect(500)
   expect(response.body).toEqual({
     type: 'urn:acervo:problem:internal-error',

@@ -129,14 +129,14 @@ test('junk behind a request does not take its answer away', async () => {
 })
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
-  const { app, connections } = await serve(shop, { connectionCount: 1, timeoutMs: 10_000 })
+  const { app, connections, blocks } = await serve(shop, { connections: 1 })
   const endless = {
     sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
     parameters: [],
   }
   const holder = new AbortController()
-  const held = connections.blobs([endless], holder.signal)
-  const asked = jest.spyOn(connections, 'blobs')
+  const held = connections.blob(endless, holder.signal)
+  const asked = jest.spyOn(blocks, 'read')
   const other = await freePort()
   const impatient = await listen(app, at(other))
   const sockets = Array.from({ length: 30 }, () => net.connect(other, '127.0.0.1'))
@@ -164,7 +164,14 @@ test('a port that is taken is said in a sentence', async () => {
 })
 
 function at(chosen: number): ListenOptions {
-  return { host: '127.0.0.1', port: chosen, log: service.log, longestAnswerMs: 1000 }
+  return {
+    host: '127.0.0.1',
+    port: chosen,
+    log: service.log,
+    longestAnswerMs: 1000,
+    connectionsMax: 100,
+    headersTimeoutMs: 10_000,
+  }
 }
 
 function exchange(to: number, bytes: string): Promise<string> {

@@ -1,11 +1,13 @@
-import os from 'node:os'
 import { afterAll } from '@jest/globals'
 import type { Express } from 'express'
 import request from 'supertest'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
+import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
 import { openLog, type Log } from '../../server/http/logging.ts'
-import { Connections } from '../../server/rows/connections.ts'
+import { Blocks } from '../../server/rows/blocks.ts'
+import { Connections, type ConnectionLimits } from '../../server/rows/connections.ts'
+import type { Retention } from '../../server/rows/retention.ts'
 import { Snapshots } from '../../server/rows/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
 
@@ -19,6 +21,7 @@ export interface Service {
   readonly app: Express
   readonly snapshots: Snapshots
   readonly connections: Connections
+  readonly blocks: Blocks
   readonly log: Log
   /** Before the test file ends, where it makes many. */
   readonly close: () => Promise<void>
@@ -26,31 +29,53 @@ export interface Service {
   readonly logged: () => string
 }
 
+/** What differs from a service of usual limits. */
+export type ServiceOptions = Partial<AppOptions & ConnectionLimits & AnswerLimits> & {
+  readonly retention?: Retention
+  readonly blockBytes?: number
+  readonly memory?: string
+}
+
 /** The real service over a workshop's warehouse, closed when the test file ends. */
 export async function serve(
   { catalog, warehouse }: Workshop,
-  options: Partial<AppOptions> & { connectionCount?: number; timeoutMs?: number; memory?: string } = {},
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const database = await Database.open({
     memory: options.memory ?? '256MB',
-    threads: os.availableParallelism(),
+    threads: 1,
     scratch: await temporaryFolder(),
     folders: [warehouse],
   })
-  const { connectionCount = 2, timeoutMs = 20_000 } = options
-  const connections = await Connections.open(database, { connections: connectionCount, timeoutMs })
+  const connections = await Connections.open(database, {
+    connections: 2,
+    queueTimeoutMs: 20_000,
+    queueLengthMax: 1000,
+    queryTimeoutMs: 20_000,
+    ...options,
+  })
   await database.lock()
   let lines = ''
   const log = openLog('info', { write: (line: string) => void (lines += line) })
-  const snapshots = new Snapshots(warehouse, catalog, log)
+  const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
+  const snapshots = new Snapshots({ warehouse, catalog, retention, log })
   await snapshots.refresh()
+  const blocks = new Blocks(connections, options.blockBytes ?? 10_000_000)
   const app = createApp({
     catalog,
     publicUrl: new URL('http://localhost:8000'),
     rateLimits: false,
     trustProxy: 0,
+    maxAgeSeconds: 60,
     snapshots,
-    connections,
+    blocks,
+    answers: new Answers({
+      keptBytesMax: 10_000_000,
+      unsentBytesMax: 100_000_000,
+      sendTimeoutMs: 60_000,
+      compressionsMax: 4,
+      ...options,
+    }),
     log,
     ...options,
   })
@@ -63,7 +88,7 @@ export async function serve(
     database.close()
   }
   closers.push(close)
-  return { app, snapshots, connections, log, close, logged: () => lines }
+  return { app, snapshots, connections, blocks, log, close, logged: () => lines }
 }
 
 /** An envelope with its rows, checked to be a 200. */

@@ -1,0 +1,43 @@
+import path from 'node:path'
+import { allTables, type Catalog, type Table } from '../core/catalog/catalog.ts'
+import { covid19 } from '../ingest/sample/covid19.ts'
+import { genericSample } from '../ingest/sample/generic.ts'
+import type { Cell } from '../ingest/sample/samples.ts'
+import { writeSource } from '../ingest/sample/write.ts'
+
+/** Rows of each table of the benchmark at scale 1. */
+export const rowsOf = {
+  large: 10_000_000,
+  small: 100_000,
+  narrow: 1_000_000,
+  wide: 1_000_000,
+  fresh: 50_000,
+} as const
+export type BenchTable = keyof typeof rowsOf
+
+const casoFull = covid19.find((sample) => sample.id === 'covid19/caso_full')
+
+/** Writes the sources of all tables; the same bytes on every machine. */
+export async function writeSources(folder: string, catalog: Catalog, scale: number): Promise<void> {
+  for (const table of allTables(catalog)) {
+    const rows = Math.round(rowsOf[table.name as BenchTable] * scale)
+    await writeSource(path.join(folder, table.dataset, `${table.name}.csv.gz`), table, rowsFor(table, rows))
+  }
+}
+
+/** The source of the table that is refreshed: every row tells its version. */
+export async function writeFresh(folder: string, catalog: Catalog, version: number): Promise<void> {
+  const table = allTables(catalog).find(({ name }) => name === 'fresh')
+  if (table === undefined) throw new Error('the catalog of the benchmark has no table fresh')
+  await writeSource(path.join(folder, table.dataset, 'fresh.csv.gz'), table, freshRows(rowsOf.fresh, version))
+}
+
+function rowsFor(table: Table, rows: number): Iterable<Record<string, Cell>> {
+  if (table.name === 'fresh') return freshRows(rows, 0)
+  const isCasoFull = table.name === 'large' || table.name === 'small'
+  return (isCasoFull && casoFull ? casoFull : genericSample(table)).make(rows)
+}
+
+function* freshRows(rows: number, version: number): Generator<Record<string, Cell>> {
+  for (let id = 0; id < rows; id += 1) yield { id, version, label: `row ${id} of version ${version}` }
+}

@@ -1,0 +1,156 @@
+import { connect, type Socket } from 'node:net'
+
+/**
+ * A load of HTTP requests over connections that stay open, each asking again as soon as it is answered. It
+ * reads no more of an answer than it needs, so that on two cores the server has as much of the machine as can be.
+ */
+export interface Load {
+  readonly port: number
+  readonly connections: number
+  /** Ends after so many answers in all, or after so long, whichever comes first. */
+  readonly requests?: number
+  readonly seconds?: number
+  /** Path and query of the request with this number, from 0. */
+  readonly target: (number: number) => string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sees every answer; the body only where `keepBodies`. */
+  readonly onAnswer?: (answer: Answer) => void
+  readonly keepBodies?: boolean
+}
+
+export interface Answer {
+  readonly target: string
+  readonly status: number
+  readonly head: string
+  readonly body: Buffer
+  readonly ms: number
+}
+
+export interface LoadResult {
+  readonly requests: number
+  readonly seconds: number
+  readonly perSecond: number
+  /** Of the time from request to last byte, in ms. */
+  readonly p50: number
+  readonly p99: number
+  readonly statuses: Readonly<Record<string, number>>
+  /** Connections that broke, or answers that were cut off. */
+  readonly broken: number
+}
+
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { requests = Infinity, seconds = Infinity } = load
+  const times: number[] = []
+  const statuses: Record<string, number> = {}
+  let [asked, broken] = [0, 0]
+  const started = performance.now()
+  const isOver = (): boolean => asked >= requests || performance.now() - started > seconds * 1000
+  const answered = (answer: Answer): void => {
+    times.push(answer.ms)
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+    load.onAnswer?.(answer)
+  }
+  const reader = async (): Promise<void> => {
+    while (!isOver()) {
+      const client = new Client(load)
+      try {
+        await client.opened
+        while (!isOver()) answered(await client.ask(load.target(asked++)))
+      } catch {
+        broken += 1
+      } finally {
+        client.close()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: load.connections }, reader))
+  const taken = (performance.now() - started) / 1000
+  const sorted = Float64Array.from(times).toSorted()
+  const quantile = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+  return {
+    requests: times.length,
+    seconds: taken,
+    perSecond: times.length / taken,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    statuses,
+    broken,
+  }
+}
+
+/** One connection. */
+class Client {
+  readonly opened: Promise<void>
+  readonly #socket: Socket
+  readonly #tail: string
+  readonly #keepBodies: boolean
+  #pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | null = null
+  #target = ''
+  #askedAt = 0
+  #status = 0
+  #head = ''
+  #bodyLength = -1
+  #received = 0
+  #chunks: Buffer[] = []
+
+  constructor({ port, headers = {}, keepBodies = false }: Load) {
+    this.#tail = Object.entries({ Host: `localhost:${port}`, ...headers })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+    this.#keepBodies = keepBodies
+    this.#socket = connect(port, '127.0.0.1')
+    this.#socket.setNoDelay(true)
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.once('connect', resolve).once('error', reject)
+    })
+    this.#socket.on('data', (chunk) => this.#take(chunk))
+    this.#socket.once('close', () => this.#pending?.reject(new Error('the connection was closed')))
+    this.#socket.on('error', (error) => this.#pending?.reject(error))
+  }
+
+  ask(target: string): Promise<Answer> {
+    this.#target = target
+    this.#askedAt = performance.now()
+    this.#bodyLength = -1
+    this.#received = 0
+    this.#chunks = []
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject }
+      this.#socket.write(`GET ${target} HTTP/1.1\r\n${this.#tail}\r\n`)
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #take(chunk: Buffer): void {
+    let body = chunk
+    if (this.#bodyLength === -1) {
+      const whole = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
+      const end = whole.indexOf('\r\n\r\n')
+      if (end === -1) {
+        this.#chunks = [whole]
+        return
+      }
+      this.#chunks = []
+      this.#head = whole.toString('latin1', 0, end)
+      this.#status = Number(this.#head.slice(9, 12))
+      this.#bodyLength =
+        this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1] ?? 0)
+      body = whole.subarray(end + 4)
+    }
+    this.#received += body.length
+    if (this.#keepBodies) this.#chunks.push(body)
+    if (this.#received < this.#bodyLength) return
+    const pending = this.#pending
+    this.#pending = null
+    pending?.resolve({
+      target: this.#target,
+      status: this.#status,
+      head: this.#head,
+      body: Buffer.concat(this.#chunks),
+      ms: performance.now() - this.#askedAt,
+    })
+  }
+}

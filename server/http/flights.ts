@@ -1,0 +1,48 @@
+interface Flight<T> {
+  readonly result: Promise<T>
+  readonly stop: AbortController
+  wanted: number
+}
+
+/**
+ * Work that several want at the same time is done once for all of them. Who does not want it any longer leaves;
+ * when the last one has left it is stopped.
+ */
+export class Flights<T> {
+  readonly #flying = new Map<string, Flight<T>>()
+
+  /**
+   * @param signal of the one who asks: when it fires, the call throws its reason
+   * @param work is begun where nobody is at it under this key
+   */
+  async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    const flight = this.#flying.get(key) ?? this.#begin(key, work)
+    flight.wanted += 1
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        reject(signal.reason as Error)
+        flight.wanted -= 1
+        if (flight.wanted > 0) return
+        // Whoever comes now needs work that is not being stopped.
+        this.#forget(key, flight)
+        flight.stop.abort(signal.reason)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    })
+  }
+
+  #begin(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const stop = new AbortController()
+    const flight: Flight<T> = { result: work(stop.signal), stop, wanted: 0 }
+    this.#flying.set(key, flight)
+    const forget = (): void => this.#forget(key, flight)
+    flight.result.then(forget, forget)
+    return flight
+  }
+
+  #forget(key: string, flight: Flight<T>): void {
+    if (this.#flying.get(key) === flight) this.#flying.delete(key)
+  }
+}

@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache'
+import { tableId } from '../../core/catalog/catalog.ts'
+import type { BlobWithLists } from '../../core/warehouse/duckdb.ts'
+import type { Connections, Timing } from './connections.ts'
+import { Flights } from '../http/flights.ts'
+import { Problem } from '../http/problems.ts'
+import { blockAfter, planRows, wholeOf, type BlockName, type Cut } from './plan.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** Consecutive rows of a snapshot as JSON, joined by commas. */
+export interface Block {
+  readonly bytes: Uint8Array
+  /** Where each row ends in the bytes. */
+  readonly ends: Uint32Array
+  /** What it took to read it. */
+  readonly timing: Timing
+}
+
+/** Some rows of a block, without a copy. */
+export function rowsOf({ bytes, ends }: Block, first: number, rows: number): Uint8Array {
+  // A comma stands between a row and the one before it.
+  const start = first === 0 ? 0 : (ends[first - 1] ?? 0) + 1
+  return bytes.subarray(start, ends[first + rows - 1])
+}
+
+/** The rows of a cut, and what it took to read them now. */
+export interface ReadRows {
+  readonly bytes: Uint8Array
+  readonly timing: Timing
+}
+
+/**
+ * Blocks by their name. A snapshot never changes, so a block never needs to be thrown away but for room: the one
+ * that was not used for longest goes first.
+ */
+export class Blocks {
+  readonly #connections: Connections
+  readonly #kept: LRUCache<string, Block> | null
+  readonly #flights = new Flights<Block>()
+
+  /** @param bytes bound of all blocks together; 0 keeps none */
+  constructor(connections: Connections, bytes: number) {
+    this.#connections = connections
+    this.#kept =
+      bytes === 0 ? null : new LRUCache({ maxSize: bytes, sizeCalculation: (block) => sizeOf(block) })
+  }
+
+  /** The rows of a cut whose block is at hand, at no cost. */
+  kept(snapshot: Snapshot, cut: Cut): Uint8Array | null {
+    const block = this.#kept?.get(keyOf(snapshot, cut))
+    return block === undefined ? null : rowsOf(block, cut.first, cut.rows)
+  }
+
+  /**
+   * Reads the block of a cut, once for all who want it at the same time. Where a block of unusually long rows
+   * does not fit into memory, the rows of the cut alone are read.
+   *
+   * @param signal stops the work when nobody wants it any more
+   * @throws Problem overloaded, query-timeout or page-too-large
+   */
+  async read(snapshot: Snapshot, cut: Cut, signal: AbortSignal): Promise<ReadRows> {
+    try {
+      const block = await this.#block(snapshot, cut, signal)
+      return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+      return this.#query(snapshot, cut, signal)
+    }
+  }
+
+  /** Reads the block that a walk comes to next, where nobody waits for a connection. */
+  foresee(snapshot: Snapshot, name: BlockName): void {
+    const next = blockAfter(snapshot, name)
+    if (this.#kept === null || next === null || !this.#connections.isFree) return
+    if (this.#kept.has(keyOf(snapshot, next))) return
+    // Whoever asks for the block itself gets its error.
+    this.#block(snapshot, next, AbortSignal.timeout(foreseenMs)).catch(() => undefined)
+  }
+
+  async #block(snapshot: Snapshot, name: BlockName, signal: AbortSignal): Promise<Block> {
+    const key = keyOf(snapshot, name)
+    return this.#flights.join(key, signal, async (stop) => {
+      const block = await this.#query(snapshot, wholeOf(snapshot, name), stop)
+      this.#kept?.set(key, block)
+      return block
+    })
+  }
+
+  async #query(snapshot: Snapshot, cut: Cut, signal: AbortSignal): Promise<Block> {
+    return snapshot.inUse.during(async () => {
+      const { timing, ...answer } = await this.#connections.blob(planRows(snapshot, cut), signal)
+      return { ...asBlock(answer), timing }
+    })
+  }
+}
+
+/** What is read for nobody yet is not worth more time. */
+const foreseenMs = 1000
+
+function keyOf({ table, manifest }: Snapshot, { part, block }: BlockName): string {
+  return `${tableId(table)}/${manifest.snapshot}/${part}/${block}`
+}
+
+function sizeOf({ bytes, ends }: Block): number {
+  return bytes.byteLength + ends.byteLength
+}
+
+/** @param answer of the statement of `planRows` */
+export function asBlock({ bytes, lists }: BlobWithLists): Pick<Block, 'bytes' | 'ends'> {
+  const [lengths = new Uint32Array(), positions = new Uint32Array()] = lists
+  const ends = endsOf(lengths)
+  if (positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0))) {
+    return { bytes, ends }
+  }
+  const order = Array.from(positions.keys()).toSorted((a, b) => (positions[a] ?? 0) - (positions[b] ?? 0))
+  const sorted = new Uint8Array(bytes.length).fill(comma)
+  const sortedEnds = endsOf(Uint32Array.from(order, (index) => lengths[index] ?? 0))
+  for (const [to, from] of order.entries()) {
+    const [end = 0, length = 0] = [ends[from], lengths[from]]
+    sorted.set(bytes.subarray(end - length, end), (sortedEnds[to] ?? 0) - length)
+  }
+  return { bytes: sorted, ends: sortedEnds }
+}
+
+const comma = ','.charCodeAt(0)
+
+function endsOf(lengths: Uint32Array): Uint32Array {
+  let end = -1
+  return lengths.map((length) => (end += length + 1))
+}

@@ -1,0 +1,24 @@
+import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
+
+/** How long old snapshots are kept, for pinned walks and for whoever reads the files. */
+export interface Retention {
+  /** The newest that stay in any case. */
+  readonly count: number
+  /** How long any stays after a newer one took its place. */
+  readonly graceMs: number
+}
+
+/** Those of a table's snapshots that may be removed, whatever their order. */
+export function removable(
+  ids: readonly SnapshotId[],
+  current: SnapshotId,
+  now: Date,
+  { count, graceMs }: Retention,
+): SnapshotId[] {
+  const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
+  return newestFirst.filter((id, index) => {
+    const successor = newestFirst[index - 1]
+    if (id === current || index < count || successor === undefined) return false
+    return timeOf(successor).getTime() + graceMs <= now.getTime()
+  })
+}
