@@ -87,6 +87,8 @@ export class Database {
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
     // The order matters: each line takes away what the lines before it need.
     await connection.run(`set TimeZone = 'UTC'`)
+    // The system keeps the files that are read; a second copy costs 100 MB and saves next to nothing.
+    await connection.run('set enable_external_file_cache = false')
     await connection.run(`set allowed_directories = [${folders}]`)
     await connection.run('set enable_external_access = false')
     connection.closeSync()
@@ -208,7 +210,9 @@ export class Connection {
 function numbersOf(vector: DuckDBVector): Uint32Array {
   if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
   const list = vector.getItemVector(0)
-  return Uint32Array.from({ length: list?.itemCount ?? 0 }, (_, index) => Number(list?.getItem(index)))
+  const numbers = new Uint32Array(list?.itemCount ?? 0)
+  for (let index = 0; index < numbers.length; index += 1) numbers[index] = Number(list?.getItem(index))
+  return numbers
 }
 
 function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {
