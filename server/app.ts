@@ -1,14 +1,16 @@
-import express, { type Express, type RequestHandler } from 'express'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { addressesOf } from './http/addresses.ts'
 import type { Answers } from './http/answers.ts'
 import { freshnessOf } from './http/freshness.ts'
 import { commonHeaders } from './http/headers.ts'
-import { sparingUse } from './http/limits.ts'
+import { sparingUse, type Limiter } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
-import { answerProblems, Problem } from './http/problems.ts'
-import { checkRequest } from './http/requests.ts'
+import { answerProblem, Problem } from './http/problems.ts'
+import { requireDecodable, requireSound } from './http/requests.ts'
 import { mount } from './http/resource.ts'
+import { Shortcuts } from './http/shortcuts.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { tableRows } from './routes/table-rows.ts'
@@ -29,39 +31,63 @@ export interface AppOptions {
 }
 
 /** The service in reading order. It opens nothing: what lives is handed in. */
-export function createApp(options: AppOptions): Express {
+export function createApp(options: AppOptions): RequestListener {
+  const { catalog, log } = options
+  const logRequest = logRequests(log)
+  const setHeaders = commonHeaders(catalog.notice)
+  const shortcuts = new Shortcuts()
+  const routed = routes(options, shortcuts)
+
+  const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    requireSound(req)
+    const shortcut = shortcuts.find(req)
+    if (shortcut === undefined) routed(req, res)
+    else await shortcut(req, res)
+  }
+  return (req, res) => {
+    logRequest(req, res)
+    setHeaders(req, res)
+    answer(req, res).catch((error: unknown) => answerProblem(error, res, log))
+  }
+}
+
+function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   const { catalog, publicUrl, snapshots, blocks, answers, log } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
-  app.set('query parser', false).set('trust proxy', options.trustProxy)
-
-  app.use(logRequests(log), ...commonHeaders(catalog.notice), checkRequest)
+  app.set('query parser', false)
+  app.use(requireDecodable)
 
   const advice = 'For a complete dataset, download its files through the links of its dataset page.'
-  const limits = (kind: 'rows' | 'catalog'): RequestHandler[] =>
-    options.rateLimits ? sparingUse(kind, catalog.limits[kind], advice) : []
+  const limiter = (kind: 'rows' | 'catalog'): Limiter | null => {
+    const { rateLimits, trustProxy } = options
+    return rateLimits ? sparingUse({ kind, limits: catalog.limits[kind], advice, trustProxy }) : null
+  }
   const catalogService = {
     catalog,
     publicUrl,
-    limits: limits('catalog'),
-    answers,
+    limiter: limiter('catalog'),
     freshness: freshnessOf(options.maxAgeSeconds),
     startedAt: new Date(),
     snapshots,
   }
-  const rowService = { ...catalogService, limits: limits('rows'), blocks }
+  const rowService = { ...catalogService, limiter: limiter('rows'), blocks }
 
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
-    mount(router, datasetList(family, catalogService), family.trailingSlash)
-    mount(router, datasetDetail(family, catalogService), family.trailingSlash)
-    mount(router, tableRows(family, rowService), family.trailingSlash)
+    const resources = [
+      datasetList(family, catalogService),
+      datasetDetail(family, catalogService),
+      tableRows(family, rowService),
+    ]
+    for (const resource of resources) mount(router, resource, family.trailingSlash, { answers, shortcuts })
     app.use(family.prefix, router)
   }
 
   app.use(unknownAddress(catalog, publicUrl))
-  app.use(answerProblems(log))
+  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => answerProblem(error, res, log)
+  app.use(answerErrors)
   return app
 }
 

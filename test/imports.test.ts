@@ -22,7 +22,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   helmet: ['server/http/headers.ts'],
   'express-rate-limit': ['server/http/limits.ts'],
   'lru-cache': ['server/http/answers.ts', 'server/rows/blocks.ts'],
-  negotiator: ['server/http/encodings.ts'],
+  'proxy-addr': ['server/http/limits.ts'],
+  negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts'],
   pino: ['server/http/logging.ts'],
 }
 

@@ -1,4 +1,5 @@
-import type { RequestHandler } from 'express'
+import { IncomingMessage, ServerResponse, type OutgoingHttpHeader } from 'node:http'
+import { Socket } from 'node:net'
 import helmet from 'helmet'
 
 /** What every resource allows (spec: What the service does 3). */
@@ -19,30 +20,45 @@ const exposed = [
 ]
 const preflightSeconds = 86_400
 
-/** The headers of every answer. */
-export function commonHeaders(notice: string): RequestHandler[] {
-  return [
-    helmet({
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-      },
-      // Public data may be used from any site, and TLS is the business of whoever ends it in front of us.
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
-      strictTransportSecurity: false,
-    }),
-    (req, res, next) => {
-      res.setHeader('Allow', allowedMethods)
-      res.setHeader('Vary', 'Accept, Accept-Encoding')
-      res.setHeader('Acervo-Notice', notice)
-      res.setHeader('Access-Control-Allow-Origin', '*')
-      res.setHeader('Access-Control-Expose-Headers', exposed.join(', '))
-      if (req.method === 'OPTIONS') {
-        res.setHeader('Access-Control-Allow-Methods', allowedMethods)
-        res.setHeader('Access-Control-Allow-Headers', '*')
-        res.setHeader('Access-Control-Max-Age', preflightSeconds)
-      }
-      next()
-    },
+type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
+
+/** Sets the headers of every answer. */
+export function commonHeaders(notice: string): (req: IncomingMessage, res: ServerResponse) => void {
+  const always: Headers = [
+    ...helmetHeaders(),
+    ['Allow', allowedMethods],
+    ['Vary', 'Accept, Accept-Encoding'],
+    ['Acervo-Notice', notice],
+    ['Access-Control-Allow-Origin', '*'],
+    ['Access-Control-Expose-Headers', exposed.join(', ')],
   ]
+  const preflight: Headers = [
+    ['Access-Control-Allow-Methods', allowedMethods],
+    ['Access-Control-Allow-Headers', '*'],
+    ['Access-Control-Max-Age', preflightSeconds],
+  ]
+  return (req, res) => {
+    for (const [name, value] of always) res.setHeader(name, value)
+    if (req.method === 'OPTIONS') for (const [name, value] of preflight) res.setHeader(name, value)
+  }
+}
+
+/** What helmet sets; the same for every request, so it is asked once. */
+function helmetHeaders(): Headers {
+  const req = new IncomingMessage(new Socket())
+  const res = new ServerResponse(req)
+  const protect = helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    // Public data may be used from any site, and TLS is the business of whoever ends it in front of us.
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    strictTransportSecurity: false,
+  })
+  protect(req, res, () => undefined)
+  return res.getHeaderNames().flatMap((name) => {
+    const value = res.getHeader(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
 }

@@ -1,30 +1,69 @@
-import type { RequestHandler } from 'express'
-import { rateLimit } from 'express-rate-limit'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ipKeyGenerator, rateLimit, type RateLimitInfo } from 'express-rate-limit'
+import type { Request, Response } from 'express'
+import proxyAddress from 'proxy-addr'
 import type { Limit } from '../../core/catalog/catalog.ts'
 import { Problem } from './problems.ts'
 
+/** Counts a request; throws Problem too-many-requests where its client has had enough. */
+export type Limiter = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+export interface SparingUse {
+  /** What is limited, part of the policy's name in the RateLimit headers. */
+  readonly kind: string
+  readonly limits: readonly Limit[]
+  /** A sentence on what to do instead. */
+  readonly advice: string
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  readonly trustProxy: number
+}
+
 /**
  * The sparing-use limits (spec: Limits 1), per client address; all must let a request pass. They count in
- * the memory of the process.
- *
- * @param kind what is limited, part of the policy's name in the RateLimit headers
- * @param advice a sentence on what to do instead
+ * the memory of the process, and tell how much is left in the RateLimit headers (draft 8).
  */
-export function sparingUse(kind: string, limits: readonly Limit[], advice: string): RequestHandler[] {
-  return limits.map(({ requests, per, windowMs }) =>
-    rateLimit({
+export function sparingUse({ kind, limits, advice, trustProxy }: SparingUse): Limiter {
+  const clientOf = (req: IncomingMessage): string =>
+    ipKeyGenerator(proxyAddress(req, (_address, hop) => hop < trustProxy))
+  const counters = limits.map(({ requests, per, windowMs }) => {
+    const property = `${kind}-${per}`
+    const count = rateLimit({
       limit: requests,
       windowMs,
-      identifier: `${kind}-${per}`,
-      standardHeaders: 'draft-8',
+      requestPropertyName: property,
+      keyGenerator: clientOf,
+      // Ours, below: those of the library need Express, and hash the client's address each time.
+      standardHeaders: false,
       legacyHeaders: false,
-      // Any client can send X-Forwarded-For, junk too; TRUST_PROXY says whether it counts.
-      validate: { xForwardedForHeader: false, ip: false },
-      handler: (_req, res, next) => {
-        const seconds = Number(res.getHeader('Retry-After'))
-        const allowed = `At most ${requests} requests in ${per} are allowed here`
-        next(new Problem('too-many-requests', `${allowed}; try again in ${seconds} s. ${advice}`))
-      },
-    }),
-  )
+      validate: false,
+      handler: (_req, _res, next) => next(refusal),
+    })
+    const policy = `"${property}"; q=${requests}; w=${windowMs / 1000}`
+    const allowed = `At most ${requests} requests in ${per} are allowed here`
+    return { property, policy, allowed, count }
+  })
+  return async (req, res) => {
+    const left: string[] = []
+    const policies: string[] = []
+    for (const { property, policy, allowed, count } of counters) {
+      // It needs no more of Express than its types say.
+      const outcome: unknown = await new Promise((resolve) => {
+        void count(req as Request, res as Response, resolve)
+      })
+      const info = (req as unknown as Readonly<Record<string, RateLimitInfo | undefined>>)[property]
+      const seconds = Math.max(0, Math.ceil(((info?.resetTime?.getTime() ?? 0) - Date.now()) / 1000))
+      left.push(`"${property}"; r=${info?.remaining ?? 0}; t=${seconds}`)
+      policies.push(policy)
+      res.setHeader('RateLimit', left)
+      res.setHeader('RateLimit-Policy', policies)
+      if (outcome === refusal) {
+        throw new Problem('too-many-requests', `${allowed}; try again in ${seconds} s. ${advice}`, {
+          headers: { 'Retry-After': String(seconds) },
+        })
+      }
+      if (outcome !== undefined) throw outcome
+    }
+  }
 }
+
+const refusal = Symbol('more requests than allowed')

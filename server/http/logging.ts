@@ -1,34 +1,38 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pino, type DestinationStream, type Logger } from 'pino'
 import type { LogLevel } from '../../core/settings.ts'
 
 export type Log = Logger
 
+/** Lines are written together, since one by one they would cost a system call each. */
+const together = { minLength: 8192, sync: false, periodicFlush: 100 }
+
 /** JSON lines, on standard output where no other stream is given. */
 export function openLog(level: LogLevel, stream?: DestinationStream): Log {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
-  return stream === undefined ? pino(options) : pino(options, stream)
+  return pino(options, stream ?? pino.destination(together))
 }
 
 const idHeader = 'X-Request-Id'
 
-/** Gives each request an id and logs one line when it ends, without headers and the client's address. */
-export function logRequests(log: Log): RequestHandler {
-  return (req, res, next) => {
+/** Gives a request an id and logs one line when it ends, without headers and the client's address. */
+export function logRequests(log: Log): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
     const started = performance.now()
-    res.setHeader(idHeader, randomUUID())
+    const id = randomUUID()
+    // Express changes the url on the way.
+    const { method, url } = req
+    res.setHeader(idHeader, id)
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)
-      const { method, originalUrl: url } = req
       const ending = res.writableFinished ? 'answered' : 'client went away'
-      log.info({ id: requestId(res), method, url, status: res.statusCode, ms }, ending)
+      log.info({ id, method, url, status: res.statusCode, ms }, ending)
     })
-    next()
   }
 }
 
 /** The id of a request, in its log line and as the `instance` of its problem. */
-export function requestId(res: Response): string {
+export function requestId(res: ServerResponse): string {
   return String(res.getHeader(idHeader))
 }

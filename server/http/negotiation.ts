@@ -1,4 +1,5 @@
-import type { Request } from 'express'
+import type { IncomingHttpHeaders } from 'node:http'
+import Negotiator from 'negotiator'
 import { Problem, unacceptableParameters } from './problems.ts'
 
 /** The representations on offer, the first one preferred. */
@@ -11,11 +12,11 @@ export const mediaTypes: readonly string[] = formats.map((format) => format.medi
  *
  * @throws Problem invalid-parameter or not-acceptable with the list of what is offered
  */
-export function negotiate(req: Request, format: string | undefined): void {
+export function negotiate(headers: IncomingHttpHeaders, format: string | undefined): void {
   const names = formats.map(({ name }) => name)
   if (format === undefined) {
-    req.headers.accept = withoutParameters(req.headers.accept)
-    if (req.accepts([...mediaTypes]) !== false) return
+    const negotiator = new Negotiator({ headers: { accept: withoutParameters(headers.accept) } })
+    if (negotiator.mediaTypes(mediaTypes).length > 0) return
     const offered = mediaTypes.join(', ')
     throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
   }

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Response } from 'express'
+import type { ServerResponse } from 'node:http'
 import { requestId, type Log } from './logging.ts'
 
 interface ProblemRow {
@@ -91,25 +91,23 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
 }
 
 /** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
-export function answerProblems(log: Log): ErrorRequestHandler {
-  return (error: unknown, _req, res, _next) => {
-    // What was stopped because its reader has gone is no bug, and nobody is there to be told.
-    if (res.destroyed && error instanceof Error && error.name === 'AbortError') return
-    const problem = error instanceof Problem ? error : asProblem(error)
-    if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
-    if (res.headersSent) res.destroy()
-    else sendProblem(res, problem)
-  }
+export function answerProblem(error: unknown, res: ServerResponse, log: Log): void {
+  // What was stopped because its reader has gone is no bug, and nobody is there to be told.
+  if (res.destroyed && error instanceof Error && error.name === 'AbortError') return
+  const problem = error instanceof Problem ? error : asProblem(error)
+  if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
+  if (res.headersSent) res.destroy()
+  else sendProblem(res, problem)
 }
 
-function sendProblem(res: Response, problem: Problem): void {
+function sendProblem(res: ServerResponse, problem: Problem): void {
   const body = Buffer.from(problemBody(problem, `urn:uuid:${requestId(res)}`))
-  res.status(problemRows[problem.code].status)
+  res.statusCode = problemRows[problem.code].status
   res.setHeader('Content-Type', 'application/problem+json')
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('Content-Length', body.length)
   for (const [name, value] of Object.entries(problem.extras.headers ?? {})) res.setHeader(name, value)
-  res.end(body)
+  res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
 /** Express itself throws on an address that it cannot decode. */

@@ -1,8 +1,21 @@
-import type { Request, RequestHandler, Response, Router } from 'express'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestHandler, Router } from 'express'
+import type { Answers, NamedAnswer } from './answers.ts'
 import { sendJson } from './send.ts'
+import type { Shortcuts } from './shortcuts.ts'
 import { allowedMethods } from './headers.ts'
+import type { Limiter } from './limits.ts'
 import { mediaTypes } from './negotiation.ts'
 import { Problem } from './problems.ts'
+
+/** What is asked of a resource. */
+export interface Ask {
+  /** Of the route, decoded. */
+  readonly params: Readonly<Record<string, unknown>>
+  /** Path and query as they came. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+}
 
 /** An address shape and how it answers. */
 export interface Resource {
@@ -11,8 +24,14 @@ export interface Resource {
   /** Told to OPTIONS. */
   readonly name: string
   readonly description: string
-  readonly limits: readonly RequestHandler[]
-  readonly get: (req: Request, res: Response) => void | Promise<void>
+  readonly limiter: Limiter | null
+  readonly find: (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
+}
+
+/** What resources are served with. */
+export interface Serving {
+  readonly answers: Answers
+  readonly shortcuts: Shortcuts
 }
 
 /**
@@ -21,21 +40,29 @@ export interface Resource {
  * @param slashed whether the family writes its addresses with a final slash: then the form without one
  *   leads to it (301), otherwise both answer
  */
-export function mount(router: Router, resource: Resource, slashed: boolean): void {
-  const { path, name, description, limits, get } = resource
+export function mount(
+  router: Router,
+  { path, name, description, limiter, find }: Resource,
+  slashed: boolean,
+  { answers, shortcuts }: Serving,
+): void {
   const describe: RequestHandler = (_req, res) =>
     sendJson(res, [JSON.stringify({ name, description, renders: mediaTypes, parses: [] })])
-  const answer: RequestHandler[] = [...limits, get]
+  const answer: RequestHandler = async (req, res) => {
+    const { params, originalUrl } = req
+    const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
+      await limiter?.(plain, out)
+      await answers.send(plain, out, await find({ params, target, headers: plain.headers }))
+    }
+    await answerTo(req, res, originalUrl)
+    shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))
+  }
   router
     .route(path)
-    .get(...(slashed ? [leadToSlash] : answer))
+    .get(slashed ? leadToSlash : answer)
     .options(describe)
     .all(refuse)
-  router
-    .route(`${path}/`)
-    .get(...answer)
-    .options(describe)
-    .all(refuse)
+  router.route(`${path}/`).get(answer).options(describe).all(refuse)
 }
 
 const refuse: RequestHandler = (req, _res, next) => {

@@ -12,38 +12,41 @@ import { summaryOf } from './summary.ts'
 
 /** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
 export function datasetDetail(family: Family, service: DetailService): Resource {
-  const { catalog, limits, snapshots, answers } = service
+  const { catalog, limiter, snapshots } = service
   const made = new Map<Dataset, Detail>()
   return {
     path: '/dataset/:dataset',
     name: 'Dataset Detail',
     description: `One dataset: its metadata, links and tables. ${catalog.notice}`,
-    limits,
-    get: async (req, res) => {
-      const dataset = findDataset(catalog, req.params)
-      negotiate(req, parseQuery(req.url, ['format']).get('format'))
-      const shown = [...dataset.tables.values()].map((table) => snapshots.current(table))
+    limiter,
+    find: ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      negotiate(headers, parseQuery(target, ['format']).get('format'))
       const known = made.get(dataset)
-      // Only a refresh changes a detail.
-      const isKnown = known?.shown.every((snapshot, index) => snapshot === shown[index]) === true
-      const detail = isKnown ? known : { shown, answer: detailOf(family, service, dataset, shown) }
-      made.set(dataset, detail)
-      await answers.send(req, res, detail.answer)
+      if (known?.isCurrent() === true) return known.answer
+      const tables = [...dataset.tables.values()]
+      const shown = tables.map((table) => snapshots.current(table))
+      const found = {
+        answer: detailOf(family, service, dataset, shown),
+        // Only a refresh changes a detail.
+        isCurrent: () => tables.every((table, index) => snapshots.current(table) === shown[index]),
+      }
+      made.set(dataset, found)
+      return found.answer
     },
   }
 }
 
 interface Detail {
-  /** One a table. */
-  readonly shown: readonly (Snapshot | null)[]
   readonly answer: NamedAnswer
+  readonly isCurrent: () => boolean
 }
 
 function detailOf(
   family: Family,
   { publicUrl, freshness, startedAt }: DetailService,
   dataset: Dataset,
-  shown: Detail['shown'],
+  shown: readonly (Snapshot | null)[],
 ): NamedAnswer {
   const addresses = addressesOf(family, publicUrl)
   const { timezone } = formOf(dataset, family)

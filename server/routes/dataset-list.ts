@@ -10,7 +10,7 @@ import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
 export function datasetList(family: Family, service: CatalogService): Resource {
-  const { catalog, publicUrl, limits, answers, freshness, startedAt } = service
+  const { catalog, publicUrl, limiter, freshness, startedAt } = service
   const addresses = addressesOf(family, publicUrl)
   const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
   const results = listed.map((dataset) => summaryOf(dataset, addresses))
@@ -26,13 +26,13 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     path: '/datasets',
     name: 'Dataset List',
     description: `The datasets that are published. ${catalog.notice}`,
-    limits,
-    get: async (req, res) => {
-      const query = parseQuery(req.url, ['page', 'format'])
-      negotiate(req, query.get('format'))
+    limiter,
+    find: ({ target, headers }) => {
+      const query = parseQuery(target, ['page', 'format'])
+      negotiate(headers, query.get('format'))
       const page = parsePage(query.get('page'))
       if (page !== 1 && page !== 'last') throw invalidPage()
-      await answers.send(req, res, answer)
+      return answer
     },
   }
 }

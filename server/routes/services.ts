@@ -1,7 +1,6 @@
-import type { RequestHandler } from 'express'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { Answers } from '../http/answers.ts'
 import type { Freshness } from '../http/freshness.ts'
+import type { Limiter } from '../http/limits.ts'
 import type { Blocks } from '../rows/blocks.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
 
@@ -9,8 +8,7 @@ import type { Snapshots } from '../rows/snapshots.ts'
 export interface CatalogService {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  readonly limits: readonly RequestHandler[]
-  readonly answers: Answers
+  readonly limiter: Limiter | null
   readonly freshness: Freshness
   readonly startedAt: Date
 }

@@ -5,6 +5,7 @@ import { addressesOf, withQuery } from '../http/addresses.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
+import { pathOf } from '../http/shortcuts.ts'
 import { parseRowAsk } from '../rows/ask.ts'
 import { pageBody, pageOf } from '../rows/page.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
@@ -15,34 +16,41 @@ const retryAfterSeconds = 60
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limits, snapshots, blocks, answers, freshness } = service
+  const { catalog, publicUrl, limiter, snapshots, blocks, freshness } = service
   const addresses = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/data',
     name: 'Table Rows',
     description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
-    limits,
-    get: async (req, res) => {
-      const dataset = findDataset(catalog, req.params)
-      const table = findTable(dataset, req.params)
-      const ask = parseRowAsk(table, req.url)
-      negotiate(req, ask.format)
-      const address = inFormOf(req.path, addresses.data(dataset, table))
+    limiter,
+    find: async ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      const ask = parseRowAsk(table, target)
+      negotiate(headers, ask.format)
+      const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const pinned = ask.snapshot === 'current' ? null : ask.snapshot
-      await snapshots.use(table, pinned, async (snapshot) => {
+      const orGone = (snapshot: Snapshot | null): Snapshot => {
         if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address)
-        const page = pageOf(snapshot, ask, address)
-        await answers.send(req, res, {
-          name: page.name,
-          lastModified: snapshot.lastModified,
-          cacheControl: pinned === null ? freshness.changing : freshness.immutable,
-          headers: {
-            'Acervo-Snapshot': snapshot.manifest.snapshot,
-            'Acervo-Count': String(page.count),
-          },
-          body: (signal) => pageBody(page, blocks, signal),
-        })
-      })
+        return snapshot
+      }
+      const current = snapshots.current(table)
+      const page =
+        pinned === null
+          ? pageOf(orGone(current), ask, address)
+          : await snapshots.use(table, pinned, async (found) => pageOf(orGone(found), ask, address))
+      const { snapshot: id } = page.snapshot.manifest
+      return {
+        name: page.name,
+        lastModified: page.snapshot.lastModified,
+        cacheControl: pinned === null ? freshness.changing : freshness.immutable,
+        headers: { 'Acervo-Snapshot': id, 'Acervo-Count': String(page.count) },
+        body: (signal) =>
+          snapshots.use(table, id, async (kept) => {
+            orGone(kept)
+            return pageBody(page, blocks, signal)
+          }),
+      }
     },
   }
 }

@@ -223,7 +223,7 @@ describe('sparing use', () => {
       'content-type': 'application/problem+json',
       'retry-after': '60',
       ratelimit: expect.stringMatching(/^"rows-1m"; r=0; t=\d+$/),
-      'ratelimit-policy': expect.stringMatching(/^"rows-1m"; q=2; w=60; pk=:/),
+      'ratelimit-policy': '"rows-1m"; q=2; w=60',
     })
     expect(refused.body).toMatchObject({
       type: 'urn:acervo:problem:too-many-requests',
@@ -238,7 +238,7 @@ describe('sparing use', () => {
   test('has every limit of the catalog hold, the longest window too', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const policies = (await request(app).get(rows).expect(200)).headers['ratelimit-policy']
-    expect(policies).toMatch(/^"rows-1m"; q=2; w=60; pk=.*, "rows-1h"; q=3; w=3600; pk=/)
+    expect(policies).toBe('"rows-1m"; q=2; w=60, "rows-1h"; q=3; w=3600')
     const hourly = await serve(
       {
         ...shop,

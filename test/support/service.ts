@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals'
-import type { Express } from 'express'
+import type { RequestListener } from 'node:http'
 import request from 'supertest'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 export interface Service {
-  readonly app: Express
+  readonly app: RequestListener
   readonly snapshots: Snapshots
   readonly connections: Connections
   readonly blocks: Blocks
@@ -100,7 +100,7 @@ export interface Page {
 }
 
 /** A page by its address; absolute ones of the service itself are followed too. */
-export async function getPage(app: Express, address: string): Promise<Page> {
+export async function getPage(app: RequestListener, address: string): Promise<Page> {
   const { pathname, search } = new URL(address, 'http://localhost:8000')
   const response = await request(app)
     .get(pathname + search)
@@ -109,7 +109,7 @@ export async function getPage(app: Express, address: string): Promise<Page> {
 }
 
 /** All pages from an address on, by their `next`. */
-export async function walk(app: Express, address: string): Promise<Page[]> {
+export async function walk(app: RequestListener, address: string): Promise<Page[]> {
   const pages: Page[] = []
   for (let next: string | null = address; next !== null;) {
     const page = await getPage(app, next)
