@@ -30,9 +30,12 @@ export interface DatabaseOptions {
 export type Parameter = string | number | bigint | null
 export type Value = DuckDBValue
 
-export interface BlobWithLists {
+/** JSON texts that follow each other. */
+export interface JsonTexts {
   readonly bytes: Uint8Array
-  readonly lists: readonly Uint32Array[]
+  /** Of each text, in bytes, without what stands between them. */
+  readonly lengths: Uint32Array
+  readonly isInOrder: boolean
 }
 
 export interface RunOptions {
@@ -137,18 +140,23 @@ export class Connection {
   }
 
   /**
-   * An answer of one row: a BLOB, then lists of UINTEGER. The bytes are copied once, by the binding, and never
-   * become a JavaScript text.
+   * An answer of one row: JSON texts in one BLOB, the length of each as a list of UINTEGER, and whether they are in
+   * order. The bytes are copied once, by the binding, and never become a JavaScript text.
    *
    * @throws QueryTimeout or OutOfMemory
    */
-  async blob(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<BlobWithLists> {
+  async json(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<JsonTexts> {
     return this.#run(sql, parameters, options, async (statement) => {
       const chunk = await (await statement.run()).fetchChunk()
-      if (chunk === null) throw new TypeError('expected a row')
-      const [blob, ...lists] = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index))
-      if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
-      return { bytes: blob.getItemBytes(0) ?? new Uint8Array(), lists: lists.map(numbersOf) }
+      const [blob, list, isInOrder] = [0, 1, 2].map((column) => chunk?.getColumnVector(column))
+      if (!(blob instanceof DuckDBBlobVector) || !(list instanceof DuckDBListVector)) {
+        throw new TypeError('expected a row of a BLOB and a list')
+      }
+      return {
+        bytes: blob.getItemBytes(0) ?? new Uint8Array(),
+        lengths: numbersOf(list.getItemVector(0)),
+        isInOrder: isInOrder?.getItem(0) === true,
+      }
     })
   }
 
@@ -207,11 +215,9 @@ export class Connection {
   }
 }
 
-function numbersOf(vector: DuckDBVector): Uint32Array {
-  if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
-  const list = vector.getItemVector(0)
-  const numbers = new Uint32Array(list?.itemCount ?? 0)
-  for (let index = 0; index < numbers.length; index += 1) numbers[index] = Number(list?.getItem(index))
+function numbersOf(vector: DuckDBVector | null): Uint32Array {
+  const numbers = new Uint32Array(vector?.itemCount ?? 0)
+  for (let index = 0; index < numbers.length; index += 1) numbers[index] = Number(vector?.getItem(index))
   return numbers
 }
 

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { tableId } from '../../core/catalog/catalog.ts'
-import type { BlobWithLists } from '../../core/warehouse/duckdb.ts'
 import type { Connections, Timing } from './connections.ts'
 import { Flights } from '../http/flights.ts'
 import { Problem } from '../http/problems.ts'
@@ -88,8 +87,12 @@ export class Blocks {
 
   async #query(snapshot: Snapshot, cut: Cut, signal: AbortSignal): Promise<Block> {
     return snapshot.inUse.during(async () => {
-      const { timing, ...answer } = await this.#connections.blob(planRows(snapshot, cut), signal)
-      return { ...asBlock(answer), timing }
+      const { timing, bytes, lengths, isInOrder } = await this.#connections.json(
+        planRows(snapshot, cut),
+        signal,
+      )
+      if (!isInOrder) throw new Error(`rows of ${keyOf(snapshot, cut)} came out of order`)
+      return { bytes, ends: endsOf(lengths), timing }
     })
   }
 }
@@ -105,26 +108,8 @@ function sizeOf({ bytes, ends }: Block): number {
   return bytes.byteLength + ends.byteLength
 }
 
-/** @param answer of the statement of `planRows` */
-export function asBlock({ bytes, lists }: BlobWithLists): Pick<Block, 'bytes' | 'ends'> {
-  const [lengths = new Uint32Array(), positions = new Uint32Array()] = lists
-  const ends = endsOf(lengths)
-  if (positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0))) {
-    return { bytes, ends }
-  }
-  const order = Array.from(positions.keys()).toSorted((a, b) => (positions[a] ?? 0) - (positions[b] ?? 0))
-  const sorted = new Uint8Array(bytes.length).fill(comma)
-  const sortedEnds = endsOf(Uint32Array.from(order, (index) => lengths[index] ?? 0))
-  for (const [to, from] of order.entries()) {
-    const [end = 0, length = 0] = [ends[from], lengths[from]]
-    sorted.set(bytes.subarray(end - length, end), (sortedEnds[to] ?? 0) - length)
-  }
-  return { bytes: sorted, ends: sortedEnds }
-}
-
-const comma = ','.charCodeAt(0)
-
 function endsOf(lengths: Uint32Array): Uint32Array {
+  // A comma stands between a row and the one before it.
   let end = -1
   return lengths.map((length) => (end += length + 1))
 }

@@ -1,9 +1,9 @@
 import {
   OutOfMemory,
   QueryTimeout,
-  type BlobWithLists,
   type Connection,
   type Database,
+  type JsonTexts,
 } from '../../core/warehouse/duckdb.ts'
 import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
 import type { Plan } from './plan.ts'
@@ -64,14 +64,14 @@ export class Connections {
    * @param signal leaves the line and stops the statement, for readers who have gone
    * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
    */
-  async blob({ sql, parameters }: Plan, signal: AbortSignal): Promise<BlobWithLists & { timing: Timing }> {
+  async json({ sql, parameters }: Plan, signal: AbortSignal): Promise<JsonTexts & { timing: Timing }> {
     const asked = performance.now()
     const connection = await this.#take(signal)
     const begun = performance.now()
     this.#queries += 1
     try {
       const timeoutMs = this.#limits.queryTimeoutMs
-      const answer = await connection.blob(sql, parameters, { timeoutMs, signal })
+      const answer = await connection.json(sql, parameters, { timeoutMs, signal })
       return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
     } catch (error) {
       if (error instanceof QueryTimeout)

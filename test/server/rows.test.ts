@@ -293,9 +293,9 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
-  const first = connections.blob(endless, signal).catch((error: unknown) => error)
+  const first = connections.json(endless, signal).catch((error: unknown) => error)
   await setTimeout(100)
-  const second = connections.blob(endless, signal).catch((error: unknown) => error)
+  const second = connections.json(endless, signal).catch((error: unknown) => error)
   await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([
@@ -312,7 +312,7 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
 test('a bug answers 500 without a word of its own, and logs all', async () => {
   const { app, connections, logged } = await serve(await numbered(3, 5))
   const secret = 'SELECT secret FROM /srv/warehouse'
-  jest.spyOn(connections, 'blob').mockRejectedValue(new Error(secret))
+  jest.spyOn(connections, 'json').mockRejectedValue(new Error(secret))
   const response = await request(app).get(address).expect(500)
   expect(response.body).toEqual({
     type: 'urn:acervo:problem:internal-error',
