@@ -3,7 +3,7 @@
 SCALE ?= 1
 TABLES ?=
 
-.PHONY: serve test ingest sample build format
+.PHONY: serve test ingest sample bench build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -18,6 +18,9 @@ ingest: build
 
 sample: build
 	@npm run -s sample -- --scale=$(SCALE) $(TABLES)
+
+bench: build
+	@SCALE=$(SCALE) npm run -s bench
 
 build: node_modules/.package-lock.json
 	@npm run -s build

@@ -111,7 +111,7 @@ export const settingRows = {
   }),
   queueTimeoutMs: row({
     name: 'QUEUE_TIMEOUT_MS',
-    default: '2000',
+    default: '5000',
     meaning: 'Who waits longer for a query is answered 503: later, most readers have given up.',
     parse: (text) => wholeNumber(text, 1, 3_600_000),
     expects: 'a whole number of milliseconds from 1 to 3600000',

@@ -1,0 +1,275 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { runLoad, type Answer } from './load.ts'
+import { measure, startReference, startService, type Measured, type Server } from './servers.ts'
+
+/** One line of the result: ours against a reference that was measured in the same run. */
+export interface Line {
+  readonly what: string
+  readonly unit: string
+  readonly ours: number
+  readonly reference: number | null
+  /** What the ratio (or where there is no reference, ours) must reach. */
+  readonly bar: string
+  readonly isReached: boolean
+  readonly detail: string
+}
+
+export interface Bench {
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly pages: number
+  readonly seconds: number
+  readonly rounds: number
+}
+
+const base = '/api/v1/dataset/bench'
+const pageOf = (table: string, page: number | 'last', size = 100): string =>
+  `${base}/${table}/data/?page=${page}&page_size=${size}`
+const below = (limit: number): number => Math.floor(Math.random() * limit)
+const one = (): string => pageOf('large', 7)
+const noCaches = { BLOCK_CACHE_MB: '0', PAGE_CACHE_MB: '0' }
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+function line(
+  what: string,
+  unit: string,
+  ours: number,
+  reference: number | null,
+  [comparison, limit]: readonly ['<=' | '>=' | '<', number],
+  detail = '',
+): Line {
+  const value = reference === null ? ours : ours / reference
+  const isReached = comparison === '>=' ? value >= limit : comparison === '<' ? value < limit : value <= limit
+  return { what, unit, ours, reference, bar: `${comparison} ${limit}`, isReached, detail }
+}
+
+/** The statement of a page alone, CPU-ms. */
+async function ownSql(bench: Bench, table: string): Promise<number> {
+  const child = fork('dist/bench/own-sql.js', {
+    env: { ...process.env, ...bench.environment, TABLE: table, UV_THREADPOOL_SIZE: '16' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const [cpuMs] = (await once(child, 'message')) as [number]
+  return cpuMs
+}
+
+/** Live pages: what DuckDB and the blocks cost. */
+export async function livePages(bench: Bench): Promise<Line[]> {
+  const own: number[] = []
+  const walk: Measured[] = []
+  const walks: Measured[] = []
+  const random: Measured[] = []
+  const warm: Measured[] = []
+  for (let round = 0; round < bench.rounds; round += 1) {
+    own.push(await ownSql(bench, 'large'))
+    const service = await startService(bench.environment)
+    const from = 1 + below(Math.floor(bench.pages / 2))
+    const next = (request: number): string => pageOf('large', from + request)
+    await runLoad({
+      port: service.port,
+      connections: 1,
+      requests: 300,
+      target: (n) => pageOf('small', 1 + n),
+    })
+    walk.push(await measure(service, { connections: 1, requests: 2000, target: next }))
+    const eighth = Math.floor(bench.pages / 8)
+    const eight = (n: number): string => pageOf('large', 1 + (n % 8) * eighth + Math.floor(n / 8))
+    walks.push(await measure(service, { connections: 8, requests: 4000, target: eight }))
+    const anywhere = (): string => pageOf('large', 1 + below(bench.pages))
+    random.push(await measure(service, { connections: 1, requests: 300, target: anywhere }))
+    const thousand = (n: number): string => pageOf('large', 1 + (n % 8), 1000)
+    warm.push(await measure(service, { connections: 1, requests: 1000, target: thousand }, { seconds: 1 }))
+    own.push(await ownSql(bench, 'large'))
+    await service.stop()
+  }
+  const reference = median(own)
+  const cpu = (runs: readonly Measured[]): number => median(runs.map(({ cpuMs }) => cpuMs))
+  const told = (runs: readonly Measured[]): string =>
+    `p50 ${median(runs.map(({ p50 }) => p50)).toFixed(2)} ms, p99 ${median(runs.map(({ p99 }) => p99)).toFixed(1)} ms`
+  return [
+    line(
+      'walk of one reader, CPU a page, to its own SQL',
+      'ms',
+      cpu(walk),
+      reference,
+      ['<=', 0.15],
+      told(walk),
+    ),
+    line(
+      'walk of eight readers, CPU a page, to its own SQL',
+      'ms',
+      cpu(walks),
+      reference,
+      ['<=', 0.15],
+      told(walks),
+    ),
+    line(
+      'random page, cold block, CPU, to its own SQL',
+      'ms',
+      cpu(random),
+      reference,
+      ['<=', 2.4],
+      told(random),
+    ),
+    line(
+      'page of 1,000 rows, warm block, event loop busy',
+      'ms',
+      median(warm.map(({ loopBusyMs }) => loopBusyMs)),
+      null,
+      ['<', 1],
+      told(warm),
+    ),
+  ]
+}
+
+/** Depth and size of the table, with no cache at all. */
+export async function depth(bench: Bench): Promise<Line[]> {
+  const runs: Record<'first' | 'last' | 'large' | 'small', number[]> = {
+    first: [],
+    last: [],
+    large: [],
+    small: [],
+  }
+  const service = await startService({ ...bench.environment, ...noCaches })
+  const targets = {
+    first: () => pageOf('large', 1),
+    last: () => pageOf('large', 'last'),
+    large: () => pageOf('large', 1 + below(bench.pages)),
+    small: () => pageOf('small', 1 + below(Math.max(1, Math.floor(bench.pages / 100)))),
+  } as const
+  for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
+    for (const [name, target] of Object.entries(targets)) {
+      const { cpuMs } = await measure(service, { connections: 1, requests: 150, target })
+      // The first round only warms up.
+      if (round > 0) runs[name as keyof typeof targets].push(cpuMs)
+    }
+  }
+  await service.stop()
+  return [
+    line(
+      'last page to first of the large table, both cold, CPU',
+      'ms',
+      median(runs.last),
+      median(runs.first),
+      ['<=', 1.2],
+    ),
+    line(
+      'page of the large table to one of a hundredth, cold, CPU',
+      'ms',
+      median(runs.large),
+      median(runs.small),
+      ['<=', 1.3],
+    ),
+  ]
+}
+
+/** Pages at hand against bare servers that send the same bytes. */
+export async function keptPages(bench: Bench): Promise<Line[]> {
+  const pages = 500
+  const turn = (n: number): string => pageOf('large', 1 + (n % pages))
+  const service = await startService(bench.environment)
+  const unkept = await startService({ ...bench.environment, PAGE_CACHE_MB: '0' })
+  const kept = await fetched(
+    service,
+    Array.from({ length: pages }, (_, page) => turn(page)),
+    {},
+  )
+  const tag = /\r\netag: (.*)/i.exec(kept[6]?.head ?? '')?.[1] ?? ''
+  const fresh = await fetched(service, [one()], { 'If-None-Match': tag })
+  const [pagesFile, freshFile] = [
+    path.join(bench.folder, 'pages.json'),
+    path.join(bench.folder, 'fresh.json'),
+  ]
+  await writeFile(pagesFile, JSON.stringify(kept.map(asStored)))
+  await writeFile(freshFile, JSON.stringify(fresh.map(asStored)))
+  const pagesOf = { ANSWERS: pagesFile }
+  const withHeaders = { HEADERS: 'yes' }
+  const servers = {
+    service,
+    unkept,
+    http: await startReference('http', pagesOf),
+    express: await startReference('express', pagesOf),
+    expressHeaders: await startReference('express', { ...pagesOf, ...withHeaders }),
+    express304: await startReference('express', { ANSWERS: freshFile, ...withHeaders }),
+  }
+  const load = { connections: 16, seconds: bench.seconds }
+  const unchanged = { ...load, target: one, headers: { 'If-None-Match': tag } }
+  const cases = {
+    turn: () => measure(service, { ...load, target: turn }, { seconds: 1 }),
+    turnUnkept: () => measure(unkept, { ...load, target: turn }, { seconds: 1 }),
+    turnHttp: () => measure(servers.http, { ...load, target: turn }, { seconds: 1 }),
+    turnExpress: () => measure(servers.express, { ...load, target: turn }, { seconds: 1 }),
+    one: () => measure(service, { ...load, target: one }, { seconds: 1 }),
+    oneHttp: () => measure(servers.http, { ...load, target: one }, { seconds: 1 }),
+    oneExpress: () => measure(servers.expressHeaders, { ...load, target: one }, { seconds: 1 }),
+    unchanged: () => measure(service, unchanged, { seconds: 1 }),
+    unchangedExpress: () => measure(servers.express304, unchanged, { seconds: 1 }),
+  } as const
+  const runs: Record<string, Measured[]> = {}
+  for (let round = 0; round < bench.rounds; round += 1) {
+    for (const [name, run] of Object.entries(cases)) (runs[name] ??= []).push(await run())
+  }
+  for (const server of Object.values(servers)) await server.stop()
+  const rate = (name: keyof typeof cases): number =>
+    median((runs[name] ?? []).map(({ perSecond }) => perSecond))
+  const told = (name: keyof typeof cases): string => {
+    const all = runs[name] ?? []
+    return `${(1000 * median(all.map(({ cpuMs }) => cpuMs))).toFixed(0)} CPU-µs, p99 ${median(all.map(({ p99 }) => p99)).toFixed(1)} ms`
+  }
+  const compare = (
+    what: string,
+    ours: keyof typeof cases,
+    reference: keyof typeof cases,
+    least: number,
+  ): Line =>
+    line(
+      what,
+      '1/s',
+      rate(ours),
+      rate(reference),
+      ['>=', least],
+      `${told(ours)}; reference ${told(reference)}`,
+    )
+  return [
+    compare('500 pages in turn, kept as pages, to bare Express', 'turn', 'turnExpress', 0.6),
+    compare('500 pages in turn, cut from warm blocks, to bare Express', 'turnUnkept', 'turnExpress', 0.6),
+    compare('500 pages in turn, cut from warm blocks, to bare node:http', 'turnUnkept', 'turnHttp', 0),
+    compare('one kept page, to bare Express with the same headers', 'one', 'oneExpress', 0.75),
+    compare('one kept page, to bare node:http', 'one', 'oneHttp', 0),
+    compare('304, to a 304 of bare Express', 'unchanged', 'unchangedExpress', 0.75),
+  ]
+}
+
+async function fetched(
+  { port }: Server,
+  targets: readonly string[],
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer[]> {
+  const answers: Answer[] = []
+  await runLoad({
+    port,
+    connections: 1,
+    requests: targets.length,
+    target: (number) => targets[number] ?? '',
+    headers,
+    keepBodies: true,
+    onAnswer: (answer) => answers.push(answer),
+  })
+  return answers
+}
+
+/** As the reference servers read it; headers that Node writes itself are left to it. */
+function asStored({ target, status, head, body }: Answer) {
+  const own = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
+  const headers = head
+    .split('\r\n')
+    .slice(1)
+    .map((text) => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)] as const)
+    .filter(([name]) => !own.has(name.toLowerCase()))
+  return { target, status, headers: Object.fromEntries(headers), body: body.toString('base64') }
+}

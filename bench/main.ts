@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { duckdbVersion } from '../core/warehouse/duckdb.ts'
+import { depth, keptPages, livePages, type Bench, type Line } from './cases.ts'
+import { rowsOf, writeSources } from './data.ts'
+import { overload, refreshes } from './pressure.ts'
+
+/** `npm run bench`: makes its own data once, measures, prints a table and writes bench/results.json. */
+async function main(): Promise<void> {
+  const scale = Number(process.env['SCALE'] ?? '1')
+  const seconds = Number(process.env['SECONDS_A_CASE'] ?? '3')
+  const folder = path.resolve(process.env['BENCH_DATA'] ?? 'bench/data', String(scale))
+  const environment = {
+    CATALOG: 'bench/catalog.yaml',
+    SOURCES: path.join(folder, 'sources'),
+    WAREHOUSE: path.join(folder, 'warehouse'),
+    LOG_LEVEL: 'info',
+    RATE_LIMITS: 'on',
+  }
+  const catalog = await loadCatalog(environment.CATALOG)
+  await mkdir(folder, { recursive: true })
+  if (!existsSync(environment.SOURCES)) {
+    console.log(`writing sources to ${environment.SOURCES}`)
+    await writeSources(environment.SOURCES, catalog, scale)
+  }
+  const job = spawnSync(process.execPath, ['dist/ingest/main.js', '--unpublished'], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
+    stdio: 'inherit',
+  })
+  if (job.status !== 0) throw new Error('the tables were not published')
+
+  const bench: Bench = {
+    folder,
+    environment,
+    pages: Math.floor((rowsOf.large * scale) / 100),
+    seconds,
+    rounds: 3,
+  }
+  const lines: Line[] = []
+  const tell = (some: readonly Line[]): void => {
+    for (const line of some) console.log(rowOf(line))
+    lines.push(...some)
+  }
+  console.log(head)
+  tell(await livePages(bench))
+  tell(await depth(bench))
+  tell(await keptPages(bench))
+  tell(await overload(bench, 5 * seconds))
+  tell(await refreshes(bench, catalog, scale, 20 * seconds))
+
+  const machine = {
+    cpu: os.cpus()[0]?.model,
+    cores: os.availableParallelism(),
+    node: process.version,
+    duckdb: duckdbVersion,
+  }
+  await writeFile('bench/results.json', `${JSON.stringify({ machine, scale, seconds, lines }, null, 2)}\n`)
+  console.log('\nbench/results.json has these figures')
+  if (lines.some(({ isReached }) => !isReached)) process.exitCode = 1
+}
+
+const head = `${'case'.padEnd(88)} ${'ours'.padStart(9)} ${'reference'.padStart(9)} ${'ratio'.padStart(6)}  bar`
+
+function rowOf({ what, unit, ours, reference, bar, isReached, detail }: Line): string {
+  const ratio = reference === null ? '' : (ours / reference).toFixed(2)
+  const name = unit === '' ? what : `${what} (${unit})`
+  const verdict = isReached ? bar : `${bar} MISSED`
+  const second = reference === null ? '' : number(reference)
+  return `${name.padEnd(88)} ${number(ours).padStart(9)} ${second.padStart(9)} ${ratio.padStart(6)}  ${verdict}${detail === '' ? '' : `\n    ${detail}`}`
+}
+
+function number(value: number): string {
+  return value.toFixed(value < 10 ? 3 : 0)
+}
+
+await main()

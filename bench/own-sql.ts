@@ -1,0 +1,47 @@
+import { mkdtemp } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { Database } from '../core/warehouse/duckdb.ts'
+import { layout } from '../core/warehouse/layout.ts'
+import { readManifest } from '../core/warehouse/manifest.ts'
+import { rowSql } from '../server/rows/plan.ts'
+
+/**
+ * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
+ * times, with one thread a query as in the server. Tells the CPU time of one, in ms, over IPC.
+ */
+const { CATALOG = '', WAREHOUSE = '', TABLE = 'large', ROWS = '100', STATEMENTS = '300' } = process.env
+const [rows, statements] = [Number(ROWS), Number(STATEMENTS)]
+
+const catalog = await loadCatalog(CATALOG)
+const table = catalog.datasets.get('bench')?.tables.get(TABLE)
+if (table === undefined) throw new Error(`there is no table ${TABLE}`)
+const manifest = await readManifest(layout.pointer(WAREHOUSE, table))
+if (manifest === null) throw new Error(`${TABLE} is not published`)
+const folder = path.resolve(layout.snapshot(WAREHOUSE, table, manifest.snapshot))
+const database = await Database.open({
+  memory: '256MB',
+  threads: 1,
+  scratch: await mkdtemp(path.join(os.tmpdir(), 'acervo-bench-')),
+  folders: [WAREHOUSE],
+})
+const connection = await database.connect()
+await database.lock()
+const sql = rowSql(table)
+
+async function page(): Promise<void> {
+  const part = manifest?.parts[Math.floor(Math.random() * manifest.parts.length)]
+  if (part === undefined) throw new Error('there is no part')
+  const first = Math.floor(Math.random() * (Math.floor(part.rows / rows) - 1)) * rows
+  await connection.json(sql, [path.join(folder, part.file), first, first + rows - 1], {})
+}
+
+for (let warmUp = 0; warmUp < 30; warmUp += 1) await page()
+const before = process.cpuUsage()
+for (let run = 0; run < statements; run += 1) await page()
+const { user, system } = process.cpuUsage(before)
+process.send?.((user + system) / 1000 / statements)
+connection.close()
+database.close()
+process.disconnect()

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import express from 'express'
+
+/**
+ * A bare server for comparison: it sends stored answers by their target and does nothing else. ANSWERS is a JSON
+ * file of them, KIND is http or express, HEADERS=yes sends the headers that the service sent too.
+ */
+interface Stored {
+  readonly target: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Base64. */
+  readonly body: string
+}
+
+const { KIND, ANSWERS = '', HEADERS, PORT } = process.env
+const stored = JSON.parse(readFileSync(ANSWERS, 'utf8')) as readonly Stored[]
+const known = new Map(
+  stored.map(({ target, body, headers, ...rest }) => [
+    target,
+    { ...rest, headers: Object.entries(headers), body: Buffer.from(body, 'base64') },
+  ]),
+)
+
+if (KIND === 'http') {
+  http
+    .createServer((req, res) => {
+      const answer = known.get(req.url ?? '')
+      if (answer === undefined) {
+        res.statusCode = 404
+        res.end()
+        return
+      }
+      res.statusCode = answer.status
+      if (HEADERS === 'yes') for (const [name, value] of answer.headers) res.setHeader(name, value)
+      else res.setHeader('Content-Type', 'application/json')
+      if (answer.status !== 304) res.setHeader('Content-Length', answer.body.length)
+      res.end(answer.body)
+    })
+    .listen(Number(PORT), '127.0.0.1')
+} else {
+  const app = express()
+  app.disable('etag')
+  app.get('/api/v1/dataset/:dataset/:table/data/', (req, res) => {
+    const answer = known.get(req.originalUrl)
+    if (answer === undefined) {
+      res.sendStatus(404)
+      return
+    }
+    res.status(answer.status)
+    if (HEADERS === 'yes') for (const [name, value] of answer.headers) res.setHeader(name, value)
+    else res.setHeader('Content-Type', 'application/json')
+    if (answer.status === 304) res.end()
+    else res.send(answer.body)
+  })
+  app.listen(Number(PORT), '127.0.0.1')
+}

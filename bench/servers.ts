@@ -1,0 +1,95 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { runLoad, type Load, type LoadResult } from './load.ts'
+import type { Usage } from './probe.ts'
+
+/** A server in a process of its own, watched by the probe. */
+export interface Server {
+  readonly port: number
+  /** What it used since it was last asked. */
+  readonly usage: () => Promise<Usage>
+  readonly stop: () => Promise<void>
+}
+
+/** A load and what the server used for it, per answer. */
+export interface Measured extends LoadResult {
+  readonly cpuMs: number
+  readonly loopBusyMs: number
+  readonly loopDelayMaxMs: number
+  readonly rssMaxMb: number
+}
+
+type Environment = Readonly<Record<string, string>>
+
+let port = 18_100
+
+/** The service itself, with the options of `npm start`. */
+export async function startService(environment: Environment): Promise<Server> {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    readonly scripts: { readonly start: string }
+  }
+  const flags = scripts.start.match(/--[\w-]+(=\S+)?/g) ?? []
+  return start('dist/server/main.js', environment, flags)
+}
+
+/** A bare server that sends what it is told to. */
+export async function startReference(kind: 'http' | 'express', environment: Environment): Promise<Server> {
+  return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
+}
+
+async function start(file: string, environment: Environment, flags: readonly string[]): Promise<Server> {
+  port += 1
+  const own = port
+  const child = fork(file, {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', PORT: String(own), ...environment },
+    execArgv: [...flags, '--import', './dist/bench/probe.js'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  await answers(own, child)
+  return {
+    port: own,
+    usage: () => usageOf(child),
+    stop: async () => {
+      const ended = once(child, 'exit')
+      child.kill()
+      await ended
+    },
+  }
+}
+
+async function answers(own: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
+    const response = await fetch(`http://127.0.0.1:${own}/`).catch(() => null)
+    if (response !== null) return
+    await setTimeout(100)
+  }
+  throw new Error('a server does not answer')
+}
+
+export async function usageOf(child: ChildProcess): Promise<Usage> {
+  child.send('usage')
+  const [usage] = (await once(child, 'message')) as [Usage]
+  return usage
+}
+
+/** Runs a load against a server; `warmUp` runs part of it before, unmeasured. */
+export async function measure(
+  server: Server,
+  load: Omit<Load, 'port'>,
+  warmUp: { readonly seconds: number } | null = null,
+): Promise<Measured> {
+  if (warmUp !== null) await runLoad({ ...load, ...warmUp, requests: Infinity, port: server.port })
+  await server.usage()
+  const result = await runLoad({ ...load, port: server.port })
+  const usage = await server.usage()
+  return {
+    ...result,
+    cpuMs: usage.cpuMs / result.requests,
+    loopBusyMs: usage.loopBusyMs / result.requests,
+    loopDelayMaxMs: usage.loopDelayMaxMs,
+    rssMaxMb: usage.rssMaxBytes / 1e6,
+  }
+}
