@@ -77,7 +77,7 @@ export async function refreshes(
   return [
     plain('errors', '', errors, 0),
     plain('answers that mix snapshots', '', mixed + twice, 0),
-    plain('highest RSS', 'MB', rssMb, 800),
+    plain('highest RSS', 'MB', rssMb, 600),
   ]
 }
 

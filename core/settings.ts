@@ -125,14 +125,14 @@ export const settingRows = {
   }),
   blockCacheBytes: row({
     name: 'BLOCK_CACHE_MB',
-    default: '128',
+    default: '64',
     meaning: 'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none.',
     parse: (text) => megabytes(text, 0),
     expects: expectsMegabytes,
   }),
   pageCacheBytes: row({
     name: 'PAGE_CACHE_MB',
-    default: '64',
+    default: '32',
     meaning: 'Finished answers kept, compressed or not, in megabytes; 0 keeps none.',
     parse: (text) => megabytes(text, 0),
     expects: expectsMegabytes,

@@ -176,7 +176,8 @@ function describe(
 /** Fires when the reader goes away before the answer is sent. */
 function untilGone(res: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  res.once('close', () => gone.abort())
+  if (res.closed) gone.abort()
+  else res.once('close', () => gone.abort())
   return gone.signal
 }
 

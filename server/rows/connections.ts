@@ -53,6 +53,11 @@ export class Connections {
     return this.#idle.length > 0
   }
 
+  /** How many are in line. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
   /** How many queries have begun since the start. */
   get queries(): number {
     return this.#queries

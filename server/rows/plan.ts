@@ -13,7 +13,7 @@ import type { Snapshot } from './snapshot.ts'
  */
 export const blockRowsMost = 2048
 /** Tables with long rows get smaller blocks, since a block is held in memory whole. */
-const blockBytesMost = 4_000_000
+const blockBytesMost = 2_000_000
 
 /** A power of two, so that every block of a table lies in one row group. */
 export function blockRowsOf(manifest: Manifest): number {

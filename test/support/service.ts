@@ -1,5 +1,7 @@
 import { afterAll } from '@jest/globals'
-import type { RequestListener } from 'node:http'
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import request from 'supertest'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
@@ -106,6 +108,23 @@ export async function getPage(app: RequestListener, address: string): Promise<Pa
     .get(pathname + search)
     .expect(200)
   return response.body as Page
+}
+
+/** An answer as it goes over the wire: not decompressed, and asked for without the headers that clients add. */
+export async function rawGet(
+  app: RequestListener,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }> {
+  const server = http.createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const asked = http.get({ port, host: '127.0.0.1', path: target, headers, agent: false })
+  const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  server.close()
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
 }
 
 /** All pages from an address on, by their `next`. */

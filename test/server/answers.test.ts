@@ -1,0 +1,356 @@
+import net from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import zlib from 'node:zlib'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { blockRowsMost } from '../../server/rows/plan.ts'
+import { listen } from '../../server/http/listen.ts'
+import { freePort } from '../support/ports.ts'
+import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+const rows = '/api/v1/dataset/d/t/data/'
+const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
+
+/** More than a block, so that there are several. */
+const rowCount = 2 * blockRowsMost + 100
+const endless = {
+  sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
+  parameters: [],
+}
+
+let shop: Workshop
+beforeAll(async () => {
+  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(10)}${n}`)
+  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest()
+})
+
+const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
+  (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
+
+describe('an unchanged answer', () => {
+  test.each(three)('%s is a 304 without a body and without a query', async (target) => {
+    const service = await serve(shop)
+    const first = await rawGet(service.app, target)
+    const { queries } = service.connections
+    const again = await rawGet(service.app, target, { 'If-None-Match': first.headers['etag'] ?? '' })
+    expect([again.status, again.body.length, service.connections.queries]).toEqual([304, 0, queries])
+    const names = ['etag', 'last-modified', 'cache-control', 'vary', 'acervo-snapshot', 'acervo-notice']
+    expect(names.map((name) => again.headers[name])).toEqual(names.map((name) => first.headers[name]))
+    expect(first.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=600')
+  })
+
+  test.each<[form: string, header: (tag: string) => string, status: number]>([
+    ['the tag', (tag) => tag, 304],
+    ['its weak form', (tag) => `W/${tag}`, 304],
+    ['any', () => '*', 304],
+    ['any, with spaces', () => ' * ', 304],
+    ['a list', (tag) => `"a", ${tag} , W/"b"`, 304],
+    ['a list without spaces', (tag) => `"a",${tag}`, 304],
+    ['a list of tags with commas', (tag) => `"a,b", ${tag}`, 304],
+    ['another tag', () => '"a"', 200],
+    ['a tag that holds it', (tag) => `"x${tag.slice(1)}`, 200],
+    ['without quotes', (tag) => tag.replaceAll('"', ''), 200],
+    ['of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
+    ['nothing', () => '', 200],
+    ['junk', () => '"', 200],
+  ])('If-None-Match: %s', async (_form, header, status) => {
+    const service = await serve(shop)
+    const target = `${rows}?page_size=10`
+    const answer = await rawGet(service.app, target, {
+      'If-None-Match': header(await tagOf(service, target)),
+    })
+    expect([answer.status, answer.body.length > 0]).toEqual([status, status === 200])
+  })
+
+  test.each<[since: string, more: Record<string, string>, status: number]>([
+    ['Fri, 02 Jan 2026 03:04:05 GMT', {}, 304],
+    ['Fri, 02 Jan 2026 03:04:06 GMT', {}, 200],
+    ['Thu, 01 Jan 2026 03:04:05 GMT', {}, 200],
+    ['yesterday', {}, 200],
+    ['Fri, 02 Jan 2026 03:04:05 GMT', { 'If-None-Match': '"a"' }, 200],
+  ])('If-Modified-Since: %s %j answers %i', async (since, more, status) => {
+    const service = await serve(shop)
+    const answer = await rawGet(service.app, rows, { 'If-Modified-Since': since, ...more })
+    expect([answer.status, answer.headers['last-modified']]).toEqual([
+      status,
+      'Fri, 02 Jan 2026 03:04:05 GMT',
+    ])
+  })
+
+  test('is known by the same tag in every process, and by no other answer', async () => {
+    const [one, other] = [await serve(shop), await serve(shop)]
+    const targets = [
+      ...three,
+      rows,
+      `${rows}?page_size=1000`,
+      `${rows}?page_size=10&page=2`,
+      `${rows}?page_size=20`,
+      '/api/dataset/d/t/data?page_size=10',
+      '/api/dataset/d/t/data/?page_size=10',
+    ]
+    const tags = await Promise.all(targets.map((target) => tagOf(one, target)))
+    expect(await Promise.all(targets.map((target) => tagOf(other, target)))).toEqual(tags)
+    expect(new Set(tags).size).toBe(tags.length)
+    // The order of parameters and the words for a page do not matter.
+    expect(await tagOf(one, `${rows}?page=2&page_size=10`)).toBe(tags[5])
+    const last = Math.ceil(rowCount / 10)
+    expect(await tagOf(one, `${rows}?page_size=10&page=last`)).toBe(
+      await tagOf(one, `${rows}?page_size=10&page=${last}`),
+    )
+  })
+
+  test('is told from one with other addresses in it', async () => {
+    const moved = await serve(shop, { publicUrl: new URL('https://data.example.org') })
+    const here = await serve(shop)
+    for (const target of three) expect(await tagOf(moved, target)).not.toBe(await tagOf(here, target))
+  })
+})
+
+test.each(['?page=0', '?a=1', '?page=99999', '?snapshot=x'])(
+  'the error of %s is not kept anywhere and has no tag',
+  async (query) => {
+    const { headers } = await rawGet((await serve(shop)).app, rows + query)
+    expect([headers['cache-control'], headers['etag'], headers['last-modified']]).toEqual([
+      'no-store',
+      undefined,
+      undefined,
+    ])
+  },
+)
+
+const hasZstd = 'zstdDecompress' in zlib
+const best = hasZstd ? 'zstd' : 'br'
+const plain: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  br: (body) => zlib.brotliDecompressSync(body),
+  gzip: (body) => zlib.gunzipSync(body),
+  zstd: (body) =>
+    (zlib as unknown as { zstdDecompressSync: (body: Buffer) => Buffer }).zstdDecompressSync(body),
+}
+
+describe('compression', () => {
+  test.each<[acceptEncoding: string, encoding: string | undefined]>([
+    ['gzip', 'gzip'],
+    ['gzip, deflate', 'gzip'],
+    ['x-gzip', undefined],
+    ['br', 'br'],
+    ['gzip, br', 'br'],
+    ['GZIP', 'gzip'],
+    ['gzip;q=1, br;q=0.5', 'gzip'],
+    ['br;q=0, gzip;q=0.1', 'gzip'],
+    ['identity', undefined],
+    ['identity;q=1, gzip;q=0.5', undefined],
+    ['gzip;q=0', undefined],
+    ['deflate', undefined],
+    ['*', best],
+    ['*;q=0', undefined],
+    ['', undefined],
+    ['zstd', hasZstd ? 'zstd' : undefined],
+    ['gzip, deflate, br, zstd', best],
+    [';;,=', undefined],
+  ])('Accept-Encoding: %s', async (acceptEncoding, encoding) => {
+    const service = await serve(shop)
+    const identity = await rawGet(service.app, rows)
+    const answer = await rawGet(service.app, rows, { 'Accept-Encoding': acceptEncoding })
+    const body = encoding === undefined ? answer.body : plain[encoding]?.(answer.body)
+    expect([answer.headers['content-encoding'], body?.equals(identity.body)]).toEqual([encoding, true])
+    expect(answer.headers['content-length']).toBe(String(answer.body.length))
+    expect(answer.headers['vary']).toBe('Accept, Accept-Encoding')
+    const suffix = encoding === undefined ? '"' : `-${encoding}"`
+    expect(answer.headers['etag']).toBe(identity.headers['etag']?.replace(/"$/, suffix))
+    const again = await rawGet(service.app, rows, {
+      'Accept-Encoding': acceptEncoding,
+      'If-None-Match': answer.headers['etag'] ?? '',
+    })
+    expect(again.status).toBe(304)
+  })
+
+  test('a small answer is sent as it is', async () => {
+    const { headers, body } = await rawGet((await serve(shop)).app, `${rows}?page_size=1`, {
+      'Accept-Encoding': 'gzip',
+    })
+    expect([headers['content-encoding'], body.toString().startsWith('{"count":')]).toEqual([undefined, true])
+    expect(headers['etag']).toMatch(/^"[\w-]{22}"$/)
+  })
+
+  test('HEAD tells the length and coding of what GET sends', async () => {
+    const { app } = await serve(shop)
+    const head = await request(app).head(rows).set('Accept-Encoding', 'gzip').expect(200)
+    const get = await request(app).get(rows).set('Accept-Encoding', 'gzip').expect(200)
+    const names = ['content-encoding', 'content-length', 'etag'] as const
+    expect(names.map((name) => head.headers[name] as unknown)).toEqual(
+      names.map((name) => get.headers[name] as unknown),
+    )
+    expect(head.headers['content-encoding']).toBe('gzip')
+  })
+
+  test('past its bound readers get what is at hand, and the bytes as they are', async () => {
+    const service = await serve(shop, { compressionsMax: 0 })
+    const encodingOf = async (): Promise<string | undefined> =>
+      (await rawGet(service.app, rows, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding']
+    expect(await encodingOf()).toBeUndefined()
+    // Who refuses the bytes as they are gets them compressed all the same.
+    const strict = await rawGet(service.app, rows, { 'Accept-Encoding': 'gzip, identity;q=0' })
+    expect(strict.headers['content-encoding']).toBe('gzip')
+    expect(await encodingOf()).toBe('gzip')
+  })
+})
+
+describe('work that is done once', () => {
+  test.each(['identity', 'gzip'])(
+    '100 simultaneous requests for one cold page (%s) are one query',
+    async (encoding) => {
+      const service = await serve(shop)
+      const target = `${rows}?page_size=100&page=3`
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => rawGet(service.app, target, { 'Accept-Encoding': encoding })),
+      )
+      expect(new Set(answers.map(({ status, body }) => `${status} ${body.toString('base64')}`)).size).toBe(1)
+      expect([answers[0]?.status, service.connections.queries]).toEqual([200, 1])
+    },
+  )
+
+  test('a walk reads each block once, whatever the size of its pages', async () => {
+    const service = await serve(shop)
+    for (const size of [37, 100, 999, 10_000]) {
+      const pages = await walk(service.app, `${rows}?page_size=${size}`)
+      expect(pages.flatMap(({ results }) => results.map(({ n }) => n))).toEqual([
+        ...Array.from({ length: rowCount }).keys(),
+      ])
+    }
+    expect(service.connections.queries).toBe(3)
+  })
+
+  test('a walk finds the next block read already', async () => {
+    const service = await serve(shop)
+    await getPage(service.app, `${rows}?page_size=1024&page=1`)
+    expect(service.connections.queries).toBe(1)
+    // This page ends the block, and found it: whoever asks for it is on a walk.
+    await getPage(service.app, `${rows}?page_size=1024&page=2`)
+    for (let wait = 0; wait < 200 && service.connections.queries < 2; wait += 1) await setTimeout(10)
+    expect(service.connections.queries).toBe(2)
+    await getPage(service.app, `${rows}?page_size=1024&page=3`)
+    expect(service.connections.queries).toBe(2)
+  })
+
+  test('a page that is asked for twice is kept whole, one that is asked for once is not', async () => {
+    const service = await serve(shop, { blockBytes: 0 })
+    const target = `${rows}?page_size=10`
+    const queries: number[] = []
+    const bodies: string[] = []
+    for (let time = 0; time < 4; time += 1) {
+      bodies.push((await rawGet(service.app, target)).body.toString())
+      queries.push(service.connections.queries)
+    }
+    expect(queries).toEqual([1, 2, 2, 2])
+    expect(new Set(bodies).size).toBe(1)
+  })
+
+  test('what is kept stays within its bytes, the least recently used goes first', async () => {
+    const form = { 'Accept-Encoding': 'br' }
+    const { body } = await rawGet((await serve(shop)).app, `${rows}?page_size=500&page=2`, form)
+    const service = await serve(shop, { blockBytes: 0, keptBytesMax: Math.round(2.5 * body.length) })
+    const ask = async (page: number): Promise<number> => {
+      const before = service.connections.queries
+      await rawGet(service.app, `${rows}?page_size=500&page=${page}`, form)
+      return service.connections.queries - before
+    }
+    expect([await ask(1), await ask(1)]).toEqual([1, 0])
+    for (const page of [2, 3, 4, 5, 6]) await ask(page)
+    expect([await ask(6), await ask(1)]).toEqual([0, 1])
+  })
+})
+
+describe('under pressure', () => {
+  test('what is at hand is answered while the line is full, and new work is refused before it begins', async () => {
+    const service = await serve(shop, { connections: 1, queueTimeoutMs: 100 })
+    const kept = `${rows}?page_size=10`
+    const tag = await tagOf(service, kept)
+    const stop = new AbortController()
+    const held = service.connections.json(endless, stop.signal).catch((error: unknown) => error)
+    const [cold, warm, unchanged, list] = await Promise.all([
+      rawGet(service.app, `${rows}?page_size=10&page=400`),
+      rawGet(service.app, kept),
+      rawGet(service.app, `${rows}?page_size=10`, { 'If-None-Match': tag }),
+      rawGet(service.app, '/api/v1/datasets/'),
+    ])
+    expect([cold.status, warm.status, unchanged.status, list.status]).toEqual([503, 200, 304, 200])
+    expect([cold.headers['retry-after'], cold.headers['cache-control']]).toEqual(['5', 'no-store'])
+    expect(JSON.parse(cold.body.toString())).toMatchObject({ type: 'urn:acervo:problem:overloaded' })
+    expect(service.connections.queries).toBe(2)
+    stop.abort()
+    await held
+    expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
+  })
+
+  test('the line has a length, past which nobody waits', async () => {
+    const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, stop.signal).catch((error: unknown) => error)
+    const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
+    for (let wait = 0; wait < 100 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
+    const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)
+    stop.abort()
+    await held
+    expect([refused.status, (await waiting).status]).toEqual([503, 200])
+  })
+
+  test('a reader who does not take an answer is cut off, and holds up only new work', async () => {
+    const big = `${rows}?page_size=10000`
+    const wide = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': `n,s\n${Array.from({ length: 200 }, (_, n) => `${n},${'x'.repeat(200_000)}`).join('\n')}\n`,
+    })
+    await wide.ingest()
+    const service = await serve(wide, { sendTimeoutMs: 1000, unsentBytesMax: 1_000_000 })
+    const port = await freePort()
+    const listening = await listen(service.app, {
+      host: '127.0.0.1',
+      port,
+      log: service.log,
+      longestAnswerMs: 60_000,
+      connectionsMax: 10,
+      headersTimeoutMs: 10_000,
+    })
+    await tagOf(service, `${rows}?page_size=2`)
+    const tag = await tagOf(service, `${rows}?page_size=2`)
+    const silent = net.connect(port, '127.0.0.1')
+    silent.pause()
+    silent.write(`GET ${big} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const status = async (target: string, more: Record<string, string> = {}): Promise<number> =>
+      (await rawGet(service.app, target, more)).status
+    for (
+      let wait = 0;
+      wait < 500 && (await status(`${rows}?page_size=3&page=${1 + (wait % 60)}`)) === 200;
+      wait += 1
+    ) {
+      await setTimeout(10)
+    }
+    expect([
+      await status(`${rows}?page_size=4`),
+      await status(`${rows}?page_size=2`),
+      await status(`${rows}?page_size=2`, { 'If-None-Match': tag }),
+    ]).toEqual([503, 200, 304])
+    const closed = new Promise((resolve) => silent.once('close', resolve))
+    silent.on('error', () => undefined).resume()
+    await closed
+    expect(await status(`${rows}?page_size=4`)).toBe(200)
+    await listening.stop()
+  })
+})
+
+test('Server-Timing tells what a live page took, and nothing of a kept one', async () => {
+  const service = await serve(shop)
+  const timings: (string | undefined)[] = []
+  for (let time = 0; time < 3; time += 1) {
+    const { headers } = await rawGet(service.app, `${rows}?page_size=10`)
+    timings.push(headers['server-timing']?.toString())
+  }
+  const [cold = '', warm, kept] = timings
+  const [, query] = /^queue;dur=[\d.]+, query;dur=([\d.]+), send;dur=[\d.]+$/.exec(cold) ?? []
+  expect(Number(query)).toBeGreaterThan(0)
+  expect(warm).toMatch(/^queue;dur=0.00, query;dur=0.00, send;dur=[\d.]+$/)
+  expect(kept).toBeUndefined()
+})
