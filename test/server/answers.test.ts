@@ -333,6 +333,8 @@ describe('under pressure', () => {
       await status(`${rows}?page_size=2`),
       await status(`${rows}?page_size=2`, { 'If-None-Match': tag }),
     ]).toEqual([503, 200, 304])
+    // Past its time nothing more comes, though the reader begins to read.
+    await setTimeout(1500)
     const closed = new Promise((resolve) => silent.once('close', resolve))
     silent.on('error', () => undefined).resume()
     await closed

@@ -1,0 +1,199 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, test } from '@jest/globals'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { removable } from '../../server/rows/retention.ts'
+import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+const rows = '/api/v1/dataset/d/t/data/'
+const hourMs = 3_600_000
+const dayAgo = Date.now() - 24 * hourMs
+
+const csv = (version: number): string =>
+  `n,version\n${Array.from({ length: 20 + version }, (_, n) => `${n},${version}`).join('\n')}\n`
+
+/** Publishes version after version, an hour apart, and returns the ids. */
+async function published(shop: Workshop, versions: readonly number[], end = dayAgo): Promise<SnapshotId[]> {
+  const ids: SnapshotId[] = []
+  for (const version of versions) {
+    await shop.write('d/t.csv', csv(version))
+    const [outcome] = await shop.ingest({
+      partRows: 8,
+      now: () => new Date(end - (versions.length - 1 - versions.indexOf(version)) * hourMs),
+    })
+    if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+    ids.push(outcome.manifest.snapshot)
+  }
+  return ids
+}
+
+async function shopOf(versions: readonly number[]): Promise<{ shop: Workshop; ids: SnapshotId[] }> {
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer', 'version:integer'], order: ['n'] }))
+  return { shop, ids: await published(shop, versions) }
+}
+
+const json = async (service: Service, target: string) => {
+  const { status, headers, body } = await rawGet(service.app, target)
+  return { status, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
+}
+
+describe('a pinned walk', () => {
+  test('stays on its snapshot through a refresh, and says which it is', async () => {
+    const { shop, ids } = await shopOf([1])
+    const service = await serve(shop)
+    const first = await json(service, `${rows}?page_size=5&snapshot=current`)
+    expect([first.headers['acervo-snapshot'], first.body['next']]).toEqual([
+      ids[0],
+      `http://localhost:8000${rows}?page=2&page_size=5&snapshot=${ids[0]}`,
+    ])
+    const [newer] = await published(shop, [2], dayAgo + hourMs)
+    await service.snapshots.refresh()
+    const rest = await walk(service.app, String(first.body['next']))
+    const all = [
+      ...(first.body['results'] as Record<string, unknown>[]),
+      ...rest.flatMap((page) => page.results),
+    ]
+    expect(all).toEqual(Array.from({ length: 21 }, (_, n) => ({ n, version: 1 })))
+    const plain = await json(service, `${rows}?page_size=5`)
+    expect([plain.headers['acervo-snapshot'], plain.body['count'], plain.body['next']]).toEqual([
+      newer,
+      22,
+      `http://localhost:8000${rows}?page=2&page_size=5`,
+    ])
+  })
+
+  test('is cached for as long as one likes, but where it begins is not', async () => {
+    const { shop, ids } = await shopOf([1])
+    const service = await serve(shop)
+    const caching = async (query: string): Promise<unknown> =>
+      (await rawGet(service.app, rows + query)).headers['cache-control']
+    expect(await caching(`?snapshot=${ids[0]}`)).toBe('public, max-age=31536000, immutable')
+    expect(await caching('?snapshot=current')).toBe('public, max-age=60, stale-while-revalidate=600')
+  })
+
+  test('goes on in a server that began after the refresh', async () => {
+    const { shop, ids } = await shopOf([1, 2])
+    const service = await serve(shop)
+    const pages = await walk(service.app, `${rows}?page_size=5&snapshot=${ids[0]}`)
+    expect(pages.flatMap((page) => page.results)).toEqual(
+      Array.from({ length: 21 }, (_, n) => ({ n, version: 1 })),
+    )
+  })
+
+  test.each([
+    'x',
+    'CURRENT',
+    '20260102T030405Z',
+    '20260102T030405Z-0123456789ag',
+    '../t',
+    '20260102T030405Z-0123456789ab/',
+  ])('snapshot=%s is refused by name', async (id) => {
+    const { shop } = await shopOf([1])
+    const { status, body } = await json(await serve(shop), `${rows}?snapshot=${encodeURIComponent(id)}`)
+    expect([status, body['errors']]).toEqual([
+      400,
+      [
+        {
+          parameter: 'snapshot',
+          message:
+            'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
+        },
+      ],
+    ])
+  })
+
+  test('of a snapshot that is not kept ends with 410, which leads to the current one', async () => {
+    const { shop, ids } = await shopOf([1])
+    const service = await serve(shop)
+    const gone = '20200101T000000Z-0123456789ab'
+    const { status, headers, body } = await json(service, `${rows}?page=3&page_size=5&snapshot=${gone}`)
+    const newest = `http://localhost:8000${rows}?snapshot=${ids[0]}`
+    expect([status, headers['link'], headers['cache-control'], body['type'], body['detail']]).toEqual([
+      410,
+      `<${newest}>; rel="latest-version"`,
+      'no-store',
+      'urn:acervo:problem:snapshot-gone',
+      `The snapshot ${gone} of d/t is not kept here any more; the current one is at ${newest}.`,
+    ])
+  })
+
+  test.each<[what: string, spoil: (folder: string) => Promise<void>]>([
+    ['without its manifest', (folder) => rm(path.join(folder, 'manifest.json'))],
+    ['with a part that is gone', (folder) => rm(path.join(folder, 'part-00001.parquet'))],
+    ['with a part that was changed', (folder) => writeFile(path.join(folder, 'part-00001.parquet'), 'x')],
+  ])('never shows a snapshot %s', async (_what, spoil) => {
+    const { shop, ids } = await shopOf([1, 2])
+    await spoil(path.join(shop.warehouse, 'd', 't', String(ids[0])))
+    const service = await serve(shop)
+    expect((await json(service, `${rows}?snapshot=${ids[0]}`)).status).toBe(410)
+    expect((await getPage(service.app, rows)).count).toBe(22)
+  })
+})
+
+const idOf = (hours: number): SnapshotId =>
+  `${new Date(Date.UTC(2026, 0, 1, hours)).toISOString().replaceAll(/[-:]|\.\d+Z/g, '')}Z-0123456789ab`
+const at = (hours: number): Date => new Date(Date.UTC(2026, 0, 1, hours))
+
+const onDisk = async (shop: Workshop): Promise<string[]> =>
+  (await readdir(path.join(shop.warehouse, 'd', 't'))).filter((name) => name.includes('Z-')).toSorted()
+
+describe('old snapshots', () => {
+  test.each<
+    [
+      what: string,
+      ids: number[],
+      current: number,
+      now: number,
+      count: number,
+      graceHours: number,
+      gone: number[],
+    ]
+  >([
+    ['the newest stay', [1, 2, 3, 4], 4, 100, 2, 0, [1, 2]],
+    ['more of them where asked', [1, 2, 3, 4], 4, 100, 3, 0, [1]],
+    ['none goes within its grace', [1, 2, 3, 4], 4, 5, 2, 24, []],
+    ['grace begins with the next one', [1, 2, 3, 4], 4, 27, 2, 24, [1, 2]],
+    ['the current one stays, however old', [1, 2, 3, 4], 1, 100, 2, 0, [2]],
+    ['one alone stays', [1], 1, 100, 2, 0, []],
+    ['two stay', [1, 2], 2, 100, 2, 0, []],
+    ['order does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
+  ])('%s', (_what, ids, current, now, count, graceHours, gone) => {
+    const retention = { count, graceMs: graceHours * hourMs }
+    const found = removable(ids.map(idOf), idOf(current), at(now), retention)
+    expect(found.toSorted()).toEqual(gone.map(idOf))
+  })
+
+  test('are removed by the server, and nothing else is', async () => {
+    const { shop, ids } = await shopOf([1, 2, 3, 4])
+    const service = await serve(shop, { retention: { count: 2, graceMs: 0 } })
+    expect(await onDisk(shop)).toEqual(ids.slice(2))
+    expect(service.logged()).toContain('old snapshot removed')
+    expect((await json(service, `${rows}?snapshot=${ids[1]}`)).status).toBe(410)
+    expect((await json(service, `${rows}?snapshot=${ids[2]}`)).status).toBe(200)
+    await stat(path.join(shop.warehouse, 'd', 't', 'current.json'))
+  })
+
+  test('stay while a request uses them', async () => {
+    const { shop, ids } = await shopOf([1, 2])
+    const service = await serve(shop, { connections: 1, retention: { count: 2, graceMs: 0 } })
+    const stop = new AbortController()
+    const endless = {
+      sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
+      parameters: [],
+    }
+    const held = service.connections.json(endless, stop.signal).catch((error: unknown) => error)
+    const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)
+    for (let wait = 0; wait < 200 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
+    const newer = await published(shop, [3, 4], dayAgo + 2 * hourMs)
+    await service.snapshots.refresh()
+    expect(await onDisk(shop)).toEqual([ids[0], ...newer])
+    stop.abort()
+    await held
+    const { status, body } = await waiting
+    expect([status, (JSON.parse(body.toString()) as { count: number }).count]).toEqual([200, 21])
+    await service.snapshots.refresh()
+    expect(await onDisk(shop)).toEqual(newer)
+  })
+})
