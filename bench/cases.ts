@@ -73,13 +73,13 @@ export async function livePages(bench: Bench): Promise<Line[]> {
     await runLoad({
       port: service.port,
       connections: 1,
-      requests: 300,
-      target: (n) => pageOf('small', 1 + n),
+      requests: 3000,
+      target: (n) => pageOf('small', 1 + (n % 900)),
     })
-    walk.push(await measure(service, { connections: 1, requests: 2000, target: next }))
+    walk.push(await measure(service, { connections: 1, requests: 6000, target: next }))
     const eighth = Math.floor(bench.pages / 8)
     const eight = (n: number): string => pageOf('large', 1 + (n % 8) * eighth + Math.floor(n / 8))
-    walks.push(await measure(service, { connections: 8, requests: 4000, target: eight }))
+    walks.push(await measure(service, { connections: 8, requests: 6000, target: eight }))
     const anywhere = (): string => pageOf('large', 1 + below(bench.pages))
     random.push(await measure(service, { connections: 1, requests: 300, target: anywhere }))
     const thousand = (n: number): string => pageOf('large', 1 + (n % 8), 1000)
