@@ -4,6 +4,7 @@ import type { Catalog } from '../core/catalog/catalog.ts'
 import { addressesOf } from './http/addresses.ts'
 import type { Answers } from './http/answers.ts'
 import { freshnessOf } from './http/freshness.ts'
+import { clientOf } from './http/client.ts'
 import { commonHeaders } from './http/headers.ts'
 import { sparingUse, type Limiter } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
@@ -59,10 +60,10 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   app.set('query parser', false)
   app.use(requireDecodable)
 
+  const client = clientOf(options.trustProxy)
   const advice = 'For a complete dataset, download its files through the links of its dataset page.'
   const limiter = (kind: 'rows' | 'catalog'): Limiter | null => {
-    const { rateLimits, trustProxy } = options
-    return rateLimits ? sparingUse({ kind, limits: catalog.limits[kind], advice, trustProxy }) : null
+    return options.rateLimits ? sparingUse({ kind, limits: catalog.limits[kind], advice, client }) : null
   }
   const catalogService = {
     catalog,
@@ -81,7 +82,8 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
       datasetDetail(family, catalogService),
       tableRows(family, rowService),
     ]
-    for (const resource of resources) mount(router, resource, family.trailingSlash, { answers, shortcuts })
+    for (const resource of resources)
+      mount(router, resource, family.trailingSlash, { answers, shortcuts, client })
     app.use(family.prefix, router)
   }
 

@@ -20,9 +20,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['core/nearest.ts'],
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
-  'express-rate-limit': ['server/http/limits.ts'],
+  'express-rate-limit': ['server/http/client.ts', 'server/http/limits.ts'],
   'lru-cache': ['server/http/answers.ts', 'server/rows/blocks.ts'],
-  'proxy-addr': ['server/http/limits.ts'],
+  'proxy-addr': ['server/http/client.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts'],
   pino: ['server/http/logging.ts'],
 }

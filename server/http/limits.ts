@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ipKeyGenerator, rateLimit, type RateLimitInfo } from 'express-rate-limit'
+import { rateLimit, type RateLimitInfo } from 'express-rate-limit'
 import type { Request, Response } from 'express'
-import proxyAddress from 'proxy-addr'
 import type { Limit } from '../../core/catalog/catalog.ts'
+import type { ClientOf } from './client.ts'
 import { Problem } from './problems.ts'
 
 /** Counts a request; throws Problem too-many-requests where its client has had enough. */
@@ -14,24 +14,21 @@ export interface SparingUse {
   readonly limits: readonly Limit[]
   /** A sentence on what to do instead. */
   readonly advice: string
-  /** Proxies in front whose X-Forwarded-For is believed. */
-  readonly trustProxy: number
+  readonly client: ClientOf
 }
 
 /**
  * The sparing-use limits (spec: Limits 1), per client address; all must let a request pass. They count in
  * the memory of the process, and tell how much is left in the RateLimit headers (draft 8).
  */
-export function sparingUse({ kind, limits, advice, trustProxy }: SparingUse): Limiter {
-  const clientOf = (req: IncomingMessage): string =>
-    ipKeyGenerator(proxyAddress(req, (_address, hop) => hop < trustProxy))
+export function sparingUse({ kind, limits, advice, client }: SparingUse): Limiter {
   const counters = limits.map(({ requests, per, windowMs }) => {
     const property = `${kind}-${per}`
     const count = rateLimit({
       limit: requests,
       windowMs,
       requestPropertyName: property,
-      keyGenerator: clientOf,
+      keyGenerator: client,
       // Ours, below: those of the library need Express, and hash the client's address each time.
       standardHeaders: false,
       legacyHeaders: false,

@@ -3,6 +3,7 @@ import type { RequestHandler, Router } from 'express'
 import type { Answers, NamedAnswer } from './answers.ts'
 import { sendJson } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
+import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
 import type { Limiter } from './limits.ts'
 import { mediaTypes } from './negotiation.ts'
@@ -15,6 +16,8 @@ export interface Ask {
   /** Path and query as they came. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
+  /** Who asks. */
+  readonly client: string
 }
 
 /** An address shape and how it answers. */
@@ -32,6 +35,7 @@ export interface Resource {
 export interface Serving {
   readonly answers: Answers
   readonly shortcuts: Shortcuts
+  readonly client: ClientOf
 }
 
 /**
@@ -44,7 +48,7 @@ export function mount(
   router: Router,
   { path, name, description, limiter, find }: Resource,
   slashed: boolean,
-  { answers, shortcuts }: Serving,
+  { answers, shortcuts, client }: Serving,
 ): void {
   const describe: RequestHandler = (_req, res) =>
     sendJson(res, [JSON.stringify({ name, description, renders: mediaTypes, parses: [] })])
@@ -52,7 +56,11 @@ export function mount(
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       await limiter?.(plain, out)
-      await answers.send(plain, out, await find({ params, target, headers: plain.headers }))
+      await answers.send(
+        plain,
+        out,
+        await find({ params, target, headers: plain.headers, client: client(plain) }),
+      )
     }
     await answerTo(req, res, originalUrl)
     shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))

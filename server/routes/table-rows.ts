@@ -23,7 +23,7 @@ export function tableRows(family: Family, service: RowService): Resource {
     name: 'Table Rows',
     description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
     limiter,
-    find: async ({ params, target, headers }) => {
+    find: async ({ params, target, headers, client }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       const ask = parseRowAsk(table, target)
@@ -48,7 +48,7 @@ export function tableRows(family: Family, service: RowService): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
-            return pageBody(page, blocks, signal)
+            return pageBody(page, blocks, { signal, client })
           }),
       }
     },

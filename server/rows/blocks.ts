@@ -22,6 +22,13 @@ export function rowsOf({ bytes, ends }: Block, first: number, rows: number): Uin
   return bytes.subarray(start, ends[first + rows - 1])
 }
 
+/** Who waits for a page. */
+export interface Reader {
+  readonly client: string
+  /** Fires when the reader has gone. */
+  readonly signal: () => AbortSignal
+}
+
 /** The rows of a cut, and what it took to read them now. */
 export interface ReadRows {
   readonly bytes: Uint8Array
@@ -54,16 +61,17 @@ export class Blocks {
    * Reads the block of a cut, once for all who want it at the same time. Where a block of unusually long rows
    * does not fit into memory, the rows of the cut alone are read.
    *
-   * @param signal stops the work when nobody wants it any more
    * @throws Problem overloaded, query-timeout or page-too-large
    */
-  async read(snapshot: Snapshot, cut: Cut, signal: AbortSignal): Promise<ReadRows> {
+  async read(snapshot: Snapshot, cut: Cut, reader: Reader): Promise<ReadRows> {
+    const { client } = reader
+    const signal = reader.signal()
     try {
-      const block = await this.#block(snapshot, cut, signal)
+      const block = await this.#block(snapshot, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
-      return this.#query(snapshot, cut, signal)
+      return this.#query(snapshot, cut, client, signal)
     }
   }
 
@@ -73,22 +81,23 @@ export class Blocks {
     if (this.#kept === null || next === null || !this.#connections.isFree) return
     if (this.#kept.has(keyOf(snapshot, next))) return
     // Whoever asks for the block itself gets its error.
-    this.#block(snapshot, next, AbortSignal.timeout(foreseenMs)).catch(() => undefined)
+    this.#block(snapshot, next, nobody, AbortSignal.timeout(foreseenMs)).catch(() => undefined)
   }
 
-  async #block(snapshot: Snapshot, name: BlockName, signal: AbortSignal): Promise<Block> {
+  async #block(snapshot: Snapshot, name: BlockName, client: string, signal: AbortSignal): Promise<Block> {
     const key = keyOf(snapshot, name)
     return this.#flights.join(key, signal, async (stop) => {
-      const block = await this.#query(snapshot, wholeOf(snapshot, name), stop)
+      const block = await this.#query(snapshot, wholeOf(snapshot, name), client, stop)
       this.#kept?.set(key, block)
       return block
     })
   }
 
-  async #query(snapshot: Snapshot, cut: Cut, signal: AbortSignal): Promise<Block> {
+  async #query(snapshot: Snapshot, cut: Cut, client: string, signal: AbortSignal): Promise<Block> {
     return snapshot.inUse.during(async () => {
       const { timing, bytes, lengths, isInOrder } = await this.#connections.json(
         planRows(snapshot, cut),
+        client,
         signal,
       )
       if (!isInOrder) throw new Error(`rows of ${keyOf(snapshot, cut)} came out of order`)
@@ -99,6 +108,7 @@ export class Blocks {
 
 /** What is read for nobody yet is not worth more time. */
 const foreseenMs = 1000
+const nobody = 'nobody yet'
 
 function keyOf({ table, manifest }: Snapshot, { part, block }: BlockName): string {
   return `${tableId(table)}/${manifest.snapshot}/${part}/${block}`

@@ -6,6 +6,7 @@ import {
   type JsonTexts,
 } from '../../core/warehouse/duckdb.ts'
 import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
+import { Line } from './line.ts'
 import type { Plan } from './plan.ts'
 
 export interface ConnectionLimits {
@@ -25,13 +26,13 @@ export interface Timing {
 }
 
 /**
- * A fixed number of connections behind a first-come line. A connection runs one statement at a time, and all
+ * A fixed number of connections behind a line, in turn by client. A connection runs one statement at a time, and all
  * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
  * served in time is told so without any work having been done for it.
  */
 export class Connections {
   readonly #idle: Connection[]
-  readonly #waiting = new Set<(connection: Connection) => void>()
+  readonly #line = new Line<(connection: Connection) => void>()
   readonly #size: number
   readonly #limits: ConnectionLimits
   #queries = 0
@@ -55,7 +56,7 @@ export class Connections {
 
   /** How many are in line. */
   get waiting(): number {
-    return this.#waiting.size
+    return this.#line.size
   }
 
   /** How many queries have begun since the start. */
@@ -66,12 +67,17 @@ export class Connections {
   /**
    * Runs one statement, on a connection of its own meanwhile.
    *
+   * @param client whose turn it takes
    * @param signal leaves the line and stops the statement, for readers who have gone
    * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
    */
-  async json({ sql, parameters }: Plan, signal: AbortSignal): Promise<JsonTexts & { timing: Timing }> {
+  async json(
+    { sql, parameters }: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<JsonTexts & { timing: Timing }> {
     const asked = performance.now()
-    const connection = await this.#take(signal)
+    const connection = await this.#take(client, signal)
     const begun = performance.now()
     this.#queries += 1
     try {
@@ -92,21 +98,21 @@ export class Connections {
   async close(): Promise<void> {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
-        this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.add(resolve)))
+        this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#line.join('the end', resolve)))
       idle.close()
     }
   }
 
-  async #take(signal: AbortSignal): Promise<Connection> {
+  async #take(client: string, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
     const idle = this.#idle.pop()
     if (idle !== undefined) return idle
     const { queueTimeoutMs, queueLengthMax } = this.#limits
-    if (this.#waiting.size >= queueLengthMax) throw full()
+    if (this.#line.size >= queueLengthMax) throw full()
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown): void => {
         settle()
-        this.#waiting.delete(serve)
+        this.#line.leave(client, serve)
         reject(reason)
       }
       const gone = (): void => leave(signal.reason)
@@ -120,17 +126,14 @@ export class Connections {
         resolve(connection)
       }
       signal.addEventListener('abort', gone)
-      this.#waiting.add(serve)
+      this.#line.join(client, serve)
     })
   }
 
   #giveBack(connection: Connection): void {
-    const [next] = this.#waiting
+    const next = this.#line.next()
     if (next === undefined) this.#idle.push(connection)
-    else {
-      this.#waiting.delete(next)
-      next(connection)
-    }
+    else next(connection)
   }
 }
 

@@ -4,7 +4,7 @@ import { withQuery } from '../http/addresses.ts'
 import { pageTooLarge } from '../http/problems.ts'
 import { nameOf, type Body } from '../http/answers.ts'
 import type { RowAsk } from './ask.ts'
-import type { Blocks, ReadRows } from './blocks.ts'
+import type { Blocks, Reader, ReadRows } from './blocks.ts'
 import { cutsOf, rowBytesOf, type Cut } from './plan.ts'
 import { selectRows, slicePage, type Slice } from './selection.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -61,14 +61,14 @@ export function pageOf(snapshot: Snapshot, ask: RowAsk, address: string): Page {
  *
  * @throws Problem overloaded, query-timeout or page-too-large
  */
-export async function pageBody(page: Page, blocks: Blocks, signal: () => AbortSignal): Promise<Body> {
+export async function pageBody(page: Page, blocks: Blocks, reader: Reader): Promise<Body> {
   const { snapshot, slice, head } = page
   if (slice.rows * rowBytesOf(snapshot.manifest) > pageBytesMost) throw pageTooLarge()
   const cuts = cutsOf(snapshot, slice)
   const kept = cuts.map((cut) => blocks.kept(snapshot, cut))
   const missing = cuts.filter((_cut, index) => kept[index] === null)
   const read =
-    missing.length === 0 ? [] : await Promise.all(missing.map((cut) => blocks.read(snapshot, cut, signal())))
+    missing.length === 0 ? [] : await Promise.all(missing.map((cut) => blocks.read(snapshot, cut, reader)))
   const began = performance.now()
   const pieces: (string | Uint8Array)[] = [head]
   const fresh = read.values()

@@ -270,7 +270,7 @@ describe('under pressure', () => {
     const kept = `${rows}?page_size=10`
     const tag = await tagOf(service, kept)
     const stop = new AbortController()
-    const held = service.connections.json(endless, stop.signal).catch((error: unknown) => error)
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const [cold, warm, unchanged, list] = await Promise.all([
       rawGet(service.app, `${rows}?page_size=10&page=400`),
       rawGet(service.app, kept),
@@ -286,10 +286,35 @@ describe('under pressure', () => {
     expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
   })
 
+  test('a client who asks for much keeps another waiting for one query, not for all', async () => {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+      'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
+    })
+    // A part of its own for each page, so that none shares a query with another.
+    await many.ingest({ partRows: 10 })
+    const service = await serve(many, { connections: 1, trustProxy: 1 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const answered: string[] = []
+    const ask = async (client: string, page: number): Promise<void> => {
+      const before = service.connections.waiting
+      const asked = rawGet(service.app, `${rows}?page_size=10&page=${page}`, { 'X-Forwarded-For': client })
+      waiting.push(asked.then(() => void answered.push(client)))
+      for (let wait = 0; wait < 100 && service.connections.waiting === before; wait += 1) await setTimeout(10)
+    }
+    const waiting: Promise<void>[] = []
+    for (let page = 1; page <= 10; page += 1) await ask('192.0.2.1', page)
+    await ask('192.0.2.2', 11)
+    stop.abort()
+    await Promise.all([held, ...waiting])
+    expect(answered.indexOf('192.0.2.2')).toBeLessThanOrEqual(2)
+    expect(answered).toHaveLength(11)
+  })
+
   test('the line has a length, past which nobody waits', async () => {
     const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
     const stop = new AbortController()
-    const held = service.connections.json(endless, stop.signal).catch((error: unknown) => error)
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
     for (let wait = 0; wait < 100 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
     const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)

@@ -293,9 +293,9 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
-  const first = connections.json(endless, signal).catch((error: unknown) => error)
+  const first = connections.json(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(100)
-  const second = connections.json(endless, signal).catch((error: unknown) => error)
+  const second = connections.json(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([

@@ -135,7 +135,7 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
     parameters: [],
   }
   const holder = new AbortController()
-  const held = connections.json(endless, holder.signal)
+  const held = connections.json(endless, 'holder', holder.signal)
   const asked = jest.spyOn(blocks, 'read')
   const other = await freePort()
   const impatient = await listen(app, at(other))
