@@ -18,7 +18,7 @@ export type LogLevel = (typeof logLevels)[number]
 
 const path = (text: string): string => text
 const anyPath = 'a path'
-const expectsMegabytes = 'a whole number of megabytes'
+const expectsMegabytes = (least: number): string => `a whole number of megabytes from ${least} to 1000000`
 
 /**
  * Every setting, one row each. Both programs read them from the environment; the README's table is tested
@@ -81,6 +81,13 @@ export const settingRows = {
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : null),
     expects: 'on or off',
   }),
+  clientsMax: row({
+    name: 'CLIENTS',
+    default: '100000',
+    meaning: 'Clients that the limits tell apart, since each takes memory; the longest unseen is forgotten.',
+    parse: (text) => wholeNumber(text, 1, 10_000_000),
+    expects: 'a whole number from 1 to 10000000',
+  }),
   trustProxy: row({
     name: 'TRUST_PROXY',
     default: '0',
@@ -128,14 +135,14 @@ export const settingRows = {
     default: '64',
     meaning: 'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none.',
     parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes,
+    expects: expectsMegabytes(0),
   }),
   pageCacheBytes: row({
     name: 'PAGE_CACHE_MB',
     default: '32',
     meaning: 'Finished answers kept, compressed or not, in megabytes; 0 keeps none.',
     parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes,
+    expects: expectsMegabytes(0),
   }),
   compressionsMax: row({
     name: 'COMPRESSIONS',
@@ -178,7 +185,7 @@ export const settingRows = {
     default: '64',
     meaning: 'Answers that readers have not taken, in megabytes; past it only kept ones are sent, and 503.',
     parse: (text) => megabytes(text, 1),
-    expects: expectsMegabytes,
+    expects: expectsMegabytes(1),
   }),
   snapshotsKept: row({
     name: 'KEEP_SNAPSHOTS',

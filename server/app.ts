@@ -22,6 +22,8 @@ export interface AppOptions {
   readonly catalog: Catalog
   readonly publicUrl: URL
   readonly rateLimits: boolean
+  /** How many clients the limits tell apart. */
+  readonly clientsMax: number
   /** Proxies in front whose X-Forwarded-For is believed. */
   readonly trustProxy: number
   readonly maxAgeSeconds: number
@@ -63,7 +65,9 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   const client = clientOf(options.trustProxy)
   const advice = 'For a complete dataset, download its files through the links of its dataset page.'
   const limiter = (kind: 'rows' | 'catalog'): Limiter | null => {
-    return options.rateLimits ? sparingUse({ kind, limits: catalog.limits[kind], advice, client }) : null
+    const { rateLimits, clientsMax } = options
+    const limits = catalog.limits[kind]
+    return rateLimits ? sparingUse({ kind, limits, advice, client, clientsMax }) : null
   }
   const catalogService = {
     catalog,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rateLimit, type RateLimitInfo } from 'express-rate-limit'
 import type { Request, Response } from 'express'
 import type { Limit } from '../../core/catalog/catalog.ts'
+import { ClientCounts } from './client-counts.ts'
 import type { ClientOf } from './client.ts'
 import { Problem } from './problems.ts'
 
@@ -15,13 +16,15 @@ export interface SparingUse {
   /** A sentence on what to do instead. */
   readonly advice: string
   readonly client: ClientOf
+  /** How many clients are told apart. */
+  readonly clientsMax: number
 }
 
 /**
  * The sparing-use limits (spec: Limits 1), per client address; all must let a request pass. They count in
  * the memory of the process, and tell how much is left in the RateLimit headers (draft 8).
  */
-export function sparingUse({ kind, limits, advice, client }: SparingUse): Limiter {
+export function sparingUse({ kind, limits, advice, client, clientsMax }: SparingUse): Limiter {
   const counters = limits.map(({ requests, per, windowMs }) => {
     const property = `${kind}-${per}`
     const count = rateLimit({
@@ -29,6 +32,7 @@ export function sparingUse({ kind, limits, advice, client }: SparingUse): Limite
       windowMs,
       requestPropertyName: property,
       keyGenerator: client,
+      store: new ClientCounts(clientsMax, windowMs),
       // Ours, below: those of the library need Express, and hash the client's address each time.
       standardHeaders: false,
       legacyHeaders: false,

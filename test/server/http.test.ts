@@ -235,6 +235,18 @@ describe('sparing use', () => {
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })
 
+  test('forgets the client that it has not seen for longest, when there are too many', async () => {
+    const { app } = await serve(shop, { rateLimits: true, trustProxy: 1, clientsMax: 2 })
+    const status = async (client: string): Promise<number> =>
+      (await request(app).get(rows).set('X-Forwarded-For', client)).status
+    const asked: number[] = []
+    for (const client of ['a', 'a', 'a', 'b', 'a', 'c', 'b'])
+      asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
+    expect(asked).toEqual([200, 200, 429, 200, 429, 200, 200])
+    for (const client of ['c', 'b', 'a']) asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
+    expect(asked.slice(7)).toEqual([200, 200, 200])
+  })
+
   test('has every limit of the catalog hold, the longest window too', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const policies = (await request(app).get(rows).expect(200)).headers['ratelimit-policy']

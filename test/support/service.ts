@@ -68,6 +68,7 @@ export async function serve(
     publicUrl: new URL('http://localhost:8000'),
     rateLimits: false,
     trustProxy: 0,
+    clientsMax: 1000,
     maxAgeSeconds: 60,
     snapshots,
     blocks,
