@@ -5,7 +5,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest } from '../core/warehouse/manifest.ts'
-import { rowSql } from '../server/rows/plan.ts'
+import { lineSql } from '../server/rows/plan.ts'
 
 /**
  * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
@@ -28,7 +28,8 @@ const database = await Database.open({
 })
 const connection = await database.connect()
 await database.lock()
-const sql = rowSql(table)
+// What a page alone needs: its bytes, in order.
+const sql = `select encode(string_agg(line, ',' order by position)), [0::uinteger], true from (${lineSql(table)})`
 
 async function page(): Promise<void> {
   const part = manifest?.parts[Math.floor(Math.random() * manifest.parts.length)]

@@ -170,6 +170,8 @@ export class Connection {
     const statement = await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
+      // What was given up while it was prepared is not begun.
+      signal?.throwIfAborted()
       parameters.forEach((value, index) => bind(statement, index + 1, value))
       return await read(statement)
     } catch (error) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { isFromMoment, matchingTag, type EntityTag } from './conditional.ts'
+import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
 import { Flights } from './flights.ts'
 import { busy } from './problems.ts'
@@ -74,22 +74,20 @@ export class Answers {
   /** @throws Problem overloaded, and whatever the making of the body throws; nothing is written then */
   async send(req: IncomingMessage, res: ServerResponse, answer: NamedAnswer): Promise<void> {
     const accepted = acceptedEncodings(req.headers['accept-encoding'])
-    const { 'if-none-match': ifNoneMatch, 'if-modified-since': ifModifiedSince } = req.headers
+    // If-Modified-Since is not looked at: a second is too coarse to tell two imports apart.
     const known = matchingTag(
-      ifNoneMatch,
+      req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(answer, encoding)),
     )
-    const isUnchanged =
-      known !== null || (ifNoneMatch === undefined && isFromMoment(ifModifiedSince, answer.lastModified))
-    const encoding = this.#choose(answer, accepted)
-    if (isUnchanged) {
-      describe(res, answer, known ?? tagOf(answer, encoding))
+    if (known !== null) {
+      describe(res, answer, known)
       res.statusCode = 304
       res.end()
       return
     }
+    const encoding = this.#choose(answer, accepted)
     const kept = this.#kept?.get(keyOf(answer, encoding))
-    const form = kept ? { encoding, pieces: [kept] } : await this.#make(answer, encoding, res)
+    const form: Form = kept ? { encoding, pieces: [kept] } : await this.#make(answer, encoding, res, accepted)
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
@@ -106,23 +104,38 @@ export class Answers {
     return accepted.find(isCheap) ?? best
   }
 
-  async #make(answer: NamedAnswer, encoding: Encoding, res: ServerResponse): Promise<Form> {
-    if (this.#unsentBytes > this.#limits.unsentBytesMax)
-      throw busy('overloaded', 'Too many readers do not take their answers.')
+  async #make(
+    answer: NamedAnswer,
+    encoding: Encoding,
+    res: ServerResponse,
+    accepted: readonly Encoding[],
+  ): Promise<Form> {
+    const whole = this.#kept?.get(answer.name)
+    if (whole === undefined) this.#requireRoom()
     if (encoding.compress === null) {
-      const body = await answer.body(() => untilGone(res))
+      const body = await answer.body(untilGone(res))
       this.#keepSecond(answer, body)
       return { ...body, encoding }
     }
-    return this.#compressions.join(keyOf(answer, encoding), untilGone(res), async (stop) => {
-      const { pieces, serverTiming } = await answer.body(() => stop)
-      const timing = serverTiming === undefined ? {} : { serverTiming }
-      const whole = joined(pieces)
-      if (whole.length < compressedLeast) return { pieces: [whole], encoding: identity, ...timing }
-      const bytes = await this.#compress(whole, encoding)
-      this.#kept?.set(keyOf(answer, encoding), bytes)
-      return { pieces: [bytes], encoding, ...timing }
+    // A reader who takes nothing but this form shares no work with those who can do with another.
+    const isStrict = !accepted.includes(identity)
+    const key = keyOf(answer, encoding)
+    return this.#compressions.join(isStrict ? `${key} only` : key, untilGone(res)(), async (stop) => {
+      const made = whole === undefined ? await answer.body(() => stop) : { pieces: [whole] }
+      const bytes = joined(made.pieces)
+      // Others may have come to it first while this one waited for its rows.
+      const isFull = this.#compressing >= this.#limits.compressionsMax && !isStrict
+      if (bytes.length < compressedLeast || isFull) return { ...made, pieces: [bytes], encoding: identity }
+      const compressed = await this.#compress(bytes, encoding)
+      this.#kept?.set(key, compressed)
+      return { ...made, pieces: [compressed], encoding }
     })
+  }
+
+  /** @throws Problem overloaded while readers leave too much lying */
+  #requireRoom(): void {
+    if (this.#unsentBytes > this.#limits.unsentBytesMax)
+      throw busy('overloaded', 'Too many readers do not take their answers.')
   }
 
   async #compress(whole: Uint8Array, { compress }: Encoding): Promise<Uint8Array> {
@@ -134,7 +147,7 @@ export class Answers {
     }
   }
 
-  /** A walk asks for each page once, and must not push out what others ask for again and again. */
+  /** A walk asks for each page once, and must not push out what others ask for again and again by its bulk. */
   #keepSecond(answer: NamedAnswer, { pieces }: Body): void {
     if (this.#askedOnce.has(answer.name)) this.#kept?.set(answer.name, joined(pieces))
     else this.#askedOnce.set(answer.name, true)
@@ -173,12 +186,17 @@ function describe(
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/** Fires when the reader goes away before the answer is sent. */
-function untilGone(res: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  if (res.closed) gone.abort()
-  else res.once('close', () => gone.abort())
-  return gone.signal
+/** One signal, made when it is first needed, that fires when the reader goes away before the answer is sent. */
+function untilGone(res: ServerResponse): () => AbortSignal {
+  let gone: AbortController | null = null
+  return () => {
+    if (gone !== null) return gone.signal
+    const made = new AbortController()
+    gone = made
+    if (res.closed) made.abort()
+    else res.once('close', () => made.abort())
+    return made.signal
+  }
 }
 
 function joined(pieces: Body['pieces']): Uint8Array {

@@ -11,11 +11,3 @@ export function matchingTag(ifNoneMatch: string | undefined, tags: readonly Enti
   const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
   return tags.find((tag) => named.includes(tag)) ?? null
 }
-
-/**
- * Whether what a reader has is from exactly this moment. A later date than ours is not taken for fresh, since a
- * table may be set back to an older snapshot.
- */
-export function isFromMoment(ifModifiedSince: string | undefined, lastModified: string): boolean {
-  return ifModifiedSince === lastModified
-}

@@ -40,8 +40,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const { host, port, log, longestAnswerMs, headersTimeoutMs } = options
   const connections = new OpenConnections()
   const answer: RequestListener = (req, res) => {
-    connections.answering(req.socket, res)
-    app(req, res)
+    connections.inTurn(req.socket, res, () => app(req, res))
   }
   const server = createServer(
     {

@@ -1,30 +1,47 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Which connections are open and still answering, so that a stop neither cuts answers nor waits for the silent. */
+interface State {
+  isAnswering: boolean
+  /** Requests that came before the one ahead of them was answered, to be begun in turn. */
+  readonly pipelined: (() => void)[]
+}
+
+/** More at once is no use to anyone; the connection ends after them. */
+const pipelinedMax = 100
+
+/**
+ * Which connections are open and still answering, so that a stop neither cuts answers nor waits for the silent. A
+ * connection has one request in work at a time: a reader who sends many in a row gains nothing over others, and
+ * all that hangs on the end of an answer holds, since Node tells it only of the one that has the socket.
+ */
 export class OpenConnections {
-  /** Connection -> answers that are not wholly sent. */
-  readonly #answers = new Map<Duplex, number>()
+  readonly #states = new Map<Duplex, State>()
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
 
   opened(connection: Duplex): void {
-    this.#answers.set(connection, 0)
-    connection.once('close', () => this.#answers.delete(connection))
+    this.#states.set(connection, { isAnswering: false, pipelined: [] })
+    connection.once('close', () => this.#states.delete(connection))
   }
 
-  answering(connection: Duplex, response: ServerResponse): void {
-    this.#answers.set(connection, (this.#answers.get(connection) ?? 0) + 1)
-    if (this.#stopping) response.setHeader('Connection', 'close')
-    response.once('close', () => {
-      const left = (this.#answers.get(connection) ?? 1) - 1
-      if (this.#answers.has(connection)) this.#answers.set(connection, left)
-      if (left === 0 && (this.#stopping || this.#ending.has(connection))) end(connection)
-    })
+  /** Begins to answer when it is the turn of this response on its connection, and not at all when that is closed. */
+  inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
+    const state = this.#states.get(connection)
+    if (state === undefined) return
+    const begin = (): void => {
+      state.isAnswering = true
+      if (this.#stopping) response.setHeader('Connection', 'close')
+      response.once('close', () => this.#answered(connection, state))
+      answer()
+    }
+    if (!state.isAnswering) begin()
+    else if (state.pipelined.length < pipelinedMax) state.pipelined.push(begin)
+    else this.#ending.add(connection)
   }
 
   isAnswering(connection: Duplex): boolean {
-    return (this.#answers.get(connection) ?? 0) > 0
+    return this.#states.get(connection)?.isAnswering === true
   }
 
   endAfterAnswers(connection: Duplex): void {
@@ -34,11 +51,19 @@ export class OpenConnections {
   /** Ends those without an answer now, the others when theirs is sent. */
   endAll(): void {
     this.#stopping = true
-    for (const [connection, answers] of this.#answers) if (answers === 0) end(connection)
+    for (const [connection, { isAnswering }] of this.#states) if (!isAnswering) end(connection)
   }
 
   destroyAll(): void {
-    for (const connection of this.#answers.keys()) connection.destroy()
+    for (const connection of this.#states.keys()) connection.destroy()
+  }
+
+  #answered(connection: Duplex, state: State): void {
+    state.isAnswering = false
+    if (connection.destroyed) return
+    const next = state.pipelined.shift()
+    if (next !== undefined) next()
+    else if (this.#stopping || this.#ending.has(connection)) end(connection)
   }
 }
 

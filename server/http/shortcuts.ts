@@ -13,8 +13,8 @@ export class Shortcuts {
   /** @param target path and query as they came, of a path that names something of the catalog */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
-    // Without escapes there are no more paths than the catalog has names.
-    if (!path.includes('%')) this.#handlers.set(path, handler)
+    // In this plain form there are no more paths than the catalog has names.
+    if (/^(\/[\w.-]+)+\/?$/.test(path)) this.#handlers.set(path, handler)
   }
 
   find({ method, url = '' }: IncomingMessage): Handler | undefined {

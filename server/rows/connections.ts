@@ -25,6 +25,11 @@ export interface Timing {
   readonly query: number
 }
 
+interface Waiter {
+  readonly serve: (connection: Connection) => void
+  readonly refuse: (reason: Error) => void
+}
+
 /**
  * A fixed number of connections behind a line, in turn by client. A connection runs one statement at a time, and all
  * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
@@ -32,7 +37,7 @@ export interface Timing {
  */
 export class Connections {
   readonly #idle: Connection[]
-  readonly #line = new Line<(connection: Connection) => void>()
+  readonly #line = new Line<Waiter>()
   readonly #size: number
   readonly #limits: ConnectionLimits
   #queries = 0
@@ -98,7 +103,8 @@ export class Connections {
   async close(): Promise<void> {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
-        this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#line.join('the end', resolve)))
+        this.#idle.pop() ??
+        (await new Promise<Connection>((serve, refuse) => this.#line.join('the end', { serve, refuse })))
       idle.close()
     }
   }
@@ -108,32 +114,38 @@ export class Connections {
     const idle = this.#idle.pop()
     if (idle !== undefined) return idle
     const { queueTimeoutMs, queueLengthMax } = this.#limits
-    if (this.#line.size >= queueLengthMax) throw full()
+    if (this.#line.size >= queueLengthMax) {
+      const other = this.#line.yieldTo(client)
+      if (other === undefined) throw full()
+      other.refuse(full())
+    }
     return new Promise((resolve, reject) => {
-      const leave = (reason: unknown): void => {
-        settle()
-        this.#line.leave(client, serve)
-        reject(reason)
-      }
-      const gone = (): void => leave(signal.reason)
-      const timer = setTimeout(() => leave(full()), queueTimeoutMs)
       const settle = (): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', gone)
+        this.#line.leave(client, waiter)
       }
-      const serve = (connection: Connection): void => {
-        settle()
-        resolve(connection)
+      const waiter: Waiter = {
+        serve: (connection) => {
+          settle()
+          resolve(connection)
+        },
+        refuse: (reason) => {
+          settle()
+          reject(reason)
+        },
       }
+      const gone = (): void => waiter.refuse(signal.reason as Error)
+      const timer = setTimeout(() => waiter.refuse(full()), queueTimeoutMs)
       signal.addEventListener('abort', gone)
-      this.#line.join(client, serve)
+      this.#line.join(client, waiter)
     })
   }
 
   #giveBack(connection: Connection): void {
     const next = this.#line.next()
     if (next === undefined) this.#idle.push(connection)
-    else next(connection)
+    else next.serve(connection)
   }
 }
 

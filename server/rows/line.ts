@@ -25,6 +25,19 @@ export class Line<T> {
     if (waiters.size === 0) this.#lanes.delete(lane)
   }
 
+  /**
+   * Takes the last of the longest lane out of the line, to make room for one who joins `lane`; undefined where that
+   * would be no fairer.
+   */
+  yieldTo(lane: string): T | undefined {
+    let longest: readonly [string, Set<T>] | undefined
+    for (const entry of this.#lanes) if (entry[1].size > (longest?.[1].size ?? 0)) longest = entry
+    if (longest === undefined || longest[1].size <= (this.#lanes.get(lane)?.size ?? 0) + 1) return undefined
+    const last = [...longest[1]].at(-1)
+    if (last !== undefined) this.leave(longest[0], last)
+    return last
+  }
+
   /** Takes whose turn it is out of the line; undefined where nobody waits. */
   next(): T | undefined {
     const [first] = this.#lanes

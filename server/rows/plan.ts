@@ -106,9 +106,14 @@ export function planRows(snapshot: Snapshot, { part, block, first, rows }: Cut):
 
 /** The statement that `planRows` fills in, the same for all rows of a table. */
 export function rowSql(table: Table): string {
-  return `select encode(string_agg(line, ',')), list(strlen(line)::uinteger), list_sort(list(position)) = list(position) from (
-    select part.file_row_number as position, to_json(${rowStruct(table)})::varchar as line
-    from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
+  return `select encode(string_agg(line, ',')), list(strlen(line)::uinteger), list_sort(list(position)) = list(position)
+    from (${lineSql(table)})`
+}
+
+/** Each row from $2 to $3 of the part $1: its position, and itself as a line of JSON. */
+export function lineSql(table: Table): string {
+  return `select part.file_row_number as position, to_json(${rowStruct(table)})::varchar as line
+    from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3`
 }
 
 /** Keys in alphabetical order, as in the spec's pages (spec: Row). */

@@ -90,7 +90,7 @@ export class Snapshots {
     const kept = shelf?.kept.get(asked)
     if (shelf === undefined || kept === undefined) return work(null)
     return kept.inUse.during(async () => {
-      kept.opened ??= this.#openKept(shelf.table, asked, kept.inUse)
+      kept.opened ??= this.#openKept(shelf.table, asked, kept)
       return work(await kept.opened)
     })
   }
@@ -141,7 +141,7 @@ export class Snapshots {
 
   async #take(shelf: Shelf, manifest: Manifest): Promise<void> {
     const { table } = shelf
-    const inUse = new InUse()
+    const inUse = shelf.kept.get(manifest.snapshot)?.inUse ?? new InUse()
     const snapshot = await this.#open(table, manifest, inUse)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#log.warn(
@@ -182,12 +182,14 @@ export class Snapshots {
     }
   }
 
-  async #openKept(table: Table, id: SnapshotId, inUse: InUse): Promise<Snapshot | null> {
+  async #openKept(table: Table, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
     try {
       const folder = layout.snapshot(this.#warehouse, table, id)
       const manifest = await readManifest(path.join(folder, layout.manifest))
-      return manifest === null ? null : await this.#open(table, manifest, inUse)
+      return manifest === null ? null : await this.#open(table, manifest, kept.inUse)
     } catch (error) {
+      // Looked at again where the reason may pass.
+      if (!(error instanceof DamagedPart)) kept.opened = null
       this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
       return null
     }
@@ -203,7 +205,8 @@ export class Snapshots {
     if (current === null) return
     const ids = removable([...kept.keys()], current.manifest.snapshot, new Date(), this.#retention)
     for (const id of ids) {
-      if (kept.get(id)?.inUse.now === true) continue
+      const old = kept.get(id)
+      if (old === undefined || old.inUse.now) continue
       kept.delete(id)
       try {
         const folder = layout.snapshot(this.#warehouse, table, id)
@@ -212,6 +215,7 @@ export class Snapshots {
         await rm(folder, { recursive: true, force: true })
         this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
       } catch (error) {
+        kept.set(id, { inUse: old.inUse, opened: Promise.resolve(null) })
         this.#tell(shelf, error, 'old snapshot not removed')
       }
     }

@@ -56,6 +56,7 @@ describeWithStrace('by its system calls', () => {
     const show = calls.indexOf(`rename /SCRATCH/snapshot -> ${home}/SNAPSHOT`)
     expect(new Set(calls.slice(0, show))).toEqual(
       new Set([
+        'sync /SCRATCH/snapshot/manifest.json',
         'sync /SCRATCH/snapshot/part-00000.parquet',
         'sync /SCRATCH/snapshot/report.json',
         'sync /SCRATCH/snapshot',

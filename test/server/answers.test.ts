@@ -66,19 +66,11 @@ describe('an unchanged answer', () => {
     expect([answer.status, answer.body.length > 0]).toEqual([status, status === 200])
   })
 
-  test.each<[since: string, more: Record<string, string>, status: number]>([
-    ['Fri, 02 Jan 2026 03:04:05 GMT', {}, 304],
-    ['Fri, 02 Jan 2026 03:04:06 GMT', {}, 200],
-    ['Thu, 01 Jan 2026 03:04:05 GMT', {}, 200],
-    ['yesterday', {}, 200],
-    ['Fri, 02 Jan 2026 03:04:05 GMT', { 'If-None-Match': '"a"' }, 200],
-  ])('If-Modified-Since: %s %j answers %i', async (since, more, status) => {
+  test('is not told by its date, which two imports can share', async () => {
     const service = await serve(shop)
-    const answer = await rawGet(service.app, rows, { 'If-Modified-Since': since, ...more })
-    expect([answer.status, answer.headers['last-modified']]).toEqual([
-      status,
-      'Fri, 02 Jan 2026 03:04:05 GMT',
-    ])
+    const date = 'Fri, 02 Jan 2026 03:04:05 GMT'
+    const { status, headers } = await rawGet(service.app, rows, { 'If-Modified-Since': date })
+    expect([status, headers['last-modified']]).toEqual([200, date])
   })
 
   test('is known by the same tag in every process, and by no other answer', async () => {
@@ -199,6 +191,23 @@ describe('compression', () => {
   })
 })
 
+test('no more is compressed at the same time than is allowed, and what is kept is not made again', async () => {
+  const service = await serve(shop, { compressionsMax: 1, blockBytes: 0 })
+  const gzip = { 'Accept-Encoding': 'gzip' }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, page) =>
+      rawGet(service.app, `${rows}?page_size=100&page=${page + 1}`, gzip),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(answers.filter(({ headers }) => headers['content-encoding'] === undefined)).not.toEqual([])
+  const target = `${rows}?page_size=50`
+  for (let time = 0; time < 2; time += 1) await rawGet(service.app, target)
+  const { queries } = service.connections
+  const { headers } = await rawGet(service.app, target, gzip)
+  expect([headers['content-encoding'], service.connections.queries]).toEqual(['gzip', queries])
+})
+
 describe('work that is done once', () => {
   test.each(['identity', 'gzip'])(
     '100 simultaneous requests for one cold page (%s) are one query',
@@ -309,6 +318,31 @@ describe('under pressure', () => {
     await Promise.all([held, ...waiting])
     expect(answered.indexOf('192.0.2.2')).toBeLessThanOrEqual(2)
     expect(answered).toHaveLength(11)
+  })
+
+  test('a client who fills the line does not keep others out of it', async () => {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+      'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
+    })
+    await many.ingest({ partRows: 10 })
+    const service = await serve(many, { connections: 1, trustProxy: 1, queueLengthMax: 5 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const ask = async (client: string, page: number): Promise<[string, number]> => {
+      const target = `${rows}?page_size=10&page=${page}`
+      return [client, (await rawGet(service.app, target, { 'X-Forwarded-For': client })).status]
+    }
+    const first = Array.from({ length: 5 }, (_, page) => ask('192.0.2.1', page + 1))
+    for (let wait = 0; wait < 100 && service.connections.waiting < 5; wait += 1) await setTimeout(10)
+    const second = ask('192.0.2.2', 6)
+    const refused = await Promise.race(first)
+    stop.abort()
+    await held
+    expect(refused).toEqual(['192.0.2.1', 503])
+    expect(await second).toEqual(['192.0.2.2', 200])
+    expect((await Promise.all(first)).map(([, status]) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 200, 200, 503,
+    ])
   })
 
   test('the line has a length, past which nobody waits', async () => {

@@ -29,7 +29,8 @@ function steady({ date, 'x-request-id': id, 'server-timing': timing, ...rest }: 
 
 describe('headers', () => {
   test('of an answer, all of them', async () => {
-    const { headers } = await request(service.app).get(rows).expect(200)
+    const { app } = await serve(shop)
+    const { headers } = await request(app).get(rows).expect(200)
     const {
       date,
       etag,

@@ -281,6 +281,28 @@ test('a page that needs more memory than a query may use is a 503 that says what
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })
 
+test('a page beside unusually long rows is read alone where the block of them does not fit', async () => {
+  const [short, long] = [20_000, 400]
+  const text = 'y'.repeat(100_000)
+  const lines = Array.from({ length: short + long }, (_, n) => `${n},${n < short ? 'x' : text}`)
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest()
+  const { app, connections } = await serve(shop, { memory: '64MB' })
+  const last = await getPage(app, `${address}?page_size=1&page=last`)
+  expect([last.results, connections.queries]).toEqual([[{ n: short + long - 1, s: text }], 2])
+  expect((await getPage(app, `${address}?page_size=2&page=3`)).results.map(({ n }) => n)).toEqual([4, 5])
+})
+
+test('rows that come out of order are never shown', async () => {
+  const { app, connections, logged } = await serve(await numbered(3, 5))
+  const answer = { bytes: Buffer.from('{"n":1},{"n":0}'), lengths: Uint32Array.of(7, 7), isInOrder: false }
+  jest.spyOn(connections, 'json').mockResolvedValue({ ...answer, timing: { queue: 0, query: 0 } })
+  await request(app).get(address).expect(500)
+  expect(logged()).toContain('came out of order')
+})
+
 test('a query that takes too long, and a wait in line that does, answer 503 with Retry-After', async () => {
   const { app, connections } = await serve(await numbered(3, 5), {
     connections: 1,

@@ -8,6 +8,10 @@ import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
+const endless = {
+  sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
+  parameters: [],
+}
 
 let shop: Workshop
 let service: Service
@@ -130,10 +134,6 @@ test('junk behind a request does not take its answer away', async () => {
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
   const { app, connections, blocks } = await serve(shop, { connections: 1 })
-  const endless = {
-    sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
-    parameters: [],
-  }
   const holder = new AbortController()
   const held = connections.json(endless, 'holder', holder.signal)
   const asked = jest.spyOn(blocks, 'read')
@@ -146,15 +146,48 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   const waited = await Promise.allSettled(
     asked.mock.results.map((result) => result.value as Promise<unknown>),
   )
+  expect(connections.waiting).toBe(0)
   const left = { status: 'rejected', reason: { name: 'AbortError' } }
   expect(waited).toMatchObject(Array.from({ length: 30 }, () => left))
 
   holder.abort()
   // Long before the query would be stopped for its time.
   const ended = held.catch((error: unknown) => error)
-  expect(await Promise.race([ended, setTimeout(3000, 'still running')])).toMatchObject({ name: 'AbortError' })
+  expect(await Promise.race([ended, setTimeout(3000, 'still running', { ref: false })])).toMatchObject({
+    name: 'AbortError',
+  })
   expect((await getPage(app, rows)).count).toBe(3)
   await impatient.stop()
+})
+
+test('requests in a row on one connection are answered in turn, and dropped with it', async () => {
+  const all = await exchange(
+    port,
+    Array.from(
+      { length: 5 },
+      (_, page) => `GET ${rows}?page_size=1&page=${page + 1} HTTP/1.1\r\nHost: x\r\n`,
+    ).join('\r\n') + 'Connection: close\r\n\r\n',
+  )
+  expect(
+    [...all.matchAll(/"results":\[\{"n":(\d)\}\]|(404) Not Found/g)].map(([, n, none]) => n ?? none),
+  ).toEqual(['1', '2', '3', '404', '404'])
+
+  const { app, connections } = await serve(shop, { connections: 1 })
+  const holder = new AbortController()
+  const held = connections.json(endless, 'holder', holder.signal).catch((error: unknown) => error)
+  const other = await freePort()
+  const pipelined = await listen(app, at(other))
+  const socket = net.connect(other, '127.0.0.1')
+  socket.write(`GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300))
+  for (let wait = 0; wait < 200 && connections.waiting < 1; wait += 1) await setTimeout(10)
+  await setTimeout(50)
+  expect(connections.waiting).toBe(1)
+  socket.destroy()
+  for (let wait = 0; wait < 200 && connections.waiting > 0; wait += 1) await setTimeout(10)
+  expect([connections.waiting, connections.queries]).toEqual([0, 1])
+  holder.abort()
+  await held
+  await pipelined.stop()
 })
 
 test('a port that is taken is said in a sentence', async () => {
