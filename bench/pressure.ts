@@ -104,7 +104,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
   })
   const hammering = runLoad({ port, connections: 500, seconds, target: cold })
   await setTimeout(1000)
-  const watch = { port, connections: 1, seconds: seconds - 2, target: () => kept }
+  const watch = { port, connections: 1, seconds: Math.max(0.5, seconds - 2), target: () => kept }
   const [pages, unchanged] = await Promise.all([
     runLoad(watch),
     runLoad({ ...watch, headers: { 'If-None-Match': tags[0] ?? '' } }),
