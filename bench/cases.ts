@@ -17,7 +17,15 @@ export interface Line {
   readonly bar: string
   readonly isReached: boolean
   readonly detail: string
+  /** Of ours, then of the reference where that is a server too. */
+  readonly figures: readonly Figures[]
 }
+
+/** What a load came to, and what the server used for it; medians of several runs. */
+export type Figures = Pick<
+  Measured,
+  'perSecond' | 'cpuMs' | 'loopBusyMs' | 'loopDelayMaxMs' | 'p50' | 'p99' | 'rssMaxMb'
+>
 
 export interface Bench {
   readonly folder: string
@@ -46,12 +54,32 @@ function line(
   ours: number,
   reference: number | null,
   [comparison, limit]: readonly ['<=' | '>=' | '<', number],
-  detail = '',
+  ...runs: readonly (readonly Measured[])[]
 ): Line {
   const value = reference === null ? ours : ours / reference
   const isReached = comparison === '>=' ? value >= limit : comparison === '<' ? value < limit : value <= limit
   const ratio = reference === null ? null : value
-  return { what, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail }
+  const figures = runs.map(figuresOf)
+  const detail = figures.map(textOf).join('; reference: ')
+  return { what, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail, figures }
+}
+
+function figuresOf(runs: readonly Measured[]): Figures {
+  const of = (key: keyof Figures): number => median(runs.map((run) => run[key]))
+  return {
+    perSecond: of('perSecond'),
+    cpuMs: of('cpuMs'),
+    loopBusyMs: of('loopBusyMs'),
+    loopDelayMaxMs: of('loopDelayMaxMs'),
+    p50: of('p50'),
+    p99: of('p99'),
+    rssMaxMb: of('rssMaxMb'),
+  }
+}
+
+function textOf({ perSecond, cpuMs, p50, p99, loopDelayMaxMs, rssMaxMb }: Figures): string {
+  const times = `${(1000 * cpuMs).toFixed(0)} CPU-µs, p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms`
+  return `${perSecond.toFixed(0)}/s, ${times}, loop delay ${loopDelayMaxMs.toFixed(0)} ms, RSS ${rssMaxMb.toFixed(0)} MB`
 }
 
 /** The statement of a page alone, CPU-ms. */
@@ -62,11 +90,6 @@ async function ownSql(bench: Bench, table: string): Promise<number> {
   })
   const [cpuMs] = (await once(child, 'message')) as [number]
   return cpuMs
-}
-
-function times(runs: readonly Measured[]): string {
-  const [middle, late] = [runs.map(({ p50 }) => p50), runs.map(({ p99 }) => p99)]
-  return `p50 ${median(middle).toFixed(2)} ms, p99 ${median(late).toFixed(1)} ms`
 }
 
 /** Live pages: what DuckDB and the blocks cost. */
@@ -105,37 +128,23 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   const reference = leastOf(own)
   const cpu = (runs: readonly Measured[]): number => leastOf(runs.map(({ cpuMs }) => cpuMs))
   return [
-    line(
-      'walk of one reader, CPU a page, to its own SQL',
-      'ms',
-      cpu(walk),
-      reference,
-      ['<=', 0.15],
-      times(walk),
-    ),
+    line('walk of one reader, CPU a page, to its own SQL', 'ms', cpu(walk), reference, ['<=', 0.15], walk),
     line(
       'walk of eight readers, CPU a page, to its own SQL',
       'ms',
       cpu(walks),
       reference,
       ['<=', 0.15],
-      times(walks),
+      walks,
     ),
-    line(
-      'random page, cold block, CPU, to its own SQL',
-      'ms',
-      cpu(random),
-      reference,
-      ['<=', 2.4],
-      times(random),
-    ),
+    line('random page, cold block, CPU, to its own SQL', 'ms', cpu(random), reference, ['<=', 2.4], random),
     line(
       'page of 1,000 rows, warm block, event loop busy',
       'ms',
       leastOf(warm.map(({ loopBusyMs }) => loopBusyMs)),
       null,
       ['<', 1],
-      times(warm),
+      warm,
     ),
   ]
 }
@@ -230,24 +239,13 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   for (const server of Object.values(servers)) await server.stop()
   const rate = (name: keyof typeof cases): number =>
     median((runs[name] ?? []).map(({ perSecond }) => perSecond))
-  const told = (name: keyof typeof cases): string => {
-    const all = runs[name] ?? []
-    return `${(1000 * median(all.map(({ cpuMs }) => cpuMs))).toFixed(0)} CPU-µs, p99 ${median(all.map(({ p99 }) => p99)).toFixed(1)} ms`
-  }
   const compare = (
     what: string,
     ours: keyof typeof cases,
     reference: keyof typeof cases,
     least: number,
   ): Line =>
-    line(
-      what,
-      '1/s',
-      rate(ours),
-      rate(reference),
-      ['>=', least],
-      `${told(ours)}; reference ${told(reference)}`,
-    )
+    line(what, '1/s', rate(ours), rate(reference), ['>=', least], runs[ours] ?? [], runs[reference] ?? [])
   return [
     compare('500 pages in turn, kept as pages, to bare Express', 'turn', 'turnExpress', 0.6),
     compare('500 pages in turn, cut from warm blocks, to bare Express', 'turnUnkept', 'turnExpress', 0.6),

@@ -74,6 +74,7 @@ export async function refreshes(
     bar: `<= ${most}`,
     isReached: ours <= most,
     detail,
+    figures: [],
   })
   return [
     plain('errors', '', errors, 0),
@@ -132,6 +133,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       bar: '>= 0.7',
       isReached: good / peak.perSecond >= 0.7,
       detail: JSON.stringify(hammered.statuses),
+      figures: [],
     },
     {
       what: 'meanwhile kept pages and 304s that were not answered',
@@ -142,6 +144,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       bar: '<= 0',
       isReached: onlyKept && pages.broken + unchanged.broken === 0,
       detail: `${told('kept', pages)}; ${told('304', unchanged)}`,
+      figures: [],
     },
     {
       what: 'until a cold page answers within 100 ms again',
@@ -152,6 +155,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       bar: '< 5',
       isReached: recovered < 5,
       detail: '',
+      figures: [],
     },
   ]
 }

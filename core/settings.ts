@@ -127,8 +127,9 @@ export const settingRows = {
     name: 'QUEUE_LENGTH',
     default: '2000',
     meaning: 'How many may wait for a query; more are answered 503 at once, since each one takes memory.',
-    parse: (text) => wholeNumber(text, 1, 1_000_000),
-    expects: 'a whole number from 1 to 1000000',
+    // A page of the most rows needs several at once.
+    parse: (text) => wholeNumber(text, 10, 1_000_000),
+    expects: 'a whole number from 10 to 1000000',
   }),
   blockCacheBytes: row({
     name: 'BLOCK_CACHE_MB',
@@ -183,7 +184,8 @@ export const settingRows = {
   unsentBytesMax: row({
     name: 'UNSENT_MB',
     default: '64',
-    meaning: 'Answers that readers have not taken, in megabytes; past it only kept ones are sent, and 503.',
+    meaning:
+      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503.',
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),

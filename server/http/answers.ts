@@ -21,6 +21,8 @@ export interface NamedAnswer {
   readonly lastModified: string
   readonly cacheControl: string
   readonly headers: Readonly<Record<string, string>>
+  /** Whether the bytes cost neither work nor memory of their own. */
+  readonly isAtHand: boolean
   /** Makes the bytes; called only where they are not kept. The signal fires when nobody wants them any more. */
   readonly body: (signal: () => AbortSignal) => Promise<Body> | Body
 }
@@ -46,8 +48,12 @@ interface Form extends Body {
   readonly encoding: Encoding
 }
 
+/** What an entry of the cache takes besides its bytes, about. */
+const entryBytes = 300
 /** In bytes; less fits into one packet anyway. */
 const compressedLeast = 1000
+/** How long an answer may lie while others need the room. */
+const patienceMs = 2000
 /** Names of answers asked for once, to know those that are asked for again. */
 const askedOnceMax = 10_000
 
@@ -61,6 +67,8 @@ export class Answers {
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
   readonly #compressions = new Flights<Form>()
   #compressing = 0
+  /** Those that readers have not taken, the longest waiting first. */
+  readonly #unsent = new Map<ServerResponse, { readonly bytes: number; readonly since: number }>()
   #unsentBytes = 0
 
   constructor(limits: AnswerLimits) {
@@ -68,7 +76,10 @@ export class Answers {
     this.#kept =
       limits.keptBytesMax === 0
         ? null
-        : new LRUCache({ maxSize: limits.keptBytesMax, sizeCalculation: ({ byteLength }) => byteLength })
+        : new LRUCache({
+            maxSize: limits.keptBytesMax,
+            sizeCalculation: ({ byteLength }) => byteLength + entryBytes,
+          })
   }
 
   /** @throws Problem overloaded, and whatever the making of the body throws; nothing is written then */
@@ -88,6 +99,8 @@ export class Answers {
     const encoding = this.#choose(answer, accepted)
     const kept = this.#kept?.get(keyOf(answer, encoding))
     const form: Form = kept ? { encoding, pieces: [kept] } : await this.#make(answer, encoding, res, accepted)
+    // Others may have left theirs lying while this one was made.
+    if (kept === undefined && !answer.isAtHand) this.#requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
@@ -111,7 +124,7 @@ export class Answers {
     accepted: readonly Encoding[],
   ): Promise<Form> {
     const whole = this.#kept?.get(answer.name)
-    if (whole === undefined) this.#requireRoom()
+    if (whole === undefined && !answer.isAtHand) this.#requireRoom()
     if (encoding.compress === null) {
       const body = await answer.body(untilGone(res))
       this.#keepSecond(answer, body)
@@ -132,16 +145,32 @@ export class Answers {
     })
   }
 
-  /** @throws Problem overloaded while readers leave too much lying */
+  /**
+   * Makes room for a new answer: readers who have taken nothing for long are cut off, so that they stand in
+   * nobody's way but their own.
+   *
+   * @throws Problem overloaded where that is not enough
+   */
   #requireRoom(): void {
-    if (this.#unsentBytes > this.#limits.unsentBytesMax)
+    const { unsentBytesMax } = this.#limits
+    for (const [res, { bytes, since }] of this.#unsent) {
+      if (this.#unsentBytes <= unsentBytesMax || performance.now() - since < patienceMs) break
+      this.#forget(res, bytes)
+      res.destroy()
+    }
+    if (this.#unsentBytes > unsentBytesMax)
       throw busy('overloaded', 'Too many readers do not take their answers.')
+  }
+
+  #forget(res: ServerResponse, bytes: number): void {
+    if (this.#unsent.delete(res)) this.#unsentBytes -= bytes
   }
 
   async #compress(whole: Uint8Array, { compress }: Encoding): Promise<Uint8Array> {
     this.#compressing += 1
     try {
-      return compress === null ? whole : await compress(whole)
+      // A copy, since zlib returns a slice of a larger buffer.
+      return compress === null ? whole : new Uint8Array(await compress(whole))
     } finally {
       this.#compressing -= 1
     }
@@ -157,10 +186,11 @@ export class Answers {
   #watch(res: ServerResponse, bytes: number): void {
     if (res.writableFinished || (res.socket?.writableLength ?? 0) === 0) return
     this.#unsentBytes += bytes
+    this.#unsent.set(res, { bytes, since: performance.now() })
     const timer = setTimeout(() => res.destroy(), this.#limits.sendTimeoutMs)
     res.once('close', () => {
       clearTimeout(timer)
-      this.#unsentBytes -= bytes
+      this.#forget(res, bytes)
     })
   }
 }
@@ -199,6 +229,14 @@ function untilGone(res: ServerResponse): () => AbortSignal {
   }
 }
 
+/** In memory of its own, so that what is kept holds nothing else. */
 function joined(pieces: Body['pieces']): Uint8Array {
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+  const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }

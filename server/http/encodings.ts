@@ -32,6 +32,9 @@ const offered: readonly Encoding[] = [
 const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
 
+/** Longer ones are no reader's, and cost more to parse than an answer. */
+const headerLengthMax = 500
+
 type Preferring = Negotiator & {
   encodings: (available: readonly string[], options: { readonly preferred: readonly string[] }) => string[]
 }
@@ -41,7 +44,7 @@ type Preferring = Negotiator & {
  * of them still gets identity, which is better than nothing.
  */
 export function acceptedEncodings(acceptEncoding: string | undefined): readonly Encoding[] {
-  if (acceptEncoding === undefined) return [identity]
+  if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as Preferring
   const accepted = negotiator.encodings(names, { preferred: names })
   return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])

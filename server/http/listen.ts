@@ -14,6 +14,8 @@ const requestTimeoutMs = 30_000
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
 const stopDeadlineMs = 10_000
+/** After a refusal, for the reader to take it. */
+const lingerMs = 1000
 /** How often the time-outs of unfinished requests are looked at. */
 const checkEveryMs = 1000
 /** A reader who takes nothing for this long is cut off. */
@@ -110,6 +112,8 @@ function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   const body = problemBody(new Problem(code, detail), `urn:uuid:${id}`)
   const { status, title } = problemRows[code]
   log.info({ id, status, code: error.code }, 'unreadable request')
+  // What a reader leaves open is closed for it.
+  setTimeout(() => socket.destroy(), lingerMs).unref()
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n` +
       `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -27,5 +27,5 @@ export function negotiate(headers: IncomingHttpHeaders, format: string | undefin
 
 // Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.
 function withoutParameters(accept: string | undefined): string {
-  return (accept || '*/*').replaceAll(/;\s*(?!q\s*=)[^;,]*/gi, '')
+  return (accept || '*/*').replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }

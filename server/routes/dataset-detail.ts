@@ -68,6 +68,7 @@ function detailOf(
     lastModified: new Date(Math.max(...changes)).toUTCString(),
     cacheControl: freshness.changing,
     headers: {},
+    isAtHand: true,
     body: () => ({ pieces: [body] }),
   }
 }

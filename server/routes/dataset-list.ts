@@ -20,6 +20,7 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     headers: {},
+    isAtHand: true,
     body: () => ({ pieces: [body] }),
   }
   return {

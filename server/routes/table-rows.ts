@@ -4,6 +4,7 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, withQuery } from '../http/addresses.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
+import type { Query } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowAsk } from '../rows/ask.ts'
@@ -31,7 +32,7 @@ export function tableRows(family: Family, service: RowService): Resource {
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const pinned = ask.snapshot === 'current' ? null : ask.snapshot
       const orGone = (snapshot: Snapshot | null): Snapshot => {
-        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address)
+        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address, ask.given)
         return snapshot
       }
       const current = snapshots.current(table)
@@ -45,6 +46,7 @@ export function tableRows(family: Family, service: RowService): Resource {
         lastModified: page.snapshot.lastModified,
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         headers: { 'Acervo-Snapshot': id, 'Acervo-Count': String(page.count) },
+        isAtHand: false,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
@@ -66,13 +68,14 @@ function unavailable(
   pinned: SnapshotId | null,
   current: Snapshot | null,
   address: string,
+  given: Query,
 ): Problem {
   const id = tableId(table)
   if (pinned === null || current === null) {
     const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
     return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
   }
-  const newest = withQuery(address, new Map([['snapshot', current.manifest.snapshot]]), 1)
+  const newest = withQuery(address, new Map([...given, ['snapshot', current.manifest.snapshot]]), 1)
   const detail = `The snapshot ${pinned} of ${id} is not kept here any more; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }

@@ -66,7 +66,7 @@ describe('settings', () => {
     ['QUERY_MEMORY', '256', 'a size such as 256MB or 1GB'],
     ['QUERY_TIMEOUT_MS', '5s', 'a whole number of milliseconds from 1 to 3600000'],
     ['QUEUE_TIMEOUT_MS', '0', 'a whole number of milliseconds from 1 to 3600000'],
-    ['QUEUE_LENGTH', '-1', 'a whole number from 1 to 1000000'],
+    ['QUEUE_LENGTH', '-1', 'a whole number from 10 to 1000000'],
     ['BLOCK_CACHE_MB', '1.5', 'a whole number of megabytes from 0 to 1000000'],
     ['PAGE_CACHE_MB', '64MB', 'a whole number of megabytes from 0 to 1000000'],
     ['UNSENT_MB', '0', 'a whole number of megabytes from 1 to 1000000'],

@@ -357,13 +357,16 @@ describe('under pressure', () => {
     expect([refused.status, (await waiting).status]).toEqual([503, 200])
   })
 
-  test('a reader who does not take an answer is cut off, and holds up only new work', async () => {
+  test.each<[when: string, sendTimeoutMs: number]>([
+    ['when its time is over', 1000],
+    ['before that, when others need the room', 60_000],
+  ])('a reader who does not take an answer is cut off %s', async (_when, sendTimeoutMs) => {
     const big = `${rows}?page_size=10000`
     const wide = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': `n,s\n${Array.from({ length: 200 }, (_, n) => `${n},${'x'.repeat(200_000)}`).join('\n')}\n`,
     })
     await wide.ingest()
-    const service = await serve(wide, { sendTimeoutMs: 1000, unsentBytesMax: 1_000_000 })
+    const service = await serve(wide, { sendTimeoutMs, unsentBytesMax: 1_000_000 })
     const port = await freePort()
     const listening = await listen(service.app, {
       host: '127.0.0.1',
@@ -392,8 +395,10 @@ describe('under pressure', () => {
       await status(`${rows}?page_size=2`),
       await status(`${rows}?page_size=2`, { 'If-None-Match': tag }),
     ]).toEqual([503, 200, 304])
-    // Past its time nothing more comes, though the reader begins to read.
-    await setTimeout(1500)
+    expect((await rawGet(service.app, '/api/v1/dataset/d/')).status).toBe(200)
+    await setTimeout(2100)
+    expect(await status(`${rows}?page_size=5`)).toBe(200)
+    // Nothing more comes, though the reader begins to read.
     const closed = new Promise((resolve) => silent.once('close', resolve))
     silent.on('error', () => undefined).resume()
     await closed

@@ -127,6 +127,8 @@ test.each<[accept: string, status: number]>([
   ['text/html, */*;q=0.1', 200],
   ['', 200],
   ['application/json;q=0', 406],
+  ['application/json; q=0', 406],
+  ['text/html, */*; q=0', 406],
   ['text/csv; charset=utf-8', 406],
   ['application/jsonx', 406],
 ])('Accept: %s answers %i', async (accept, status) => {

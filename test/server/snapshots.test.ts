@@ -109,7 +109,7 @@ describe('a pinned walk', () => {
     const service = await serve(shop)
     const gone = '20200101T000000Z-0123456789ab'
     const { status, headers, body } = await json(service, `${rows}?page=3&page_size=5&snapshot=${gone}`)
-    const newest = `http://localhost:8000${rows}?snapshot=${ids[0]}`
+    const newest = `http://localhost:8000${rows}?page_size=5&snapshot=${ids[0]}`
     expect([status, headers['link'], headers['cache-control'], body['type'], body['detail']]).toEqual([
       410,
       `<${newest}>; rel="latest-version"`,
