@@ -11,6 +11,11 @@ interface Flight<T> {
 export class Flights<T> {
   readonly #flying = new Map<string, Flight<T>>()
 
+  /** Whether somebody is at it. */
+  has(key: string): boolean {
+    return this.#flying.has(key)
+  }
+
   /**
    * @param signal of the one who asks: when it fires, the call throws its reason
    * @param work is begun where nobody is at it under this key

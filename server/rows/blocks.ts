@@ -75,13 +75,48 @@ export class Blocks {
     }
   }
 
-  /** Reads the block that a walk comes to next, where nobody waits for a connection. */
+  /**
+   * Reads what a walk comes to next, where nobody waits for a connection: two blocks in one statement, since most of
+   * its cost is that of a row group, however few rows are taken.
+   */
   foresee(snapshot: Snapshot, name: BlockName): void {
+    if (this.#kept === null || !this.#connections.isFree) return
     const next = blockAfter(snapshot, name)
-    if (this.#kept === null || next === null || !this.#connections.isFree) return
-    if (this.#kept.has(keyOf(snapshot, next))) return
-    // Whoever asks for the block itself gets its error.
-    this.#block(snapshot, next, nobody, AbortSignal.timeout(foreseenMs)).catch(() => undefined)
+    if (next === null || this.#isKnown(snapshot, next)) return
+    const second = blockAfter(snapshot, next)
+    const isPair = second !== null && second.part === next.part && !this.#isKnown(snapshot, second)
+    this.#readAhead(snapshot, isPair ? [next, second] : [next])
+  }
+
+  #isKnown(snapshot: Snapshot, name: BlockName): boolean {
+    const key = keyOf(snapshot, name)
+    return this.#kept?.has(key) === true || this.#flights.has(key)
+  }
+
+  /** @param names of blocks that follow each other in one part */
+  #readAhead(snapshot: Snapshot, names: readonly [BlockName, ...BlockName[]]): void {
+    const wholes = names.map((name) => wholeOf(snapshot, name))
+    const rows = wholes.reduce((sum, whole) => sum + whole.rows, 0)
+    const stop = new AbortController()
+    const reading = this.#query(snapshot, { ...names[0], first: 0, rows }, nobody, stop.signal)
+    const late = AbortSignal.timeout(foreseenMs)
+    let [wanted, from] = [names.length, 0]
+    for (const whole of wholes) {
+      const first = from
+      from += whole.rows
+      const key = keyOf(snapshot, whole)
+      const flight = this.#flights.join(key, late, async (unwanted) => {
+        unwanted.addEventListener('abort', () => {
+          wanted -= 1
+          if (wanted === 0) stop.abort(unwanted.reason)
+        })
+        const block = piece(await reading, first, whole.rows)
+        this.#kept?.set(key, block)
+        return block
+      })
+      // Whoever asks for the block itself gets its error.
+      flight.catch(() => undefined)
+    }
   }
 
   async #block(snapshot: Snapshot, name: BlockName, client: string, signal: AbortSignal): Promise<Block> {
@@ -112,6 +147,13 @@ const nobody = 'nobody yet'
 
 function keyOf({ table, manifest }: Snapshot, { part, block }: BlockName): string {
   return `${tableId(table)}/${manifest.snapshot}/${part}/${block}`
+}
+
+/** Some rows of a block as one of their own, without a copy. */
+function piece({ bytes, ends, timing }: Block, first: number, rows: number): Block {
+  const start = first === 0 ? 0 : (ends[first - 1] ?? 0) + 1
+  const own = ends.subarray(first, first + rows).map((end) => end - start)
+  return { bytes: bytes.subarray(start, ends[first + rows - 1]), ends: own, timing }
 }
 
 function sizeOf({ bytes, ends }: Block): number {
