@@ -159,6 +159,13 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 0, 86_400),
     expects: 'a whole number of seconds from 0 to 86400',
   }),
+  pageBytesMax: row({
+    name: 'PAGE_MB',
+    default: '64',
+    meaning: 'About the largest page, in megabytes, since it is held in memory whole; larger ones get 503.',
+    parse: (text) => megabytes(text, 1),
+    expects: expectsMegabytes(1),
+  }),
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',
@@ -169,7 +176,7 @@ export const settingRows = {
   headersTimeoutMs: row({
     name: 'HEADERS_TIMEOUT_MS',
     default: '10000',
-    meaning: 'A request whose headers take longer to arrive is cut off.',
+    meaning: 'A request that takes longer to arrive is cut off.',
     parse: (text) => wholeNumber(text, 100, 3_600_000),
     expects: 'a whole number of milliseconds from 100 to 3600000',
   }),

@@ -27,6 +27,7 @@ export interface AppOptions {
   /** Proxies in front whose X-Forwarded-For is believed. */
   readonly trustProxy: number
   readonly maxAgeSeconds: number
+  readonly pageBytesMax: number
   readonly snapshots: Snapshots
   readonly blocks: Blocks
   readonly answers: Answers
@@ -77,7 +78,12 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     startedAt: new Date(),
     snapshots,
   }
-  const rowService = { ...catalogService, limiter: limiter('rows'), blocks }
+  const rowService = {
+    ...catalogService,
+    limiter: limiter('rows'),
+    blocks,
+    pageBytesMax: options.pageBytesMax,
+  }
 
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })

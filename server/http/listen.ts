@@ -10,7 +10,6 @@ import { addressLengthMax } from './requests.ts'
 
 /** Above the longest address we answer about, so that 414 comes from us with a sentence. */
 const headersBytesMax = 32 * 1024
-const requestTimeoutMs = 30_000
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
 const stopDeadlineMs = 10_000
@@ -48,7 +47,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     {
       maxHeaderSize: headersBytesMax,
       headersTimeout: headersTimeoutMs,
-      requestTimeout: Math.max(requestTimeoutMs, headersTimeoutMs),
+      // There are no bodies to wait for.
+      requestTimeout: headersTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
       // Node would refuse a request without Host by a bare 400; requests.ts answers it with a problem.
       requireHostHeader: false,

@@ -19,4 +19,5 @@ export interface DetailService extends CatalogService {
 
 export interface RowService extends DetailService {
   readonly blocks: Blocks
+  readonly pageBytesMax: number
 }

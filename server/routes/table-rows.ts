@@ -17,7 +17,7 @@ const retryAfterSeconds = 60
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limiter, snapshots, blocks, freshness } = service
+  const { catalog, publicUrl, limiter, snapshots, blocks, freshness, pageBytesMax } = service
   const addresses = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/data',
@@ -50,7 +50,7 @@ export function tableRows(family: Family, service: RowService): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
-            return pageBody(page, blocks, { signal, client })
+            return pageBody(page, blocks, { signal, client, pageBytesMax })
           }),
       }
     },

@@ -25,6 +25,8 @@ export function rowsOf({ bytes, ends }: Block, first: number, rows: number): Uin
 /** Who waits for a page. */
 export interface Reader {
   readonly client: string
+  /** What a page may come to. */
+  readonly pageBytesMax: number
   /** Fires when the reader has gone. */
   readonly signal: () => AbortSignal
 }

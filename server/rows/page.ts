@@ -20,9 +20,6 @@ export interface Page {
   readonly name: string
 }
 
-/** A page is held in memory whole until its reader has taken it. */
-const pageBytesMost = 64_000_000
-
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
 const representation = 1
 
@@ -63,7 +60,7 @@ export function pageOf(snapshot: Snapshot, ask: RowAsk, address: string): Page {
  */
 export async function pageBody(page: Page, blocks: Blocks, reader: Reader): Promise<Body> {
   const { snapshot, slice, head } = page
-  if (slice.rows * rowBytesOf(snapshot.manifest) > pageBytesMost) throw pageTooLarge()
+  if (slice.rows * rowBytesOf(snapshot.manifest) > reader.pageBytesMax) throw pageTooLarge()
   const cuts = cutsOf(snapshot, slice)
   const kept = cuts.map((cut) => blocks.kept(snapshot, cut))
   const missing = cuts.filter((_cut, index) => kept[index] === null)

@@ -70,6 +70,7 @@ export async function serve(
     trustProxy: 0,
     clientsMax: 1000,
     maxAgeSeconds: 60,
+    pageBytesMax: 64_000_000,
     snapshots,
     blocks,
     answers: new Answers({
