@@ -17,9 +17,7 @@ export interface Block {
 
 /** Some rows of a block, without a copy. */
 export function rowsOf({ bytes, ends }: Block, first: number, rows: number): Uint8Array {
-  // A comma stands between a row and the one before it.
-  const start = first === 0 ? 0 : (ends[first - 1] ?? 0) + 1
-  return bytes.subarray(start, ends[first + rows - 1])
+  return bytes.subarray(startOf(ends, first), ends[first + rows - 1])
 }
 
 /** Who waits for a page. */
@@ -152,10 +150,15 @@ function keyOf({ table, manifest }: Snapshot, { part, block }: BlockName): strin
 }
 
 /** Some rows of a block as one of their own, without a copy. */
-function piece({ bytes, ends, timing }: Block, first: number, rows: number): Block {
-  const start = first === 0 ? 0 : (ends[first - 1] ?? 0) + 1
-  const own = ends.subarray(first, first + rows).map((end) => end - start)
-  return { bytes: bytes.subarray(start, ends[first + rows - 1]), ends: own, timing }
+function piece(block: Block, first: number, rows: number): Block {
+  const start = startOf(block.ends, first)
+  const ends = block.ends.subarray(first, first + rows).map((end) => end - start)
+  return { bytes: rowsOf(block, first, rows), ends, timing: block.timing }
+}
+
+/** A comma stands between a row and the one before it. */
+function startOf(ends: Uint32Array, row: number): number {
+  return row === 0 ? 0 : (ends[row - 1] ?? 0) + 1
 }
 
 function sizeOf({ bytes, ends }: Block): number {

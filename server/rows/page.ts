@@ -5,7 +5,7 @@ import { pageTooLarge } from '../http/problems.ts'
 import { nameOf, type Body } from '../http/answers.ts'
 import type { RowAsk } from './ask.ts'
 import type { Blocks, Reader, ReadRows } from './blocks.ts'
-import { cutsOf, rowBytesOf, type Cut } from './plan.ts'
+import { cutsOf, type Cut } from './plan.ts'
 import { selectRows, slicePage, type Slice } from './selection.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -60,7 +60,7 @@ export function pageOf(snapshot: Snapshot, ask: RowAsk, address: string): Page {
  */
 export async function pageBody(page: Page, blocks: Blocks, reader: Reader): Promise<Body> {
   const { snapshot, slice, head } = page
-  if (slice.rows * rowBytesOf(snapshot.manifest) > reader.pageBytesMax) throw pageTooLarge()
+  if (slice.rows * snapshot.rowBytes > reader.pageBytesMax) throw pageTooLarge()
   const cuts = cutsOf(snapshot, slice)
   const kept = cuts.map((cut) => blocks.kept(snapshot, cut))
   const missing = cuts.filter((_cut, index) => kept[index] === null)

@@ -16,8 +16,7 @@ export const blockRowsMost = 2048
 const blockBytesMost = 2_000_000
 
 /** A power of two, so that every block of a table lies in one row group. */
-export function blockRowsOf(manifest: Manifest): number {
-  const rowBytes = rowBytesOf(manifest)
+export function blockRowsOf(rowBytes: number): number {
   let size = blockRowsMost
   while (size > 1 && size * rowBytes > blockBytesMost) size /= 2
   return size

@@ -9,6 +9,8 @@ export interface Snapshot {
   readonly folder: string
   /** HTTP date of the import. */
   readonly lastModified: string
+  /** About how long a row is as JSON. */
+  readonly rowBytes: number
   readonly blockRows: number
   /** The statement that `planRows` fills in. */
   readonly rowSql: string

@@ -12,7 +12,7 @@ import {
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
-import { blockRowsOf, rowSql } from './plan.ts'
+import { blockRowsOf, rowBytesOf, rowSql } from './plan.ts'
 import { removable, type Retention } from './retention.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
@@ -171,12 +171,14 @@ export class Snapshots {
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
     await requireParts(folder, manifest)
     const lastModified = new Date(manifest.import_date).toUTCString()
+    const rowBytes = rowBytesOf(manifest)
     return {
       table,
       manifest,
       folder,
       lastModified,
-      blockRows: blockRowsOf(manifest),
+      rowBytes,
+      blockRows: blockRowsOf(rowBytes),
       rowSql: rowSql(table),
       inUse,
     }
