@@ -1,0 +1,163 @@
+import net from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { blockRowsMost } from '../../server/rows/plan.ts'
+import { listen } from '../../server/http/listen.ts'
+import { freePort } from '../support/ports.ts'
+import { rawGet, serve, type Service } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+const rows = '/api/v1/dataset/d/t/data/'
+
+/** More than a block, so that there are several. */
+const rowCount = 2 * blockRowsMost + 100
+const endless = {
+  sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
+  parameters: [],
+}
+
+let shop: Workshop
+beforeAll(async () => {
+  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(10)}${n}`)
+  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest()
+})
+
+const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
+  (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
+
+describe('under pressure', () => {
+  test('what is at hand is answered while the line is full, and new work is refused before it begins', async () => {
+    const service = await serve(shop, { connections: 1, queueTimeoutMs: 100 })
+    const kept = `${rows}?page_size=10`
+    const tag = await tagOf(service, kept)
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const [cold, warm, unchanged, list] = await Promise.all([
+      rawGet(service.app, `${rows}?page_size=10&page=400`),
+      rawGet(service.app, kept),
+      rawGet(service.app, `${rows}?page_size=10`, { 'If-None-Match': tag }),
+      rawGet(service.app, '/api/v1/datasets/'),
+    ])
+    expect([cold.status, warm.status, unchanged.status, list.status]).toEqual([503, 200, 304, 200])
+    expect([cold.headers['retry-after'], cold.headers['cache-control']]).toEqual(['5', 'no-store'])
+    expect(JSON.parse(cold.body.toString())).toMatchObject({ type: 'urn:acervo:problem:overloaded' })
+    expect(service.connections.queries).toBe(2)
+    stop.abort()
+    await held
+    expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
+  })
+
+  test('a client who asks for much keeps another waiting for one query, not for all', async () => {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+      'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
+    })
+    // A part of its own for each page, so that none shares a query with another.
+    await many.ingest({ partRows: 10 })
+    const service = await serve(many, { connections: 1, trustProxy: 1 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const answered: string[] = []
+    const ask = async (client: string, page: number): Promise<void> => {
+      const before = service.connections.waiting
+      const asked = rawGet(service.app, `${rows}?page_size=10&page=${page}`, { 'X-Forwarded-For': client })
+      waiting.push(asked.then(() => void answered.push(client)))
+      for (let wait = 0; wait < 100 && service.connections.waiting === before; wait += 1) await setTimeout(10)
+    }
+    const waiting: Promise<void>[] = []
+    for (let page = 1; page <= 10; page += 1) await ask('192.0.2.1', page)
+    await ask('192.0.2.2', 11)
+    stop.abort()
+    await Promise.all([held, ...waiting])
+    expect(answered.indexOf('192.0.2.2')).toBeLessThanOrEqual(2)
+    expect(answered).toHaveLength(11)
+  })
+
+  test('a client who fills the line does not keep others out of it', async () => {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+      'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
+    })
+    await many.ingest({ partRows: 10 })
+    const service = await serve(many, { connections: 1, trustProxy: 1, queueLengthMax: 5 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const ask = async (client: string, page: number): Promise<[string, number]> => {
+      const target = `${rows}?page_size=10&page=${page}`
+      return [client, (await rawGet(service.app, target, { 'X-Forwarded-For': client })).status]
+    }
+    const first = Array.from({ length: 5 }, (_, page) => ask('192.0.2.1', page + 1))
+    for (let wait = 0; wait < 100 && service.connections.waiting < 5; wait += 1) await setTimeout(10)
+    const second = ask('192.0.2.2', 6)
+    const refused = await Promise.race(first)
+    stop.abort()
+    await held
+    expect(refused).toEqual(['192.0.2.1', 503])
+    expect(await second).toEqual(['192.0.2.2', 200])
+    expect((await Promise.all(first)).map(([, status]) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 200, 200, 503,
+    ])
+  })
+
+  test('the line has a length, past which nobody waits', async () => {
+    const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
+    const stop = new AbortController()
+    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
+    for (let wait = 0; wait < 100 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
+    const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)
+    stop.abort()
+    await held
+    expect([refused.status, (await waiting).status]).toEqual([503, 200])
+  })
+
+  test.each<[when: string, sendTimeoutMs: number]>([
+    ['when its time is over', 1000],
+    ['before that, when others need the room', 60_000],
+  ])('a reader who does not take an answer is cut off %s', async (_when, sendTimeoutMs) => {
+    const big = `${rows}?page_size=10000`
+    const wide = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
+      'd/t.csv': `n,s\n${Array.from({ length: 200 }, (_, n) => `${n},${'x'.repeat(200_000)}`).join('\n')}\n`,
+    })
+    await wide.ingest()
+    const service = await serve(wide, { sendTimeoutMs, unsentBytesMax: 1_000_000 })
+    const port = await freePort()
+    const listening = await listen(service.app, {
+      host: '127.0.0.1',
+      port,
+      log: service.log,
+      longestAnswerMs: 60_000,
+      connectionsMax: 10,
+      headersTimeoutMs: 10_000,
+    })
+    await tagOf(service, `${rows}?page_size=2`)
+    const tag = await tagOf(service, `${rows}?page_size=2`)
+    const silent = net.connect(port, '127.0.0.1')
+    silent.pause()
+    silent.write(`GET ${big} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const status = async (target: string, more: Record<string, string> = {}): Promise<number> =>
+      (await rawGet(service.app, target, more)).status
+    for (
+      let wait = 0;
+      wait < 500 && (await status(`${rows}?page_size=3&page=${1 + (wait % 60)}`)) === 200;
+      wait += 1
+    ) {
+      await setTimeout(10)
+    }
+    expect([
+      await status(`${rows}?page_size=4`),
+      await status(`${rows}?page_size=2`),
+      await status(`${rows}?page_size=2`, { 'If-None-Match': tag }),
+    ]).toEqual([503, 200, 304])
+    expect((await rawGet(service.app, '/api/v1/dataset/d/')).status).toBe(200)
+    await setTimeout(2100)
+    expect(await status(`${rows}?page_size=5`)).toBe(200)
+    // Nothing more comes, though the reader begins to read.
+    const closed = new Promise((resolve) => silent.once('close', resolve))
+    silent.on('error', () => undefined).resume()
+    await closed
+    expect(await status(`${rows}?page_size=4`)).toBe(200)
+    await listening.stop()
+  })
+})
