@@ -56,9 +56,10 @@ export const settingRows = {
   sources: row({
     name: 'SOURCES',
     default: './sources',
-    meaning: 'The folder that holds the sources as `<dataset>/<table>.csv` or `.csv.gz`.',
-    parse: (text) => (/^[a-z][a-z0-9+.-]+:\/\//i.test(text) ? null : text),
-    expects: 'the path of a folder',
+    meaning:
+      'A folder, or an http(s) address, that holds the sources as `<dataset>/<table>.csv`, `.gz`, `.zst` or `.zip`.',
+    parse: (text) => (/^[a-z][a-z0-9+.-]+:\/\//i.test(text) && baseAddress(text) === null ? null : text),
+    expects: 'the path of a folder, or an http(s) address without query or password',
   }),
   warehouse: row({
     name: 'WAREHOUSE',
@@ -213,9 +214,16 @@ export const settingRows = {
   ingestMemory: row({
     name: 'INGEST_MEMORY',
     default: '1GB',
-    meaning: 'What sorting and converting may use before they spill to disk.',
-    parse: memory,
+    meaning: 'About what an ingest may use, all tables at the same time together; sorting spills to disk.',
+    parse: (text) => bytesOf(memory(text)),
     expects: 'a size such as 512MB or 1GB',
+  }),
+  unpackedBytesMax: row({
+    name: 'UNPACKED_GB',
+    default: '100',
+    meaning: 'The largest source, unpacked, in gigabytes; larger ones are refused.',
+    parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1e9),
+    expects: 'a whole number of gigabytes from 1 to 1000000',
   }),
 } as const
 
@@ -264,6 +272,11 @@ function megabytes(text: string, least: number): number | null {
 
 function memory(text: string): string | null {
   return /^[1-9]\d{0,6}(MB|GB)$/.test(text) ? text : null
+}
+
+function bytesOf(size: string | null): number | null {
+  if (size === null) return null
+  return Number(size.slice(0, -2)) * (size.endsWith('GB') ? 1e9 : 1e6)
 }
 
 function baseAddress(text: string): URL | null {

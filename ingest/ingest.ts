@@ -1,60 +1,92 @@
 import { mkdir } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../core/errors.ts'
 import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { readManifest, requireParts, type Manifest } from '../core/warehouse/manifest.ts'
-import { partRowsDefault } from './convert.ts'
+import { filesOf, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
+import { partRowsDefault } from './convert/convert.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
-import { definitionOf } from './publish.ts'
+import { definitionOf } from './publish/label.ts'
+import { withTable } from './publish/lock.ts'
+import { inScratch, sweep } from './publish/scratch.ts'
+import { readWithdrawn } from './publish/withdrawn.ts'
 import { TableFailure } from './rejects.ts'
 import { clearFailure, writeFailure, type Outcome } from './report.ts'
-import { inScratch, sweepScratch } from './scratch.ts'
-import { findSource, type SourceFile } from './source.ts'
+import { lookedFor } from './source/find.ts'
+import { obtain, type ObtainedFile } from './source/obtain.ts'
 
 export interface IngestOptions {
   readonly catalog: Catalog
+  /** A folder, or an http(s) address. */
   readonly sources: string
   readonly warehouse: string
-  /** Bound of DuckDB's buffers, such as `1GB`. */
-  readonly memory: string
+  /** What a run may use, in bytes. */
+  readonly memoryBytes: number
+  /** What a source may unpack to, in bytes. */
+  readonly unpackedBytesMax: number
   readonly now: () => Date
   readonly progress: (table: Table) => Progress
   /** Leave alone what is published as the catalog declares it, whatever its source is now. */
   readonly onlyUnpublished?: boolean
+  /** Publish what is unlike the snapshot before. */
+  readonly acceptsDrift?: boolean
   readonly partRows?: number
+  /** Milliseconds before what could not be fetched is tried again. */
+  readonly retryMs?: number
+  /** Tables at the same time, where memory allows. */
+  readonly jobs?: number
 }
 
-/** More would need more memory, and bounds are measured with two. */
-const threads = 2
+/** What a job needs to sort at all; with less there are fewer jobs at the same time. */
+const jobBytesLeast = 400e6
+/** Of the memory of a job; the rest is for what reads and packs outside of DuckDB's buffers. */
+const duckdbShare = 0.55
+/** Each thread has buffers of its own. */
+const threadsMax = 4
+const retryMsDefault = 1000
 
-/** Ingests tables one after the other: source -> check -> convert -> prove -> publish -> report. */
+/** Ingests tables, side by side as far as cores and memory allow; outcomes come as they are there. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
   try {
     await mkdir(options.warehouse, { recursive: true })
-    await sweepScratch(options.warehouse)
+    await sweep(options.warehouse)
   } catch (cause) {
     throw new StartError(`the warehouse ${options.warehouse} cannot be written: ${messageOf(cause)}`, {
       cause,
     })
   }
-  for (const table of tables) {
-    const progress = options.progress(table)
-    const outcome = await ingestTable(table, options, progress).catch((error: unknown) =>
-      failed(error, table, options),
-    )
-    // Before the outcome is told, so that it does not stand behind the line that renews itself.
-    progress.end()
+  const cores = options.jobs ?? os.availableParallelism()
+  const jobs = Math.max(1, Math.min(cores, tables.length, Math.floor(options.memoryBytes / jobBytesLeast)))
+  const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
+  const waiting = [...tables]
+  const running = new Map<Table, Promise<Outcome>>()
+  while (waiting.length > 0 || running.size > 0) {
+    while (running.size < jobs) {
+      const table = waiting.shift()
+      if (table === undefined) break
+      running.set(table, outcomeOf(table, share))
+    }
+    const outcome = await Promise.race(running.values())
+    running.delete(outcome.table)
     yield outcome
   }
 }
 
-async function failed(error: unknown, table: Table, options: IngestOptions): Promise<Outcome> {
-  const failure = asFailure(error, options.memory)
-  return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
+async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome> {
+  const progress = options.progress(table)
+  try {
+    return await withTable(options.warehouse, table, () => ingestTable(table, options, progress))
+  } catch (error) {
+    const failure = asFailure(error, options.memoryBytes)
+    return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
+  } finally {
+    // Before the outcome is told, so that it does not stand behind the line that renews itself.
+    progress.end()
+  }
 }
 
 /** What stops a table may also stop its report, a full disk say; the other tables go on all the same. */
@@ -70,11 +102,11 @@ async function tryToReport(
   }
 }
 
-function asFailure(error: unknown, memory: string): TableFailure {
+function asFailure(error: unknown, memoryBytes: number): TableFailure {
   if (error instanceof TableFailure) return error
   const message =
     error instanceof OutOfMemory
-      ? `it needs more memory than ${memory}: set INGEST_MEMORY to more`
+      ? `it needs more memory than its ${Math.round(memoryBytes / 1e6)} MB: set INGEST_MEMORY to more`
       : messageOf(error)
   return Object.assign(new TableFailure(message), { cause: error })
 }
@@ -83,55 +115,70 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const { catalog, sources, warehouse, onlyUnpublished = false, partRows = partRowsDefault } = options
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
-  const current = await currentSnapshot(warehouse, table, progress)
-  const manifest = current === 'damaged' ? null : current
+  const found = await currentSnapshot(warehouse, table, progress)
+  const current = found === 'damaged' ? null : found
   const definition = definitionOf(table, partRows)
-  if (onlyUnpublished && manifest?.definition === definition) {
-    return { status: 'kept', table }
-  }
-  const source = await findSource(sources, table)
-  if (source === null) return withoutSource(table, sources, current)
-  if (manifest !== null && (await isUnchanged(manifest, source, definition))) {
-    await clearFailure(warehouse, table)
-    return { status: 'unchanged', table, manifest }
-  }
+  const isAsDeclared = current?.definition === definition
+  if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
   return inScratch(warehouse, async (scratch) => {
+    const obtained = await obtain(table, {
+      sources,
+      folder: scratch,
+      known: isAsDeclared ? current.sources : [],
+      bytesMax: options.unpackedBytesMax,
+      progress,
+      retryMs: options.retryMs ?? retryMsDefault,
+    })
+    if (obtained === 'missing') return withoutSource(table, sources, found)
+    if (current !== null && isAsDeclared && (obtained === 'unchanged' || (await isSame(current, obtained)))) {
+      await clearFailure(warehouse, table)
+      return { status: 'unchanged', table, manifest: current }
+    }
+    if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
+    const { acceptsDrift = false } = options
+    const withdrawn = acceptsDrift ? null : await readWithdrawn(warehouse, table)
+    if (withdrawn?.definition === definition && (await areSums(withdrawn.sources, obtained))) {
+      return { status: 'held', table, withdrawn: withdrawn.snapshot }
+    }
     const work = await Database.open({
-      file: path.join(scratch, 'work.duckdb'),
-      memory: options.memory,
-      threads,
+      memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
+      threads: Math.min(threadsMax, os.availableParallelism()),
       scratch: path.join(scratch, 'spill'),
       folders: [scratch],
     })
-    const db = await work.connect({ progress: true })
+    const [db, second] = [await work.connect({ progress: true }), await work.connect()]
     try {
-      const { now } = options
       return await convertAndPublish({
         table,
         dataset,
-        source,
+        files: obtained.map(({ file }) => file),
+        identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
+        limits: options,
         warehouse,
+        current,
         scratch,
         db,
+        second,
         progress,
         partRows,
-        now,
+        acceptsDrift,
+        now: options.now,
       })
     } finally {
       db.close()
+      second.close()
       work.close()
     }
   })
 }
 
 function withoutSource(table: Table, sources: string, current: Current): Outcome {
-  const wanted = `${path.join(sources, tableId(table))}.csv or .csv.gz`
   if (current === null) return { status: 'skipped', table }
   const serving =
     current === 'damaged'
       ? 'and the published snapshot is damaged'
       : `the snapshot of ${current.import_date} goes on serving`
-  throw new TableFailure(`the source is gone: there is no ${wanted}; ${serving}`)
+  throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
 }
 
 /** The manifest of what is published; null where nothing ever was. */
@@ -141,7 +188,9 @@ type Current = Manifest | 'damaged' | null
 async function currentSnapshot(warehouse: string, table: Table, progress: Progress): Promise<Current> {
   try {
     const manifest = await readManifest(layout.pointer(warehouse, table))
-    if (manifest !== null) await requireParts(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
+    if (manifest !== null) {
+      await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), filesOf(manifest))
+    }
     return manifest
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
@@ -149,8 +198,21 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
   }
 }
 
-/** Whether what is published was made from this very source, in the same way. */
-async function isUnchanged(manifest: Manifest, source: SourceFile, definition: string): Promise<boolean> {
-  if (manifest.definition !== definition || manifest.source.bytes !== source.bytes) return false
-  return manifest.source.sha256 === (await hashOf(source.file))
+/** Whether what is published was made from these very files. */
+async function isSame(manifest: Manifest, obtained: readonly ObtainedFile[]): Promise<boolean> {
+  const areAlike = obtained.every(({ file }, index) => manifest.sources[index]?.bytes === file.bytes)
+  return (
+    areAlike &&
+    areSums(
+      manifest.sources.map(({ sha256 }) => sha256),
+      obtained,
+    )
+  )
+}
+
+async function areSums(sums: readonly string[], obtained: readonly ObtainedFile[]): Promise<boolean> {
+  if (sums.length !== obtained.length) return false
+  for (const [index, { file }] of obtained.entries())
+    if ((await hashOf(file.path)) !== sums[index]) return false
+  return true
 }

@@ -1,109 +1,193 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../core/catalog/catalog.ts'
-import type { Connection } from '../core/warehouse/duckdb.ts'
-import { checkSource, type MatchedField } from './check.ts'
-import { badValues, sort, stage, writeParts } from './convert.ts'
+import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
+import { layout } from '../core/warehouse/layout.ts'
+import type { Manifest, Source } from '../core/warehouse/manifest.ts'
+import { badValues, plainFile, sort, stage, writeParts, type Work } from './convert/convert.ts'
+import { matchHeader } from './convert/match.ts'
+import { profile } from './convert/profile.ts'
+import { provePublished, proveStaged, type Staged } from './convert/prove.ts'
+import { driftSince } from './drift.ts'
 import type { Progress } from './progress.ts'
-import { provePublished, proveStaged } from './prove.ts'
-import { label, publish } from './publish.ts'
-import { TableFailure, type Reject } from './rejects.ts'
-import { clearFailure, writeReport, type Outcome } from './report.ts'
-import { readSource, type SourceFile } from './source.ts'
+import { writeDownload } from './publish/download.ts'
+import { label, nameSnapshot } from './publish/label.ts'
+import { publish } from './publish/publish.ts'
+import { clearWithdrawn } from './publish/withdrawn.ts'
+import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
+import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
+import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
+import type { PackedFile, UnpackLimits } from './source/unpack.ts'
 
 /** One table whose source is to be converted. */
 export interface Job {
   readonly table: Table
   readonly dataset: Dataset
-  readonly source: SourceFile
+  readonly files: readonly PackedFile[]
+  /** What else is known of a file that was read, such as its address. */
+  readonly identify: (file: ReadFile, index: number) => Source
+  readonly limits: UnpackLimits
   readonly warehouse: string
+  /** What is published now. */
+  readonly current: Manifest | null
   /** Folder of this job alone, on the file system of the warehouse. */
   readonly scratch: string
   readonly db: Connection
+  /** For what runs at the same time. */
+  readonly second: Connection
   readonly progress: Progress
   readonly partRows: number
+  readonly acceptsDrift: boolean
   readonly now: () => Date
 }
 
 /**
- * check -> convert -> prove -> publish -> report.
+ * read -> match -> convert -> prove -> compare with the snapshot before -> publish.
  *
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
-  const { table, dataset, source, warehouse, scratch, db, progress, partRows, now } = job
+  const {
+    table,
+    dataset,
+    files,
+    warehouse,
+    scratch,
+    db,
+    second,
+    progress,
+    partRows,
+    acceptsDrift,
+    current,
+    now,
+  } = job
   const steps = stopwatch(job)
-  const plainFile = path.join(scratch, 'source.csv')
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
 
-  const read = await steps.time('reading', () => readSource(source, table.source, progress, plainFile))
-  const fields = checkSource(table, read)
-  const rows = read.scanner.records
-  await steps.time('staging', () => stage(db, plainFile, table, read.scanner.columns.length))
-  await steps.time('checking', async () => {
-    await proveStaged(db, read.scanner)
-    await requireGoodValues(job, fields)
+  const target = plainFile(scratch)
+  const read = await steps.time(
+    'reading',
+    () => readSource(files, { table, progress, limits: job.limits, target }),
+    'own',
+  )
+  const { fields, drift: ofHeader } = matchHeader(table, read.header, acceptsDrift)
+  const work: Work = { db, table, fields, columns: read.columns.length, hasBreaks: read.hasBreaks, scratch }
+  const { staged, rejects } = await steps.time('checking', async () => {
+    await stage(work)
+    const found = await proveStaged(work, read)
+    return { staged: found, rejects: await requireFewRejects(job, work, read, found) }
   })
-  await steps.time('sorting', () => sort(db, table, fields))
+  await steps.time('sorting', () => sort(work))
   const parts = await steps.time(
     'writing',
-    () => writeParts(db, fields, folder, rows, partRows, progress),
-    'tells its own progress',
+    () => writeParts(work, folder, staged.goodRows, partRows, progress),
+    'own',
   )
-  const proved = await steps.time(
-    'proving',
-    () => provePublished(db, fields, folder, parts, rows, progress),
-    'tells its own progress',
+  // Packing keeps one core busy, proving and profiling the other.
+  const packed = steps.time(
+    'packing',
+    () => writeDownload({ ...work, db: second }, folder, parts, progress),
+    'own',
   )
+  const proved = steps.time('proving', async () => {
+    await provePublished(work, folder, parts, staged)
+    return profile(work, folder, parts)
+  })
+  // Both have ended before anything is thrown: no statement may run when the database is closed.
+  await Promise.allSettled([proved, packed])
+  await packed
+  const profiles = await proved
 
+  const before =
+    current === null ? null : await readBefore(layout.snapshot(warehouse, table, current.snapshot))
+  const drift = [...ofHeader, ...driftSince(before, staged.goodRows, profiles)]
+  if (drift.length > 0 && !acceptsDrift) {
+    const since = current === null ? '' : ` of ${current.import_date}`
+    throw new TableFailure(
+      `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
+    )
+  }
+  const sources = read.files.map(job.identify)
   const labelled = {
     dataset,
     table,
-    source,
-    sourceSha256: read.sha256,
-    rows,
-    textBytes: read.scanner.columns.reduce((sum, { bytes }) => sum + bytes, 0),
+    sources,
+    rows: staged.goodRows,
+    textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
     partRows,
     importDate: now(),
+    previous: current?.snapshot ?? null,
   }
-  const manifest = await label(labelled, folder, parts)
-  await writeReport(folder, manifest, {
-    blankLines: read.scanner.blankLines,
-    fields: proved,
+  const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
+  const report: Report = {
+    dataset: table.dataset,
+    table: table.name,
+    snapshot: named.snapshot,
+    import_date: labelled.importDate.toISOString(),
+    sources,
+    rows_in: read.records + read.rejectedRows,
+    rows_out: staged.goodRows,
+    rejected_rows: read.rejectedRows + staged.badRows,
+    first_rejects: rejects,
+    blank_lines: read.blankLines,
+    accepted_drift: drift,
+    warnings: read.unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    fields: profiles,
     seconds: steps.seconds,
-  })
+    tools: { node: process.version, duckdb: duckdbVersion },
+  }
+  await writeReport(folder, report)
+  const manifest = await label(labelled, named, folder)
   await publish(warehouse, table, folder, manifest)
   await clearFailure(warehouse, table)
-  return { status: 'published', table, manifest, seconds: steps.total() }
+  await clearWithdrawn(warehouse, table)
+  return { status: 'published', table, manifest, report }
 }
 
-/** @throws TableFailure with every bad value and the line of its row */
-async function requireGoodValues(
-  { db, source, table, progress }: Job,
-  fields: readonly MatchedField[],
-): Promise<void> {
-  const { count, values } = await badValues(db, fields)
-  if (count === 0) return
-  const records = new Set(values.map((value) => value.record))
-  const { lines } = (await readSource(source, table.source, progress, null, records)).scanner
-  const rejects = values.map(({ record, field, text, reason }): Reject => {
-    return { line: lines.get(record) ?? 0, field, text, reason }
+/**
+ * The rejects of a source that has no more than the catalog allows, the first ones whole.
+ *
+ * @throws TableFailure with every bad row and value, and its line, where there are more
+ */
+async function requireFewRejects(
+  job: Job,
+  work: Work,
+  read: ReadSource,
+  { badRows }: Staged,
+): Promise<readonly Reject[]> {
+  if (badRows === 0 && read.rejectedRows === 0) return []
+  const { count, values } = badRows === 0 ? { count: 0, values: [] } : await badValues(work)
+  const records = new Set(values.map(({ record }) => record))
+  const { table, files, limits, progress } = job
+  const located =
+    records.size === 0
+      ? null
+      : await readSource(files, { table, progress, limits, target: null, locate: records })
+  const bad = values.map(({ record, field, text, reason }): Reject => {
+    const { file = '', line = 0 } = located?.lines.get(record) ?? {}
+    return { ...(read.files.length > 1 && { file }), line, field, text, reason }
   })
-  const what = count === 1 ? 'a value is' : `${count.toLocaleString('en')} values are`
-  throw new TableFailure(`${what} not what the catalog declares; nothing was published`, rejects, count)
+  const rejects = [...read.rejects, ...bad].slice(0, rejectsKeptMax)
+  const rows = badRows + read.rejectedRows
+  if (rows <= table.rejectsMax) return rejects
+  const allowed = table.rejectsMax === 0 ? '' : `, and the catalog allows ${table.rejectsMax}`
+  const what = rows === 1 ? 'a row is' : `${rows.toLocaleString('en')} rows are`
+  throw new TableFailure(
+    `${what} not what the catalog declares${allowed}; nothing was published`,
+    rejects,
+    count + read.rejectedRows,
+  )
 }
 
 const progressEveryMs = 100
 
-/** Times the steps of a job and shows how far DuckDB is in each. */
+/** Times the steps of a job and shows how far DuckDB is in each, where the step does not tell itself. */
 function stopwatch({ db, progress }: Job) {
   const seconds: Record<string, number> = {}
-  const started = performance.now()
   return {
     seconds,
-    total: () => (performance.now() - started) / 1000,
-    time: async <T>(name: string, work: () => Promise<T>, own?: 'tells its own progress'): Promise<T> => {
+    time: async <T>(name: string, work: () => Promise<T>, own?: 'own'): Promise<T> => {
       const began = performance.now()
       progress.step(name)
       const watch = setInterval(() => {

@@ -5,45 +5,53 @@ import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
-import { progressOn } from './progress.ts'
+import { Board } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
 
-/** `npm run ingest -- [--unpublished] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
+/** `npm run ingest -- [--unpublished] [--accept-drift] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { unpublished: { type: 'boolean', default: false } },
+    options: {
+      unpublished: { type: 'boolean', default: false },
+      'accept-drift': { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   })
   const settings = readSettings(process.env)
   const catalog = await loadCatalog(settings.catalog)
   const tables = chosenTables(catalog, positionals)
-  const { sources, warehouse, ingestMemory: memory } = settings
+  const board = new Board(process.stderr)
+  // For people; a log is better off with the line alone, and the report has it all.
+  const withFields = process.stdout.isTTY && !values.unpublished
   const outcomes: Outcome[] = []
   for await (const outcome of ingest(tables, {
+    ...settings,
     catalog,
-    sources,
-    warehouse,
-    memory,
+    memoryBytes: settings.ingestMemory,
     now: () => new Date(),
-    progress: (table) => progressOn(process.stderr, tableId(table)),
+    progress: (table) => board.progress(tableId(table)),
     onlyUnpublished: values.unpublished,
+    acceptsDrift: values['accept-drift'],
   })) {
     outcomes.push(outcome)
-    for (const line of outcomeLines(outcome)) console.log(line)
+    board.above(() => {
+      for (const line of outcomeLines(outcome, withFields)) console.log(line)
+    })
   }
-  return conclude(outcomes, sources, positionals.length > 0)
+  return conclude(outcomes, settings.sources, positionals.length > 0)
 }
 
 function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {
   const having = (status: Outcome['status']): string[] =>
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
-  const [kept, skipped, failed] = [having('kept'), having('skipped'), having('failed')]
+  const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
   if (kept.length > 0)
     console.log(`${kept.length} published before; \`make ingest\` looks whether their sources changed`)
   if (skipped.length > 0) console.log(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
     (status) => `${having(status).length} ${status}`,
   )
+  if (held.length > 0) news.push(`${held.length} held back`)
   console.log(news.join(', '))
   if (failed.length > 0) return 1
   const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)

@@ -3,11 +3,17 @@ export interface Progress {
   /** A new step of the work, such as `reading`. */
   readonly step: (name: string) => void
   /** `fraction` of the step from 0 to 1; rows and bytes so far where the step counts them. */
-  readonly advance: (state: { fraction: number; rows?: number; bytes?: number }) => void
+  readonly advance: (state: State) => void
   /** A line that stays. */
   readonly say: (line: string) => void
   /** The work is over. */
   readonly end: () => void
+}
+
+interface State {
+  readonly fraction: number
+  readonly rows?: number
+  readonly bytes?: number
 }
 
 interface Screen {
@@ -20,36 +26,67 @@ interface Screen {
 const terminalEveryMs = 100
 const plainEveryMs = 5000
 
-export function progressOn(screen: Screen, table: string, now: () => number = Date.now): Progress {
-  const onTerminal = screen.isTTY === true
-  const everyMs = onTerminal ? terminalEveryMs : plainEveryMs
-  let [step, since, shown] = ['', now(), onTerminal ? 0 : now()]
-  const clear = (): void => {
-    if (onTerminal) screen.write('\r\u001B[K')
+/** Shows the progress of tables that are worked on at the same time. */
+export class Board {
+  readonly #screen: Screen
+  readonly #now: () => number
+  /** What each table does now, in words. */
+  readonly #active = new Map<string, string>()
+  #drawn = 0
+
+  constructor(screen: Screen, now: () => number = Date.now) {
+    this.#screen = screen
+    this.#now = now
   }
-  return {
-    step: (name) => {
-      step = name
-      since = now()
-    },
-    advance: (state) => {
-      if (now() - shown < everyMs) return
-      shown = now()
-      const line = `${table}: ${step} ${describe(state, (shown - since) / 1000)}`
-      if (!onTerminal) screen.write(`${line}\n`)
-      else screen.write(`\r\u001B[K${line.slice(0, (screen.columns || 80) - 1)}`)
-    },
-    say: (line) => {
-      clear()
-      screen.write(`${line}\n`)
-    },
-    end: clear,
+
+  progress(table: string): Progress {
+    let [step, since, shown] = ['', this.#now(), this.#now()]
+    return {
+      step: (name) => {
+        step = name
+        since = this.#now()
+        this.#active.set(table, `${table}: ${step}`)
+      },
+      advance: (state) => {
+        const now = this.#now()
+        const line = (): string => `${table}: ${step} ${describe(state, (now - since) / 1000)}`
+        if (this.#screen.isTTY === true) {
+          if (now - this.#drawn < terminalEveryMs) return
+          this.#active.set(table, line())
+          this.#draw(now)
+        } else if (now - shown >= plainEveryMs) {
+          shown = now
+          this.#screen.write(`${line()}\n`)
+        }
+      },
+      say: (line) => this.above(() => this.#screen.write(`${line}\n`)),
+      end: () => {
+        this.#active.delete(table)
+        this.#clear()
+      },
+    }
+  }
+
+  /** Writes lines that stay, where the line that renews itself was. */
+  above(write: () => void): void {
+    this.#clear()
+    write()
+  }
+
+  #clear(): void {
+    if (this.#screen.isTTY === true) this.#screen.write('\r\u001B[K')
+  }
+
+  #draw(now: number): void {
+    this.#drawn = now
+    const line = [...this.#active.values()].join(' | ')
+    this.#screen.write(`\r\u001B[K${line.slice(0, (this.#screen.columns || 80) - 1)}`)
   }
 }
 
 export const silentProgress: Progress = { step: () => {}, advance: () => {}, say: () => {}, end: () => {} }
 
-function describe(state: { fraction: number; rows?: number; bytes?: number }, seconds: number): string {
+function describe(state: State, seconds: number): string {
   const fraction = Math.min(1, Math.max(0, state.fraction))
   const words = [`${Math.floor(fraction * 100)} %`]
   if (state.rows !== undefined) words.push(`${state.rows.toLocaleString('en')} rows`)

@@ -1,10 +1,12 @@
 /** A value or row of a source that is not what the catalog declares. */
 export interface Reject {
+  /** Named where a source has several files. */
+  readonly file?: string
   /** Line of the file on which the row starts, from 1. */
   readonly line: number
   /** Null where the fault is in the row itself. */
   readonly field: string | null
-  /** The text as the source has it; null where the fault is in the row itself. */
+  /** The text as the source has it, of the value or the row; null where it is to be hidden. */
   readonly text: string | null
   readonly reason: string
 }
@@ -29,9 +31,13 @@ export class TableFailure extends Error {
 const textShownMax = 80
 
 /** `line 3, field "deaths": "12.75" is not a whole number ...`. */
-export function rejectLine({ line, field, text, reason }: Reject): string {
-  const where = field === null ? `line ${line}` : `line ${line}, field "${field}"`
-  return text === null ? `${where}: ${reason}` : `${where}: ${JSON.stringify(shortened(text))} ${reason}`
+export function rejectLine({ file, line, field, text, reason }: Reject): string {
+  const place = file === undefined ? `line ${line}` : `${file}, line ${line}`
+  const where = field === null ? place : `${place}, field "${field}"`
+  // Of a whole row the text is for the report.
+  return text === null || field === null
+    ? `${where}: ${reason}`
+    : `${where}: ${JSON.stringify(shortened(text))} ${reason}`
 }
 
 function shortened(text: string): string {

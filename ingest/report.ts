@@ -1,22 +1,28 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { z } from 'zod'
 import type { Table } from '../core/catalog/catalog.ts'
 import { tableId } from '../core/catalog/catalog.ts'
-import { layout } from '../core/warehouse/layout.ts'
-import type { Manifest } from '../core/warehouse/manifest.ts'
-import { renameDurably, writeDurably } from './durable.ts'
-import type { ProvedField } from './prove.ts'
-import { rejectLine, type TableFailure } from './rejects.ts'
+import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
+import type { Manifest, Source } from '../core/warehouse/manifest.ts'
+import type { FieldProfile } from './convert/profile.ts'
+import type { Before } from './drift.ts'
+import { replaceDurably, writeDurably } from './publish/durable.ts'
+import { rejectLine, type Reject, type TableFailure } from './rejects.ts'
 
-/** What came of one table: kept = published already and not looked at; skipped = it never had a source. */
+/**
+ * What came of one table: kept = published already and not looked at; skipped = it never had a source; held = its
+ * source was published and taken back, and is still the same.
+ */
 export type Outcome =
   | {
       readonly status: 'published'
       readonly table: Table
       readonly manifest: Manifest
-      readonly seconds: number
+      readonly report: Report
     }
   | { readonly status: 'unchanged'; readonly table: Table; readonly manifest: Manifest }
+  | { readonly status: 'held'; readonly table: Table; readonly withdrawn: SnapshotId }
   | { readonly status: 'kept'; readonly table: Table }
   | { readonly status: 'skipped'; readonly table: Table }
   | {
@@ -26,61 +32,132 @@ export type Outcome =
       readonly report: string
     }
 
+/** `report.json`, beside the parts: what the ingest saw and proved. */
+export interface Report {
+  readonly dataset: string
+  readonly table: string
+  readonly snapshot: SnapshotId
+  /** UTC. */
+  readonly import_date: string
+  readonly sources: readonly Source[]
+  readonly rows_in: number
+  readonly rows_out: number
+  /** Rows that were left out. */
+  readonly rejected_rows: number
+  /** The first of their faults. */
+  readonly first_rejects: readonly Reject[]
+  readonly blank_lines: number
+  /** What is unlike the snapshot before, or the catalog, and was accepted. */
+  readonly accepted_drift: readonly string[]
+  readonly warnings: readonly string[]
+  readonly fields: readonly FieldProfile[]
+  /** Of each step. */
+  readonly seconds: Readonly<Record<string, number>>
+  readonly tools: Readonly<Record<string, string>>
+}
+
 /** Rejects shown on the terminal; the report file has more. */
 const rejectsShown = 10
 
-/** The lines that tell a person about an outcome; those without news are only counted. */
-export function outcomeLines(outcome: Outcome): string[] {
+/**
+ * The lines that tell a person about an outcome; those without news are only counted.
+ *
+ * @param withFields whether a table of the fields follows what was published
+ */
+export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   const id = tableId(outcome.table)
   switch (outcome.status) {
-    case 'published': {
-      const { rows, snapshot } = outcome.manifest
-      return [
-        `${id}: published ${rows.toLocaleString('en')} rows in ${outcome.seconds.toFixed(1)} s (${snapshot})`,
-      ]
-    }
+    case 'published':
+      return [...publishedLines(id, outcome.report), ...(withFields ? profileLines(outcome.report) : [])]
     case 'unchanged':
       return [
         `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
+      ]
+    case 'held':
+      return [
+        `${id}: held back, its source is the one of ${outcome.withdrawn}, which was rolled back; ` +
+          '--accept-drift publishes it again',
       ]
     case 'kept':
     case 'skipped':
       return []
     case 'failed': {
       const { message, rejects, rejectCount } = outcome.failure
-      const more = rejectCount - Math.min(rejects.length, rejectsShown)
       return [
         `${id}: FAILED, ${message}`,
-        ...rejects.slice(0, rejectsShown).map((reject) => `  ${rejectLine(reject)}`),
-        ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+        ...rejectLines(rejects, rejectCount),
         `  report: ${outcome.report}`,
       ]
     }
   }
 }
 
-/** `report.json`, beside the parts: what the ingest saw and proved. */
-export async function writeReport(
-  folder: string,
-  manifest: Manifest,
-  facts: { blankLines: number; fields: readonly ProvedField[]; seconds: Readonly<Record<string, number>> },
-): Promise<void> {
-  const { dataset, table, snapshot, import_date, source, rows, tools } = manifest
-  const report = {
-    dataset,
-    table,
-    snapshot,
-    import_date,
-    source,
-    rows_in: rows,
-    rows_out: rows,
-    rejects: 0,
-    blank_lines: facts.blankLines,
-    fields: facts.fields,
-    seconds: facts.seconds,
-    tools,
+function publishedLines(id: string, report: Report): string[] {
+  const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
+  const lines = [
+    `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot})`,
+  ]
+  if (report.rejected_rows > 0) {
+    lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
+    lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }
+  for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
+  for (const line of report.warnings) lines.push(`  warning: ${line}`)
+  return lines
+}
+
+function rejectLines(rejects: readonly Reject[], count: number): string[] {
+  const more = count - Math.min(rejects.length, rejectsShown)
+  return [
+    ...rejects.slice(0, rejectsShown).map((reject) => `  ${rejectLine(reject)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+  ]
+}
+
+const cellMax = 30
+
+/** A short table of the fields: name, type, nulls, distinct values, bounds. */
+function profileLines({ fields, rows_out: rows }: Report): string[] {
+  const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
+  const cells = fields.map(({ name, type, nulls, distinct_estimate: distinct, min, max }) => [
+    shortened(name),
+    type,
+    share(nulls),
+    distinct.toLocaleString('en'),
+    shortened(min ?? ''),
+    shortened(max ?? ''),
+  ])
+  const table = [['field', 'type', 'nulls', 'distinct, about', 'least', 'greatest'], ...cells]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
+  return table.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  )
+}
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > cellMax ? `${line.slice(0, cellMax - 1)}…` : line
+}
+
+export async function writeReport(folder: string, report: Report): Promise<void> {
   await writeDurably(path.join(folder, layout.report), `${JSON.stringify(report, null, 2)}\n`)
+}
+
+const beforeShape = z.object({
+  rows_out: z.int(),
+  fields: z.array(z.object({ name: z.string(), nulls: z.int() })),
+})
+
+/** What the report of a snapshot says of its rows; null where there is none to read. */
+export async function readBefore(folder: string): Promise<Before | null> {
+  try {
+    const { rows_out: rows, fields } = beforeShape.parse(
+      JSON.parse(await readFile(path.join(folder, layout.report), 'utf8')),
+    )
+    return { rows, fields }
+  } catch {
+    return null
+  }
 }
 
 /** Writes why a table was not published, beside its snapshots -> path of the file. */
@@ -100,9 +177,7 @@ export async function writeFailure(
     rejects: failure.rejectCount,
     first_rejects: failure.rejects,
   }
-  const draft = `${file}.${process.pid}.draft`
-  await writeDurably(draft, `${JSON.stringify(report, null, 2)}\n`)
-  await renameDurably(draft, file)
+  await replaceDurably(file, `${JSON.stringify(report, null, 2)}\n`)
   return file
 }
 

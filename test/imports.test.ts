@@ -15,8 +15,14 @@ const floors: readonly (readonly string[])[] = [
 /** The one room that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
+  'iconv-lite': ['ingest/source/decode.ts'],
+  'ipaddr.js': ['ingest/source/fetch.ts'],
+  picomatch: ['ingest/source/find.ts', 'ingest/source/unpack.ts'],
+  send: ['server/http/files.ts'],
+  undici: ['ingest/source/fetch.ts'],
+  yauzl: ['ingest/source/unpack.ts'],
   yaml: ['core/catalog/document.ts'],
-  zod: ['core/catalog/definition.ts', 'core/catalog/explain.ts', 'core/warehouse/manifest.ts'],
+  zod: ['core/catalog/definition.ts', 'core/catalog/explain.ts', 'core/warehouse/manifest.ts', 'ingest'],
   'fastest-levenshtein': ['core/nearest.ts'],
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],

@@ -80,7 +80,7 @@ describeWithData('real data', () => {
   beforeAll(async () => {
     catalog = await loadCatalog('catalog.yaml')
     const shop = await workshop(catalog)
-    outcomes = await shop.ingest({ sources: path.join(realData, 'sources'), memory: '1GB' })
+    outcomes = await shop.ingest({ sources: path.join(realData, 'sources'), memoryBytes: 1e9, jobs: 2 })
     service = await serve(shop)
   }, 120_000)
 

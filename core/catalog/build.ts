@@ -1,7 +1,20 @@
-import type { AddressForm, Catalog, Dataset, Family, Limit, OrderKey, Table } from './catalog.ts'
+import type {
+  AddressForm,
+  Catalog,
+  Dataset,
+  Family,
+  Field,
+  Limit,
+  OrderKey,
+  SourceForm,
+  Table,
+} from './catalog.ts'
 import { orderedField } from './check.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
 import { digitsDefault } from './field-types.ts'
+
+type FieldDefinition = TableDefinition['fields'][number]
+type SourceDefinition = TableDefinition['source']
 
 const noticeDefault =
   'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.'
@@ -59,24 +72,53 @@ function buildForm(dataset: DatasetDefinition, family: Family): AddressForm {
 }
 
 function buildTable(definition: TableDefinition, dataset: string): Table {
-  const fields = definition.fields.map(({ name, type, precision, scale }) => ({
-    name,
-    type,
-    precision: precision ?? digitsDefault.precision,
-    scale: scale ?? digitsDefault.scale,
-  }))
+  const fields = definition.fields.map((field) => buildField(field, definition.source))
   const names = fields.map((field) => field.name)
   return {
     dataset,
     name: definition.name,
+    description: definition.description ?? null,
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     filters: definition.filters ?? [],
     search: definition.search ?? [],
-    source: {
-      delimiter: definition.source?.delimiter ?? ',',
-      rename: new Map(Object.entries(definition.source?.rename ?? {})),
-    },
+    rejectsMax: definition.max_rejects ?? 0,
+    source: buildSource(definition.source ?? {}),
+  }
+}
+
+function buildField(
+  { name, type, description, precision, scale, format, mask }: FieldDefinition,
+  source: SourceDefinition,
+): Field {
+  const tables = { date: source?.date, datetime: source?.datetime }
+  return {
+    name,
+    type,
+    description: description ?? null,
+    precision: precision ?? digitsDefault.precision,
+    scale: scale ?? digitsDefault.scale,
+    format: format ?? (type === 'date' || type === 'datetime' ? tables[type] : undefined) ?? null,
+    mask: mask ?? null,
+  }
+}
+
+function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
+  return {
+    files: source.files === undefined ? null : [source.files].flat(),
+    member: source.member ?? null,
+    checksums: source.checksums ?? null,
+    encoding: source.encoding ?? 'utf-8',
+    delimiter: source.delimiter ?? ',',
+    quote: source.quote === 'none' ? null : (source.quote ?? '"'),
+    decimal: source.decimal ?? '.',
+    nulls: source.nulls ?? [''],
+    booleans: source.booleans ?? { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] },
+    skipLines: source.skip_lines ?? 0,
+    header: source.header ?? null,
+    rename: new Map(Object.entries(source.rename ?? {})),
+    ignore: new Set(source.ignore),
+    constants: new Map(Object.entries(source.constants ?? {})),
   }
 }
 

@@ -64,18 +64,30 @@ export interface Dataset {
 export interface Table {
   readonly dataset: string
   readonly name: string
+  /** Null where the catalog has none. */
+  readonly description: string | null
   /** In the order of declaration. */
   readonly fields: readonly Field[]
   /** The declared order; ingest makes it total by the position in the source. */
   readonly order: readonly OrderKey[]
   readonly filters: readonly string[]
   readonly search: readonly string[]
+  /** Rows that may be left out because they are not as declared. */
+  readonly rejectsMax: number
   readonly source: SourceForm
 }
+
+export const maskNames = ['cpf'] as const
+export type MaskName = (typeof maskNames)[number]
 
 export interface Field extends Digits {
   readonly name: string
   readonly type: FieldType
+  readonly description: string | null
+  /** How the source writes a date or time; null where as ISO 8601. */
+  readonly format: string | null
+  /** What hides a part of the value before anything is written. */
+  readonly mask: MaskName | null
 }
 
 export interface OrderKey {
@@ -83,11 +95,34 @@ export interface OrderKey {
   readonly direction: 'asc' | 'desc'
 }
 
-/** How the source CSV is written. */
+export const encodingNames = ['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'latin-1', 'windows-1252'] as const
+export type Encoding = (typeof encodingNames)[number]
+
+/** Where the source CSV lies and how it is written. */
 export interface SourceForm {
+  /** Paths under SOURCES with * for any part of a file name, or http(s) addresses; null for the usual place. */
+  readonly files: readonly string[] | null
+  /** Which files of a zip, with * for any part of a name; null for the only one. */
+  readonly member: string | null
+  /** Name of a file of check sums beside the source. */
+  readonly checksums: string | null
+  readonly encoding: Encoding
   readonly delimiter: string
+  /** Null where values are never enclosed. */
+  readonly quote: string | null
+  readonly decimal: '.' | ','
+  /** Texts that stand for null. */
+  readonly nulls: readonly string[]
+  readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
+  /** Lines before the header. */
+  readonly skipLines: number
+  /** Names of the columns where the source has no header line. */
+  readonly header: readonly string[] | null
   /** Header name in the source -> field name. */
   readonly rename: ReadonlyMap<string, string>
+  readonly ignore: ReadonlySet<string>
+  /** Field -> the value of all its rows, as the source would write it. */
+  readonly constants: ReadonlyMap<string, string>
 }
 
 /** `dataset/table`, the name of a table on the command line, in logs and in reports. */

@@ -1,4 +1,5 @@
 import { didYouMean } from '../nearest.ts'
+import { parseDateFormat } from './date-format.ts'
 import { digitsDefault } from './field-types.ts'
 
 /** Keys and indexes from the root of the document. */
@@ -51,13 +52,16 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   for (const [namePath, name] of fieldNames) {
     if (typeof name === 'string') checkFieldName(name, namePath, report)
   }
-  for (const [index, field] of fields) checkDigits(field, [...path, 'fields', index], report)
+  for (const [index, field] of fields) {
+    checkDigits(field, [...path, 'fields', index], report)
+    checkReading(field, [...path, 'fields', index], report)
+  }
 
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
   checkOrder(table, path, known, report)
   checkFilters(table, path, known, report)
   checkSearch(table, path, fields, known, report)
-  checkRename(table, path, known, report)
+  checkSource(at(table, 'source'), [...path, 'source'], known, report)
 }
 
 function checkOrder(table: unknown, path: Path, known: readonly string[], report: Report): void {
@@ -100,12 +104,78 @@ function isText(field: unknown): boolean {
   return ['string', 'text'].includes(String(at(field, 'type')))
 }
 
-function checkRename(table: unknown, path: Path, known: readonly string[], report: Report): void {
-  const renamePath = [...path, 'source', 'rename']
-  for (const [header, name] of entries(at(table, 'source'), 'rename')) {
+function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
+  checkFiles(source, path, report)
+  for (const type of ['date', 'datetime'] as const) {
+    const format = at(source, type)
+    if (typeof format === 'string') checkFormat(format, type, [...path, type], report)
+  }
+  if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
+    report([...path, 'quote'], 'must be another character than the delimiter')
+  }
+  const truths = new Set(strings(at(source, 'booleans'), 'true').map(([, word]) => word))
+  for (const [index, word] of strings(at(source, 'booleans'), 'false')) {
+    if (truths.has(word)) {
+      report([...path, 'booleans', 'false', index], `"${word}" cannot mean both true and false`)
+    }
+  }
+  const renamed = entries(source, 'rename')
+  for (const [header, name] of renamed) {
     if (header === '__proto__') {
-      report(renamePath, 'a header named "__proto__" cannot be renamed: change it in the source')
-    } else if (typeof name === 'string') requireField(name, [...renamePath, header], known, report)
+      report([...path, 'rename'], 'a header named "__proto__" cannot be renamed: change it in the source')
+    } else if (typeof name === 'string') requireField(name, [...path, 'rename', header], known, report)
+  }
+  const targets = renamed.map(([header, name]) => [[...path, 'rename', header], name] as const)
+  for (const [name] of entries(source, 'constants')) {
+    const place = [...path, 'constants', name]
+    requireField(name, place, known, report)
+    if (targets.some(([, target]) => target === name)) {
+      report(place, `"${name}" has a column that is renamed to it: a field is either constant or read`)
+    }
+  }
+  const columns = new Set(renamed.map(([header]) => header))
+  for (const [index, name] of strings(source, 'ignore')) {
+    if (columns.has(name)) report([...path, 'ignore', index], `"${name}" is renamed to a field`)
+  }
+}
+
+function checkFiles(source: unknown, path: Path, report: Report): void {
+  const one = at(source, 'files')
+  const files = typeof one === 'string' ? [[0, one] as const] : strings(source, 'files')
+  for (const [index, file] of files) {
+    const place = typeof one === 'string' ? [...path, 'files'] : [...path, 'files', index]
+    const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(file)
+    if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
+      report(place, `"${file}" must be a path under SOURCES, or an http(s) address`)
+    } else if (isAddress && file.includes('*')) {
+      report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
+    } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {
+      report(place, `"${file}" must lie under SOURCES: neither start with / nor hold ..`)
+    } else if (!isAddress && file.slice(0, file.lastIndexOf('/') + 1).includes('*')) {
+      report(place, `"${file}": * may stand in the name of a file, not of a folder`)
+    }
+  }
+}
+
+function checkFormat(format: string, type: 'date' | 'datetime', path: Path, report: Report): void {
+  if (parseDateFormat(format, type) === null) {
+    const example = type === 'date' ? 'dd/mm/yyyy' : 'dd/mm/yyyy hh:mm:ss'
+    report(
+      path,
+      `"${format}" is no format of a ${type}: write it with yyyy, mm, dd, hh, mm, ss, such as ${example}`,
+    )
+  }
+}
+
+/** What only some types can be declared with. */
+function checkReading(field: unknown, path: Path, report: Report): void {
+  const [type, format] = [at(field, 'type'), at(field, 'format')]
+  if (typeof format === 'string') {
+    if (type === 'date' || type === 'datetime') checkFormat(format, type, [...path, 'format'], report)
+    else report([...path, 'format'], '"format" belongs to fields of type date or datetime: remove it')
+  }
+  if (at(field, 'mask') !== undefined && !isText(field)) {
+    report([...path, 'mask'], '"mask" belongs to fields of type string or text: change the type')
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { encodingNames, maskNames } from './catalog.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 
 /**
@@ -60,27 +61,85 @@ const override = z.strictObject({
 const field = z.strictObject({
   name: text,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
+  description: text.optional().describe('What the field means, for analysts.'),
   precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
   scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
+  format: text
+    .optional()
+    .describe(
+      'Date and datetime only: how the source writes it, such as dd/mm/yyyy, where it departs from the table.',
+    ),
+  mask: z
+    .enum(maskNames)
+    .optional()
+    .describe('Personal identifiers: hidden in part before anything is written; cpf gives ***456789**.'),
 })
 
+const names = z.array(text)
 const source = z.strictObject({
+  files: z
+    .union([text, names.min(1, 'must list at least one file')])
+    .optional()
+    .describe(
+      'Paths under SOURCES, where * stands for any part of a file name, or http(s) addresses; rows of several follow ' +
+        'each other. Default is <dataset>/<table>.csv, .csv.gz, .csv.zst or .csv.zip.',
+    ),
+  member: text
+    .optional()
+    .describe(
+      'Files in a zip to read, where * stands for any part of a name. Default is the only one in it.',
+    ),
+  checksums: text
+    .optional()
+    .describe(
+      'A file of SHA-256 or SHA-512 sums beside the source, such as SHA512SUMS; the source must be in it.',
+    ),
+  encoding: z.enum(encodingNames).optional().describe('Default is utf-8.'),
   delimiter: z
     .string()
     .regex(/^[\t !#-/:-@[\]-`{-~]$/, 'must be one ASCII character such as ",", ";" or a tab')
     .optional()
     .describe('What separates the values of a row. Default is the comma.'),
-  encoding: z.literal('utf-8').optional().describe('UTF-8 is all that is read so far.'),
-  decimal: z.literal('.').optional().describe('The point is all that is read so far.'),
-  nulls: z
-    .tuple([z.literal('')])
+  quote: z
+    .enum(['"', "'", 'none'])
     .optional()
-    .describe('Only the empty value is null so far.'),
+    .describe('What values may be enclosed in, doubled inside of them. Default is ".'),
+  decimal: z
+    .enum(['.', ','])
+    .optional()
+    .describe(
+      'What separates the fraction of a number. Default is the point. Groups of digits are never separated.',
+    ),
+  date: text.optional().describe('How dates are written, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
+  datetime: text
+    .optional()
+    .describe(
+      'How times are written, such as dd/mm/yyyy hh:mm:ss. Default is yyyy-mm-dd hh:mm:ss or with a T.',
+    ),
+  nulls: z
+    .array(z.string())
+    .optional()
+    .describe('Texts that stand for null, in whole. Default is the empty one.'),
+  booleans: z
+    .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })
+    .optional()
+    .describe('The words of bool fields. Default are true, True, TRUE and false, False, FALSE.'),
+  skip_lines: count(0, 1000).optional().describe('Lines before the header. Default 0.'),
+  header: names
+    .min(1, 'must name at least one column')
+    .optional()
+    .describe('Names of the columns, in their order, where the source has no header line.'),
   rename: z.record(z.string(), text).optional().describe('Header name in the source -> field name.'),
+  ignore: z.array(z.string()).optional().describe('Columns of the source that are no fields.'),
+  constants: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Field -> the value of all its rows, as the source would write it, where no column has it.'),
 })
 
 const table = z.strictObject({
   name: pathName,
+  description: text.optional().describe('What the rows are, for analysts.'),
   order: z
     .array(
       z
@@ -90,7 +149,9 @@ const table = z.strictObject({
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
   filters: z.array(text).optional().describe('Fields that readers may filter by.'),
   search: z.array(text).optional().describe('Fields that a search looks through.'),
-  max_rejects: z.literal(0).optional().describe('No reject is tolerated so far.'),
+  max_rejects: count(0, 1_000_000_000)
+    .optional()
+    .describe('Rows that may be left out because they are not what is declared here. Default 0.'),
   source: source
     .optional()
     .describe('How the source CSV is written, where it departs from a comma-separated one.'),

@@ -12,6 +12,8 @@ interface FieldTypeRow {
   readonly stored: (digits: Digits) => string
   /** RE2 pattern that the whole source text must match; null where any text is a value. */
   readonly pattern: (digits: Digits) => string | null
+  /** SQL: whether a text that its own value renders as matches the pattern; spares most values the pattern. */
+  readonly certain: (text: string, value: string) => string
   /** What a right value looks like, for reports: "expected ...". */
   readonly expects: (digits: Digits) => string
   /** SQL: a value as it is stored, from one that was cast to the stored type. */
@@ -29,6 +31,7 @@ const same = (sql: string): string => sql
 // A column that holds both zeros would hold one of them after Parquet's dictionary.
 const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
 const asText = (column: string): string => `${column}::varchar`
+const always = (): string => 'true'
 
 const withoutLeadingZeros = (text: string): string => `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
 const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
@@ -36,6 +39,7 @@ const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-(
 const anyText: FieldTypeRow = {
   stored: () => 'VARCHAR',
   pattern: () => null,
+  certain: always,
   expects: () => 'any text',
   value: same,
   canonical: same,
@@ -53,6 +57,7 @@ export const fieldTypes = {
   integer: {
     stored: () => 'BIGINT',
     pattern: () => '-?[0-9]+',
+    certain: always,
     expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
     value: same,
     canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
@@ -62,6 +67,8 @@ export const fieldTypes = {
   float: {
     stored: () => 'DOUBLE',
     pattern: () => '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?',
+    // Infinity and NaN are rendered as themselves.
+    certain: (_text, value) => `isfinite(${value})`,
     expects: () => 'a finite number with a decimal point, such as 0.0189 or 1e-7',
     value: oneZero,
     canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
@@ -75,6 +82,7 @@ export const fieldTypes = {
       const fraction = scale === 0 ? '0+' : `[0-9]{1,${scale}}0*`
       return `-?0*[0-9]{1,${precision - scale}}(\\.${fraction})?`
     },
+    certain: always,
     expects: ({ precision, scale }) =>
       `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
       (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
@@ -90,16 +98,19 @@ export const fieldTypes = {
   },
   bool: {
     stored: () => 'BOOLEAN',
-    pattern: () => 'true|True|TRUE|false|False|FALSE',
-    expects: () => 'true or false (also True, TRUE, False, FALSE)',
+    pattern: () => 'true|false',
+    certain: always,
+    expects: () => 'true or false',
     value: same,
-    canonical: (text) => `lower(${text})`,
+    canonical: same,
     rendered: asText,
     json: same,
   },
   date: {
     stored: () => 'DATE',
     pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
+    // Years past 9999 and before Christ are longer, infinity is shorter.
+    certain: (text) => `strlen(${text}) = 10`,
     expects: () => 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
     value: same,
     canonical: same,
@@ -109,6 +120,7 @@ export const fieldTypes = {
   datetime: {
     stored: () => 'TIMESTAMP',
     pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?',
+    certain: (text) => `${text}[5] = '-' and ${text}[-1] <> ')'`,
     expects: () => 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
     value: same,
     canonical: (text) => {

@@ -120,6 +120,40 @@ export class Database {
   }
 }
 
+/** Another process works on what a lock stands for. */
+export class LockHeld extends Error {
+  /** Of the other process; null where the system does not tell. */
+  readonly pid: number | null
+
+  constructor(pid: number | null) {
+    super(pid === null ? 'another process holds the lock' : `process ${pid} holds the lock`)
+    this.name = 'LockHeld'
+    this.pid = pid
+  }
+}
+
+/**
+ * Holds a lock between processes, by the lock that DuckDB keeps on a file that it has open: the system lets go of it
+ * with the process, however that ends.
+ *
+ * @param file is made when missing, and stays
+ * @returns lets go
+ * @throws LockHeld
+ */
+export async function holdLock(file: string): Promise<() => void> {
+  await mkdir(path.dirname(file), { recursive: true })
+  try {
+    const instance = await DuckDBInstance.create(file, { threads: '1', memory_limit: '16MB' })
+    return () => instance.closeSync()
+  } catch (error) {
+    const found = /lock is held in .*?\(PID (\d+)\)/.exec(messageOf(error))
+    if (found !== null || messageOf(error).includes('Could not set lock')) {
+      throw new LockHeld(found === null ? null : Number(found[1]))
+    }
+    throw error
+  }
+}
+
 /** Runs one statement at a time; whoever shares one waits in line elsewhere. */
 export class Connection {
   readonly #connection: DuckDBConnection

@@ -31,6 +31,15 @@ export const layout = {
   part: (number: number): string => `part-${String(number).padStart(5, '0')}.parquet`,
   /** Beside the parts: what the ingest saw and proved. */
   report: 'report.json',
+  /** Beside the parts: all rows as one file. */
+  download: (table: TableName): string => `${table.name}.csv.gz`,
+  /** Which snapshot a rollback took back, so that its source is not published again unasked. */
+  withdrawn: (warehouse: string, table: TableName): string =>
+    path.join(layout.table(warehouse, table), 'withdrawn.json'),
+  /** Held by the one job that may change the table. */
+  lock: (warehouse: string, table: TableName): string =>
+    path.join(layout.locks(warehouse), `${table.dataset}.${table.name}`),
+  locks: (warehouse: string): string => path.join(warehouse, '.locks'),
   /** Why the last ingest of a table published nothing; gone when it is well again. */
   failure: (warehouse: string, table: TableName): string => path.join(layout.table(warehouse, table), 'failure.json'),
   /** On the file system of the warehouse, so that a rename publishes. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
@@ -9,30 +10,46 @@ import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { quotedName } from './sql.ts'
 
 /** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
-export const manifestFormat = 1
+export const manifestFormat = 2
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const sha512 = z.string().regex(/^[0-9a-f]{128}$/)
 const fileName = z.string().regex(/^[\w.-]+$/)
 const positions = z.int().min(0)
 
-const partShape = z.strictObject({
-  file: fileName,
+const fileShape = z.strictObject({ file: fileName, bytes: positions, sha256, sha512 })
+
+const partShape = fileShape.extend({
   /** Position of its first row in the table, from 0. */
   firstRow: positions,
   rows: z.int().min(1),
-  bytes: z.int().min(1),
-  sha256,
 })
+
+const sourceShape = z.strictObject({
+  name: z.string(),
+  bytes: positions,
+  sha256,
+  /** Of a source from the web, to ask whether it changed. */
+  address: z.string().optional(),
+  etag: z.string().optional(),
+  last_modified: z.string().optional(),
+})
+
+const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
 const manifestShape = z.strictObject({
   format: z.literal(manifestFormat),
   dataset: z.string(),
   table: z.string(),
-  snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
+  snapshot: snapshotId,
+  /** The snapshot that was published before; null for the first. */
+  previous: snapshotId.nullable(),
   rows: positions,
-  /** Of all values as the source writes them, in UTF-8; snapshots of the first days do not say. */
-  textBytes: positions.optional(),
+  /** Of all values as the source writes them, in UTF-8. */
+  textBytes: positions,
   parts: z.array(partShape),
+  /** What else lies beside the parts: the full download, the report. */
+  files: z.array(fileShape),
   /** In the order of declaration. */
   fields: z.array(z.strictObject({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */
@@ -40,7 +57,8 @@ const manifestShape = z.strictObject({
   /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
-  source: z.strictObject({ name: z.string(), bytes: positions, sha256 }),
+  /** The files of the source, in the order in which their rows follow each other. */
+  sources: z.array(sourceShape),
   /** Hash of all that shapes the rows besides the source: fields, order, dialect, format of the parts. */
   definition: sha256,
   tools: z.record(z.string(), z.string()),
@@ -49,6 +67,8 @@ const manifestShape = z.strictObject({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
+export type StoredFile = z.infer<typeof fileShape>
+export type Source = z.infer<typeof sourceShape>
 
 /**
  * The manifest at a path, or null where there is none.
@@ -64,19 +84,27 @@ export async function readManifest(file: string): Promise<Manifest | null> {
     throw error
   }
   try {
-    const manifest = manifestShape.parse(JSON.parse(text))
+    const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
+    const manifest = manifestShape.parse(rest)
+    // To the byte, so that no flipped bit can pass for another date or count.
+    if (manifestText(manifest) !== text) throw new Error('it is not as it was written')
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
       throw new Error('its parts do not add up to its rows')
     }
     return manifest
   } catch (cause) {
-    throw new Error(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
+    throw new Error(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, {
+      cause,
+    })
   }
 }
 
+/** A manifest as its file holds it, with the hash of all the rest as its last key. */
 export function manifestText(manifest: Manifest): string {
-  return `${JSON.stringify(manifestShape.parse(manifest), null, 2)}\n`
+  const rest = manifestShape.parse(manifest)
+  const own = createHash('sha256').update(JSON.stringify(rest)).digest('hex')
+  return `${JSON.stringify({ ...rest, manifest_sha256: own }, null, 2)}\n`
 }
 
 /** The fields of a table as its Parquet holds them. */
@@ -98,26 +126,49 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** A part whose bytes are not those that were written; waiting does not mend it. */
-export class DamagedPart extends Error {
-  constructor(file: string) {
-    super(`${file} is not as it was written: its bytes have another hash than in the manifest`)
-    this.name = 'DamagedPart'
+/** A file whose bytes are not those that were written; waiting does not mend it. */
+export class DamagedFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'DamagedFile'
   }
 }
 
 /**
- * Reads every part once: a flipped bit in Parquet often decodes to another value without an error.
+ * Reads every file of a snapshot once: a flipped bit in Parquet often decodes to another value without an error.
  *
- * @throws Error where a part is missing or of another size; DamagedPart where its hash differs
+ * @throws Error where one is missing or of another size; DamagedFile where its hash differs
  */
-export async function requireParts(folder: string, { parts }: Manifest): Promise<void> {
-  for (const { file, bytes } of parts) {
-    const { size } = await stat(path.join(folder, file))
+export async function requireFiles(
+  folder: string,
+  files: readonly StoredFile[],
+  hash: (file: string) => Promise<string> = hashOf,
+): Promise<void> {
+  for (const { file, bytes } of files) {
+    const size = await sizeOf(path.join(folder, file))
+    if (size === null) throw new Error(`${file} is gone`)
     if (size !== bytes) throw new Error(`${file} has ${size} bytes, and ${bytes} in its manifest`)
   }
-  for (const { file, sha256: written } of parts) {
-    if ((await hashOf(path.join(folder, file))) !== written) throw new DamagedPart(file)
+  for (const { file, sha256: written } of files) {
+    if ((await hash(path.join(folder, file))) !== written) {
+      throw new DamagedFile(`${file} is not as it was written: its bytes have another hash than in the manifest`)
+    }
+  }
+}
+
+/** All files of a snapshot but its manifest. */
+export function filesOf({ parts, files }: Manifest): StoredFile[] {
+  return [...parts, ...files].map(({ file, bytes, sha256: short, sha512: long }) => {
+    return { file, bytes, sha256: short, sha512: long }
+  })
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  try {
+    return (await stat(file)).size
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
 import { chosenTables } from '../choose.ts'
+import { isWeb } from '../source/find.ts'
 import { hasSources, writeSamples } from './write.ts'
 
 /** `npm run sample -- [--scale N] [--if-none] [dataset/table ...]`: synthetic sources, the same on every machine. */
@@ -19,7 +20,10 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const catalog = await loadCatalog(settings.catalog)
   const tables = chosenTables(catalog, positionals)
-  if (values['if-none'] && (await hasSources(settings.sources))) return
+  if (values['if-none'] && (isWeb(settings.sources) || (await hasSources(settings.sources)))) return
+  if (isWeb(settings.sources)) {
+    throw new StartError(`SOURCES is ${settings.sources}, and samples need a folder: set SOURCES to one`)
+  }
   for await (const { table, rows } of writeSamples(settings.sources, tables, scale)) {
     console.log(`${tableId(table)}: ${rows.toLocaleString('en')} synthetic rows in ${settings.sources}`)
   }

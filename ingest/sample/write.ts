@@ -7,7 +7,7 @@ import { constants, createGzip } from 'node:zlib'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { StartError } from '../../core/errors.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
-import { findSource } from '../source.ts'
+import { findFiles } from '../source/find.ts'
 import { covid19 } from './covid19.ts'
 import { electionTables } from './elections.ts'
 import { genericSample } from './generic.ts'
@@ -69,13 +69,14 @@ async function requireSample(
   table: Table,
   ledger: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const source = await findSource(folder, table)
-  if (source === null) return
-  const name = path.posix.join(table.dataset, source.name)
-  if (ledger.get(name) === (await hashOf(source.file))) return
-  throw new StartError(
-    `${source.file} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
-  )
+  for (const place of await findFiles(folder, table)) {
+    if (place.kind === 'web') continue
+    const name = path.posix.join(table.dataset, place.name)
+    if (ledger.get(name) === (await hashOf(place.path))) continue
+    throw new StartError(
+      `${place.path} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
+    )
+  }
 }
 
 /** -> number of rows */

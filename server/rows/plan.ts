@@ -23,7 +23,7 @@ export function blockRowsOf(rowBytes: number): number {
 }
 
 /** About how long a row is as JSON, in bytes. */
-export function rowBytesOf({ rows, textBytes = 0, fields }: Manifest): number {
+export function rowBytesOf({ rows, textBytes, fields }: Manifest): number {
   const keyBytes = fields.reduce((sum, { name }) => sum + name.length + '"":,'.length, 0)
   return keyBytes + textBytes / Math.max(1, rows)
 }

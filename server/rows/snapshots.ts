@@ -4,11 +4,12 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { messageOf } from '../../core/errors.ts'
 import { isSnapshotId, layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
-  DamagedPart,
+  DamagedFile,
+  filesOf,
   holdsFields,
   orderTerms,
   readManifest,
-  requireParts,
+  requireFiles,
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
 import type { Log } from '../http/logging.ts'
@@ -132,7 +133,7 @@ export class Snapshots {
         shelf.trouble = null
       } catch (error) {
         // Looked at again where the reason may pass.
-        if (error instanceof DamagedPart) shelf.seen = seen
+        if (error instanceof DamagedFile) shelf.seen = seen
         this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
       }
     }
@@ -161,7 +162,7 @@ export class Snapshots {
     )
   }
 
-  /** @throws Error or DamagedPart where it is not whole, or not what the catalog declares */
+  /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
   async #open(table: Table, manifest: Manifest, inUse: InUse): Promise<Snapshot> {
     if (!holdsFields(manifest, table)) {
       throw new Error(
@@ -169,7 +170,7 @@ export class Snapshots {
       )
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
-    await requireParts(folder, manifest)
+    await requireFiles(folder, filesOf(manifest))
     const lastModified = new Date(manifest.import_date).toUTCString()
     const rowBytes = rowBytesOf(manifest)
     return {
@@ -191,7 +192,7 @@ export class Snapshots {
       return manifest === null ? null : await this.#open(table, manifest, kept.inUse)
     } catch (error) {
       // Looked at again where the reason may pass.
-      if (!(error instanceof DamagedPart)) kept.opened = null
+      if (!(error instanceof DamagedFile)) kept.opened = null
       this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
       return null
     }

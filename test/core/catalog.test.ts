@@ -128,7 +128,9 @@ describe('the loader', () => {
       'an unknown key deep inside',
       'type: date }',
       'type: date, sorted: 1 }',
-      ['c.yaml:26:39: unknown key "sorted"; known here: name, type, precision, scale'],
+      [
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, description, precision, scale, format, mask',
+      ],
     ],
     [
       'a missing key',

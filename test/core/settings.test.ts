@@ -9,6 +9,7 @@ describe('settings', () => {
       publicUrl: new URL('http://localhost:8000'),
       catalog: './catalog.yaml',
       sources: './sources',
+      unpackedBytesMax: 100_000_000_000,
       warehouse: './warehouse',
       logLevel: 'info',
       rateLimits: true,
@@ -30,7 +31,7 @@ describe('settings', () => {
       unsentBytesMax: 64_000_000,
       snapshotsKept: 2,
       snapshotGraceMs: 86_400_000,
-      ingestMemory: '1GB',
+      ingestMemory: 1_000_000_000,
     })
   })
 
@@ -59,7 +60,7 @@ describe('settings', () => {
       'https://user:pw@example.org',
       'an http(s) address without query, such as https://data.example.org',
     ],
-    ['SOURCES', 'https://example.org/data', 'the path of a folder'],
+    ['SOURCES', 'https://example.org/data?key=1', 'the path of a folder, or an http(s) address'],
     ['LOG_LEVEL', 'inof', 'one of fatal, error, warn, info, debug, trace, silent (did you mean "info"?)'],
     ['RATE_LIMITS', 'yes', 'on or off'],
     ['TRUST_PROXY', 'true', 'a whole number from 0 to 10'],

@@ -56,6 +56,8 @@ describeWithStrace('by its system calls', () => {
     const show = calls.indexOf(`rename /SCRATCH/snapshot -> ${home}/SNAPSHOT`)
     expect(new Set(calls.slice(0, show))).toEqual(
       new Set([
+        'sync /.locks/socios-brasil.empresas',
+        'sync /SCRATCH/snapshot/empresas.csv.gz',
         'sync /SCRATCH/snapshot/manifest.json',
         'sync /SCRATCH/snapshot/part-00000.parquet',
         'sync /SCRATCH/snapshot/report.json',

@@ -6,7 +6,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors'
 import { layout } from '../../core/warehouse/layout.ts'
 import { readManifest } from '../../core/warehouse/manifest.ts'
-import { progressOn } from '../../ingest/progress.ts'
+import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 
@@ -19,9 +19,11 @@ describe('a job', () => {
     const outcomes = await shop.ingest()
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
     const failure = path.join(shop.warehouse, 'd', 'bad', 'failure.json')
-    expect(outcomes.flatMap(outcomeLines)).toEqual([
+    expect(outcomes.flatMap((outcome) => outcomeLines(outcome, true))).toEqual([
       expect.stringMatching(/^d\/good: published 1 rows in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\)$/),
-      'd/bad: FAILED, a value is not what the catalog declares; nothing was published',
+      '  field  type     nulls  distinct, about  least  greatest',
+      '  n      integer  0      1                1      1',
+      'd/bad: FAILED, a row is not what the catalog declares; nothing was published',
       '  line 3, field "n": "12.75" is not a whole number of 64 bits, digits only, such as 1200 or -7',
       `  report: ${failure}`,
     ])
@@ -29,7 +31,7 @@ describe('a job', () => {
       dataset: 'd',
       table: 'bad',
       at: '2026-01-02T03:04:05.678Z',
-      problem: 'a value is not what the catalog declares; nothing was published',
+      problem: 'a row is not what the catalog declares; nothing was published',
       rejects: 1,
       first_rejects: [
         {
@@ -47,7 +49,9 @@ describe('a job', () => {
     const [first] = await shop.ingest()
     const files = await readdir(path.join(shop.warehouse, 'd', 't'))
     const [again] = await shop.ingest({ now: later })
-    expect(again && outcomeLines(again)).toEqual(['d/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z'])
+    expect(again && outcomeLines(again, true)).toEqual([
+      'd/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z',
+    ])
     expect(await readdir(path.join(shop.warehouse, 'd', 't'))).toEqual(files)
 
     const catalog = tinyCatalog({ fields: ['n:integer'], order: ['n desc'] })
@@ -65,8 +69,8 @@ describe('a job', () => {
     expect((await shop.ingest()).map((outcome) => outcome.status)).toEqual(['published', 'skipped'])
     const moved = { ...shop, sources: path.join(shop.sources, 'elsewhere') }
     const [gone] = await shop.ingest({ sources: moved.sources })
-    expect(gone && outcomeLines(gone)[0]).toMatch(
-      /^d\/good: FAILED, the source is gone: there is no .*d\/good\.csv or \.csv\.gz; the snapshot of 2026-01-02T03:04:05\.678Z goes on serving$/,
+    expect(gone && outcomeLines(gone, true)[0]).toMatch(
+      /^d\/good: FAILED, the source is gone: there is no .*d\/good\.csv \(or \.csv\.gz, \.csv\.zst, \.csv\.zip\); the snapshot of 2026-01-02T03:04:05\.678Z goes on serving$/,
     )
   })
 
@@ -97,7 +101,7 @@ describe('a job', () => {
     await writeFile(path.join(shop.warehouse, 'd', 'bad'), 'a file in the way')
     const outcomes = await shop.ingest()
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
-    expect(outcomes.flatMap(outcomeLines).at(-1)).toMatch(/^ {2}report: none, E/)
+    expect(outcomes.flatMap((outcome) => outcomeLines(outcome, true)).at(-1)).toMatch(/^ {2}report: none, E/)
   })
 
   test('says that the warehouse cannot be written', async () => {
@@ -159,6 +163,8 @@ describe('a job', () => {
   })
 })
 
+const once = (...values: string[]) => values.map((value) => ({ value, rows: 1 }))
+
 test('the manifest and the report tell what was published, and an independent reader finds it so', async () => {
   const catalog = tinyCatalog({ fields: ['n:integer', 'v:decimal:10:2', 's:string'], order: ['n desc'] })
   const shop = await workshop(catalog, { 'd/t.csv': 's,n,v\na,1,1.5\n,2,-0.25\nc,3,\nd,4,9\ne,5,10\n\n' })
@@ -167,20 +173,25 @@ test('the manifest and the report tell what was published, and an independent re
   const manifest = await readManifest(path.join(home, 'current.json'))
   if (manifest === null) throw new Error('no manifest')
   const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+  const long = expect.stringMatching(/^[0-9a-f]{128}$/)
   const part = (file: string, firstRow: number, rows: number) => ({
     file,
     firstRow,
     rows,
     bytes: expect.any(Number),
     sha256: hash,
+    sha512: long,
   })
+  const beside = (file: string) => ({ file, bytes: expect.any(Number), sha256: hash, sha512: long })
   expect(manifest).toEqual({
-    format: 1,
+    format: 2,
     dataset: 'd',
     table: 't',
     snapshot: expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
+    previous: null,
     rows: 5,
     textBytes: 20,
+    files: [beside('t.csv.gz'), beside('report.json')],
     parts: [
       part('part-00000.parquet', 0, 2),
       part('part-00001.parquet', 2, 2),
@@ -194,23 +205,54 @@ test('the manifest and the report tell what was published, and an independent re
     order: ['"n" desc nulls last'],
     import_date: '2026-01-02T03:04:05.678Z',
     collected_at: '2020-01-01',
-    source: { name: 't.csv', bytes: 42, sha256: hash },
+    sources: [{ name: 't.csv', bytes: 42, sha256: hash }],
     definition: hash,
     tools: { node: process.version, duckdb: expect.stringMatching(/^v1\./) },
   })
 
   const folder = path.join(home, manifest.snapshot)
-  expect(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))).toMatchObject({
+  const facts = { distinct_estimate: expect.any(Number) }
+  expect(JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))).toEqual({
+    dataset: 'd',
+    table: 't',
+    snapshot: manifest.snapshot,
+    import_date: manifest.import_date,
+    sources: manifest.sources,
     rows_in: 5,
     rows_out: 5,
-    rejects: 0,
+    rejected_rows: 0,
+    first_rejects: [],
     blank_lines: 1,
+    accepted_drift: [],
+    warnings: [],
     fields: [
-      { name: 'n', nulls: 0 },
-      { name: 'v', nulls: 1 },
-      { name: 's', nulls: 1 },
+      {
+        name: 'n',
+        type: 'integer',
+        nulls: 0,
+        min: '1',
+        max: '5',
+        top: once('1', '2', '3', '4', '5'),
+        ...facts,
+      },
+      {
+        name: 'v',
+        type: 'decimal',
+        nulls: 1,
+        min: '-0.25',
+        max: '10.00',
+        top: once('-0.25', '1.50', '9.00', '10.00'),
+        ...facts,
+      },
+      { name: 's', type: 'string', nulls: 1, min: 'a', max: 'e', top: once('a', 'c', 'd', 'e'), ...facts },
     ],
-    seconds: { reading: expect.any(Number), sorting: expect.any(Number), proving: expect.any(Number) },
+    seconds: Object.fromEntries(
+      ['reading', 'checking', 'sorting', 'writing', 'proving', 'packing', 'hashing'].map((step) => [
+        step,
+        expect.any(Number),
+      ]),
+    ),
+    tools: manifest.tools,
   })
 
   const rows: unknown[] = []
@@ -235,7 +277,7 @@ test('the manifest and the report tell what was published, and an independent re
 function written(isTTY: boolean): string {
   let [text, clock] = ['', 0]
   const screen = { isTTY, columns: 60, write: (more: string) => (text += more) }
-  const progress = progressOn(screen, 'd/t', () => clock)
+  const progress = new Board(screen, () => clock).progress('d/t')
   progress.step('reading')
   for (const seconds of [1, 2, 6]) {
     clock = seconds * 1000

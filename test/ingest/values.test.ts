@@ -129,7 +129,7 @@ describe('a value that is not of its type is a reject, never rounded and never n
       ['1.5e400', 'nan', 'inf', 'Infinity', '"1,5"', '1e', 'e5', '0x1p3', '.'],
       'is not a finite number with a decimal point, such as 0.0189 or 1e-7',
     ],
-    ['bool', ['yes', '1', 't', 'tRUE', 'verdadeiro'], 'is not true or false (also True, TRUE, False, FALSE)'],
+    ['bool', ['yes', '1', 't', 'tRUE', 'verdadeiro'], 'is not true, True, TRUE or false, False, FALSE'],
     [
       'date',
       [

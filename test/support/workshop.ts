@@ -56,7 +56,9 @@ export async function workshop(
         catalog,
         sources,
         warehouse,
-        memory: '500MB',
+        memoryBytes: 900_000_000,
+        unpackedBytesMax: 10_000_000_000,
+        jobs: 1,
         now: () => importDate,
         progress: () => silentProgress,
       }

@@ -42,3 +42,13 @@ export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to)
   await syncFolder(path.dirname(to))
 }
+
+/** Writes a file that is seen whole or not at all, in place of the one before. */
+export async function replaceDurably(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}${draftEnding}`
+  await writeDurably(draft, text)
+  await renameDurably(draft, file)
+}
+
+/** Of files that a killed job leaves behind. */
+export const draftEnding = '.draft'

@@ -1,0 +1,163 @@
+import path from 'node:path'
+import type { Table } from '../../core/catalog/catalog.ts'
+import type { Connection } from '../../core/warehouse/duckdb.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { orderTerms } from '../../core/warehouse/manifest.ts'
+import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
+import type { Progress } from '../progress.ts'
+import { rejectsKeptMax } from '../rejects.ts'
+import { recordBytesMax } from '../source/scan.ts'
+import type { MatchedField } from './match.ts'
+import { valueSql } from './values.ts'
+
+/**
+ * The plain form of a source -> typed Parquet in the order of the source -> in the declared order -> parts. Each step
+ * writes a file that the next one reads, so memory is bounded whatever their size. Inside, columns are named by number
+ * (c0, c1 for texts, f0, f1 for values), so that no name of a source can collide with one of ours.
+ */
+
+/**
+ * Rows of a row group, which is what a page must decode, and of a part, whose footer a query must walk. Measured
+ * on tables of 3, 18 and 45 fields (README, Performance); both are whole multiples of a server's block.
+ */
+const rowGroupRows = 16_384
+export const partRowsDefault = 16 * rowGroupRows
+/** Of files that only a next step reads, where fewer and larger groups are cheaper. */
+const scratchGroupRows = 131_072
+
+/** A table on its way. */
+export interface Work {
+  readonly db: Connection
+  readonly table: Table
+  readonly fields: readonly MatchedField[]
+  /** Columns of the header. */
+  readonly columns: number
+  /** Whether a value of the source holds a line feed. */
+  readonly hasBreaks: boolean
+  /** Folder of the files between the steps. */
+  readonly scratch: string
+}
+
+/** `count` in DuckDB's answers is a bigint. */
+export const numberOf = (value: unknown): number => Number(value)
+
+/**
+ * The plain form as a table of texts, empty as null. The reader is told everything: whatever it may guess, it may
+ * guess wrong; and it reads with several threads only where no line feed stands in a value, which it then gets right.
+ */
+export function plainSql({ table, columns, hasBreaks, scratch }: Work, isInOrder = false): string {
+  const { delimiter, quote } = table.source
+  const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
+  return `read_csv(${quotedText(plainFile(scratch))},
+    auto_detect = false, header = false, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
+    escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
+    parallel = ${!isInOrder && !hasBreaks}, max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
+    columns = {${names.join(', ')}})`
+}
+
+export const plainFile = (scratch: string): string => path.join(scratch, 'source.csv')
+const stagedFile = (scratch: string): string => path.join(scratch, 'staged.parquet')
+const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
+
+export const stagedSql = ({ scratch }: Work): string =>
+  `read_parquet(${quotedText(stagedFile(scratch))}, file_row_number = true)`
+export const sortedSql = ({ scratch }: Work): string =>
+  `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
+
+/**
+ * Casts every row. Beside its values f0, f1, ... a row says whether all are good, what their hash is before anything
+ * was written, and how many values and bytes the reader saw in it, weighted by field so that no two can change places.
+ */
+export async function stage(work: Work): Promise<void> {
+  const values = work.fields.map((matched) => valueSql(matched, work.table.source))
+  const read = work.fields.flatMap(({ column }, index) =>
+    column === null ? [] : [{ column, weight: index + 1 }],
+  )
+  const filled = read.map(({ column, weight }) => `case when c${column} is null then 0 else ${weight} end`)
+  const bytes = read.map(({ column, weight }) => `${weight} * coalesce(strlen(c${column}), 0)`)
+  const names = values.map((_, index) => `f${index}`)
+  await work.db.rows(`copy (
+    select *, hash(${names.join(', ')}) as row_hash
+    from (select ${values.map(({ value }, index) => `${value} as f${index}`).join(', ')},
+      ${values.map(({ isGood }) => isGood).join(' and ')} as is_good,
+      ${['0', ...filled].join(' + ')} as filled, ${['0', ...bytes].join(' + ')} as bytes
+      from ${plainSql(work)}))
+    to ${quotedText(stagedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+}
+
+/** A value that its declared type does not allow. */
+export interface BadValue {
+  /** Record of the plain form, from 0. */
+  readonly record: number
+  readonly field: string
+  readonly text: string
+  readonly reason: string
+}
+
+/** All values that are not what their field declares; the first ones whole, in the order of the source. */
+export async function badValues(work: Work): Promise<{ count: number; values: BadValue[] }> {
+  const fields = work.fields.map((matched) => ({ matched, sql: valueSql(matched, work.table.source) }))
+  const counts = fields.map(({ sql }) => `count(*) filter (where not ${sql.isGood})`)
+  const found =
+    (await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work)}`))[0]?.map(numberOf) ?? []
+  const values: BadValue[] = []
+  for (const [index, { matched, sql }] of fields.entries()) {
+    if (found[index] === 0) continue
+    const rows = await work.db.rows(
+      `select record, text from (select row_number() over () - 1 as record, ${sql.text} as text, ${sql.isGood} as is_good
+        from ${plainSql(work, true)}) where not is_good order by record limit ${rejectsKeptMax}`,
+    )
+    values.push(
+      ...rows.map(([record, text]) => ({
+        record: numberOf(record),
+        field: matched.field.name,
+        text: String(text),
+        reason: `is not ${sql.expects}`,
+      })),
+    )
+  }
+  return {
+    count: found.reduce((sum, count) => sum + count, 0),
+    values: values.toSorted((a, b) => a.record - b.record).slice(0, rejectsKeptMax),
+  }
+}
+
+/** Sorts the good rows by the declared order, then by their place in the source. */
+export async function sort(work: Work): Promise<void> {
+  const names = work.fields.map((_, index) => `f${index}`)
+  const keys = orderTerms(
+    work.table,
+    (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
+  )
+  await work.db.rows(`copy (select ${names.join(', ')} from ${stagedSql(work)} where is_good
+    order by ${[...keys, 'file_row_number asc'].join(', ')})
+    to ${quotedText(sortedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+}
+
+export interface WrittenPart {
+  readonly file: string
+  readonly firstRow: number
+  readonly rows: number
+}
+
+/** Writes the sorted rows as parts of `partRows` rows into a folder. */
+export async function writeParts(
+  work: Work,
+  folder: string,
+  rows: number,
+  partRows: number,
+  progress: Progress,
+): Promise<WrittenPart[]> {
+  const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
+  const parts: WrittenPart[] = []
+  for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
+    const file = layout.part(parts.length)
+    const count = Math.min(partRows, rows - firstRow)
+    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedSql(work)}
+      where file_row_number between ${firstRow} and ${firstRow + count - 1})
+      to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
+    parts.push({ file, firstRow, rows: count })
+    progress.advance({ fraction: (firstRow + count) / rows, rows: firstRow + count })
+  }
+  return parts
+}

@@ -1,0 +1,84 @@
+import type { Field, SourceForm, Table } from '../../core/catalog/catalog.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { TableFailure } from '../rejects.ts'
+
+/** A field and what fills it: a column of the source, a constant, or null where its column is gone. */
+export interface MatchedField {
+  readonly field: Field
+  /** Index in the header. */
+  readonly column: number | null
+  /** As the source would write it. */
+  readonly constant: string | null
+}
+
+export interface Match {
+  readonly fields: readonly MatchedField[]
+  /** What of the header is not as declared, and was accepted. */
+  readonly drift: readonly string[]
+}
+
+/**
+ * Matches the fields of a table with the header of its source, by name.
+ *
+ * @param acceptsDrift whether columns may be gone (their fields are null then) or new (they are left out)
+ * @throws TableFailure naming every name that does not match
+ */
+export function matchHeader(table: Table, header: readonly string[], acceptsDrift: boolean): Match {
+  const { rename, ignore, constants, delimiter } = table.source
+  const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
+  const read = table.fields.map(({ name }) => name).filter((name) => !constants.has(name))
+  const columns = new Map<string, number>()
+  const repeated = new Set<string>()
+  for (const [index, name] of names.entries()) {
+    if (name !== null && columns.has(name)) repeated.add(name)
+    if (name !== null) columns.set(name, index)
+  }
+  const missing = read.filter((name) => !columns.has(name))
+  const unknown = [...columns.keys()].filter((name) => !read.includes(name))
+  const faults = [...repeated].map((name) => `the column ${shown(name)} is there twice`)
+  const drift = [
+    ...missing.map((name) => `the column ${shown(name)} is missing`),
+    ...unknown.map(
+      (name) => `the column ${shown(name)} is not a field of ${tableId(table)}${didYouMean(name, read)}`,
+    ),
+  ]
+  const problems = acceptsDrift && missing.length < read.length ? faults : [...faults, ...drift]
+  if (problems.length > 0) throw new TableFailure(misfit(problems, header, delimiter))
+  const fields = table.fields.map((field) => ({
+    field,
+    column: constants.has(field.name) ? null : (columns.get(field.name) ?? null),
+    constant: constants.get(field.name) ?? null,
+  }))
+  return { fields, drift }
+}
+
+const problemsShown = 10
+const nameShownMax = 80
+
+function misfit(
+  problems: readonly string[],
+  header: readonly string[],
+  delimiter: SourceForm['delimiter'],
+): string {
+  const more = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
+  const other = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
+  const remedy =
+    'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
+    '--accept-drift publishes without what is missing or not a field'
+  return `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
+}
+
+/** A header of one column most often has another delimiter than was declared. */
+function otherDelimiter(header: string, declared: string): string {
+  const found = [';', ',', '\t', '|'].find(
+    (delimiter) => delimiter !== declared && header.includes(delimiter),
+  )
+  return found === undefined
+    ? ''
+    : `The delimiter may be ${JSON.stringify(found)}: declare it as source.delimiter. `
+}
+
+function shown(name: string): string {
+  return `"${name.length > nameShownMax ? `${name.slice(0, nameShownMax)}…` : name}"`
+}

@@ -1,0 +1,159 @@
+import path from 'node:path'
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Connection } from '../../core/warehouse/duckdb.ts'
+import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
+import { numberOf, type Work, type WrittenPart } from './convert.ts'
+
+/** What the published values of a field look like. */
+export interface FieldProfile {
+  readonly name: string
+  readonly type: string
+  readonly nulls: number
+  /** About, by HyperLogLog. */
+  readonly distinct_estimate: number
+  /** As text; long ones shortened. Null where all values are. */
+  readonly min: string | null
+  readonly max: string | null
+  /** The most frequent values; null where next to every value is another. */
+  readonly top?: readonly Frequent[] | null
+  /** Values above `from` up to `to`; the first range with its start too. */
+  readonly histogram?: readonly Range[]
+}
+
+export interface Frequent {
+  readonly value: string
+  readonly rows: number
+}
+
+export interface Range {
+  readonly from: string
+  readonly to: string
+  readonly rows: number
+}
+
+const topMax = 10
+const ranges = 20
+/** A text that has more different values than this share of its rows is next to unique. */
+const uniqueShare = 0.5
+const alwaysCounted = 1000
+const textShownMax = 200
+
+/** Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate. */
+export async function profile(
+  work: Work,
+  folder: string,
+  parts: readonly WrittenPart[],
+): Promise<FieldProfile[]> {
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  const fields = work.fields.map(({ field }) => field)
+  if (rows === 0)
+    return fields.map(({ name, type }) => ({
+      name,
+      type,
+      nulls: 0,
+      distinct_estimate: 0,
+      min: null,
+      max: null,
+    }))
+  const from = `read_parquet([${parts.map(({ file }) => quotedText(path.join(folder, file))).join(', ')}])`
+  const terms = fields.map((field) => {
+    const column = quotedName(field.name)
+    return `count(${column}), approx_count_distinct(${column}), ${shown(field, `min(${column})`)}, ${shown(field, `max(${column})`)}`
+  })
+  const [facts = []] = await work.db.rows(`select ${terms.join(', ')} from ${from}`)
+  const found = fields.map((field, index) => {
+    const [filled, distinct, min, max] = facts.slice(4 * index, 4 * index + 4)
+    return {
+      field,
+      filled: numberOf(filled),
+      distinct: numberOf(distinct),
+      min: min === null ? null : String(min),
+      max: max === null ? null : String(max),
+    }
+  })
+  const measures = found.filter(({ field, distinct }) => isMeasure(field) && distinct > ranges)
+  const histograms = await histogramsOf(
+    work.db,
+    from,
+    measures.map(({ field }) => field),
+  )
+  const profiles: FieldProfile[] = []
+  for (const { field, filled, distinct, min, max } of found) {
+    const common = {
+      name: field.name,
+      type: field.type,
+      nulls: rows - filled,
+      distinct_estimate: distinct,
+      min,
+      max,
+    }
+    const histogram = histograms.get(field)
+    const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
+    if (histogram !== undefined) profiles.push({ ...common, histogram })
+    else profiles.push({ ...common, top: isUnique ? null : await top(work.db, from, field) })
+  }
+  return profiles
+}
+
+function isMeasure({ type }: Field): boolean {
+  return !['string', 'text', 'bool'].includes(type)
+}
+
+function shown(field: Field, value: string): string {
+  const text = typeRow(field.type).rendered(value)
+  return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
+}
+
+async function top(db: Connection, from: string, field: Field): Promise<Frequent[]> {
+  const column = quotedName(field.name)
+  const rows = await db.rows(`select ${shown(field, 'value')}, number from
+    (select ${column} as value, count(*) as number from ${from} where ${column} is not null group by 1
+      order by number desc, value limit ${topMax})`)
+  return rows.map(([value, number]) => ({ value: String(value), rows: numberOf(number) }))
+}
+
+/** Ranges of the same width between the bounds of each field, all counted in one reading. */
+async function histogramsOf(
+  db: Connection,
+  from: string,
+  fields: readonly Field[],
+): Promise<Map<Field, Range[]>> {
+  if (fields.length === 0) return new Map()
+  const numbers = fields.map(({ name, type }) =>
+    isTime(type) ? `epoch(${quotedName(name)})` : `${quotedName(name)}::double`,
+  )
+  const bounds = numbers.map((number) => `min(${number}), max(${number})`)
+  const [row = []] = await db.rows(`select ${bounds.join(', ')} from ${from}`)
+  const edges = fields.map((_, index) => edgesBetween(Number(row[2 * index]), Number(row[2 * index + 1])))
+  const counts = numbers.map((number, index) => {
+    const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
+    return `array_to_string(map_values(histogram(${number}, [${uppers.join(', ')}])), ' ')`
+  })
+  const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
+  return new Map(
+    fields.map((field, index) => [field, rangesOf(field, edges[index] ?? [], String(counted[index]))]),
+  )
+}
+
+function edgesBetween(low: number, high: number): number[] {
+  const inner = Array.from({ length: ranges }, (_, step) => low + (high - low) * (step / ranges))
+  return [...inner, high]
+}
+
+function rangesOf({ type }: Field, edges: readonly number[], counts: string): Range[] {
+  const shownEdge = (edge: number): string => {
+    if (!isTime(type)) return String(edge)
+    const text = new Date(1000 * edge).toISOString()
+    return type === 'date' ? text.slice(0, 10) : text.slice(0, 19)
+  }
+  return counts.split(' ').map((rows, step) => ({
+    from: shownEdge(edges[step] ?? 0),
+    to: shownEdge(edges[step + 1] ?? 0),
+    rows: Number(rows),
+  }))
+}
+
+function isTime(type: Field['type']): boolean {
+  return type === 'date' || type === 'datetime'
+}

@@ -1,0 +1,32 @@
+import type { FieldProfile } from './convert/profile.ts'
+
+/** What the last report says of the snapshot that is published. */
+export interface Before {
+  readonly rows: number
+  readonly fields: readonly Pick<FieldProfile, 'name' | 'nulls'>[]
+}
+
+/** Below this share of the rows before, a source is more likely cut off than right. */
+const rowsLeast = 0.5
+
+/** What makes a source unlike the one before, in sentences; none where it may be published unasked. */
+export function driftSince(before: Before | null, rows: number, fields: readonly FieldProfile[]): string[] {
+  if (before === null) return []
+  const drift: string[] = []
+  if (rows < rowsLeast * before.rows) {
+    drift.push(`there are ${inWords(rows)} rows, and ${inWords(before.rows)} before`)
+  }
+  const emptied = fields.filter(({ name, nulls }) => {
+    const earlier = before.fields.find((field) => field.name === name)
+    return rows > 0 && nulls === rows && earlier !== undefined && earlier.nulls < before.rows
+  })
+  for (const { name } of emptied) {
+    const filled = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)
+    drift.push(`all values of "${name}" are null, and ${inWords(filled)} were filled before`)
+  }
+  return drift
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en')
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import path from 'node:path'
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
+import { sumsOf } from '../../core/warehouse/hash.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import {
+  manifestFormat,
+  orderTerms,
+  storedFields,
+  type Manifest,
+  type Part,
+  type Source,
+  type StoredFile,
+} from '../../core/warehouse/manifest.ts'
+import { partRowsDefault, type WrittenPart } from '../convert/convert.ts'
+
+/** Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew. */
+export function definitionOf(table: Table, partRows = partRowsDefault): string {
+  const { files: _place, checksums: _sums, ...form } = table.source
+  const shape = {
+    format: manifestFormat,
+    fields: storedFields(table),
+    readings: table.fields.map(({ format, mask }) => [format, mask]),
+    order: orderTerms(table),
+    form,
+    rejectsMax: table.rejectsMax,
+    partRows,
+  }
+  const text = JSON.stringify(shape, (_key, value: unknown) =>
+    value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,
+  )
+  return createHash('sha256').update(text).digest('hex')
+}
+
+export interface Labelled {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly sources: readonly Source[]
+  readonly rows: number
+  /** UTF-8 bytes of all values. */
+  readonly textBytes: number
+  readonly partRows: number
+  readonly importDate: Date
+  /** What is published now. */
+  readonly previous: SnapshotId | null
+}
+
+/** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
+export async function nameSnapshot(
+  { table, sources, partRows, importDate }: Labelled,
+  folder: string,
+  written: readonly WrittenPart[],
+): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
+  const parts: Part[] = []
+  for (const part of written) parts.push({ ...part, ...(await sumsOf(path.join(folder, part.file))) })
+  const content = [
+    ...sources.map(({ sha256 }) => sha256),
+    definitionOf(table, partRows),
+    ...parts.map(({ sha256 }) => sha256),
+  ].join('\n')
+  const time = importDate.toISOString().replaceAll(/[-:]|\.\d+Z/g, '')
+  return { snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`, parts }
+}
+
+/** The manifest of a snapshot all of whose files lie finished in a folder. */
+export async function label(
+  { dataset, table, sources, rows, textBytes, partRows, importDate, previous }: Labelled,
+  { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
+  folder: string,
+): Promise<Manifest> {
+  const files: StoredFile[] = []
+  for (const file of [layout.download(table), layout.report]) {
+    files.push({ file, ...(await sumsOf(path.join(folder, file))) })
+  }
+  return {
+    format: manifestFormat,
+    dataset: table.dataset,
+    table: table.name,
+    snapshot,
+    previous,
+    rows,
+    textBytes,
+    parts,
+    files,
+    fields: storedFields(table),
+    order: orderTerms(table),
+    import_date: importDate.toISOString(),
+    collected_at: dataset.collectedAt,
+    sources: [...sources],
+    definition: definitionOf(table, partRows),
+    tools: { node: process.version, duckdb: duckdbVersion },
+  }
+}

@@ -1,0 +1,149 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import iconv from 'iconv-lite'
+import type { Encoding } from '../../core/catalog/catalog.ts'
+import { TableFailure } from '../rejects.ts'
+import { wholeCharacters } from './utf8.ts'
+
+/**
+ * Bytes in the encoding of a source -> UTF-8 without a byte order mark, where a byte that the encoding does not have
+ * becomes one that UTF-8 does not have either, so that the scanner can reject its row.
+ */
+export interface Decoder {
+  readonly write: (chunk: Buffer) => Buffer
+  readonly end: () => Buffer
+}
+
+/** Never part of UTF-8; four hexadecimal digits after it say what the source has there. */
+export const badMark = 0xff
+
+export function decoderOf(encoding: Encoding, name: string): Decoder {
+  if (encoding === 'utf-8') return withoutMark({ write: (chunk) => chunk, end: () => nothing }, '\uFEFF')
+  if (encoding === 'latin-1' || encoding === 'windows-1252') return singleByte(encoding, name)
+  return utf16(encoding, name)
+}
+
+const nothing = Buffer.alloc(0)
+// ISO 8859-1 has no characters there; files that do are Windows-1252.
+const controls = /[\u0080-\u009F]/g
+const unknown = /\uFFFD/g
+const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
+
+/** `bad` tells what cannot be kept, `unitAt` what the source has there. */
+function bytesOf(text: string, bad: RegExp, unitAt: (at: number) => number): Buffer {
+  if (text.search(bad) === -1) return Buffer.from(text)
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { index } of text.matchAll(bad)) {
+    const digits = unitAt(index).toString(16).padStart(4, '0')
+    pieces.push(Buffer.from(text.slice(from, index)), Buffer.from([badMark]), Buffer.from(digits))
+    from = index + 1
+  }
+  return Buffer.concat([...pieces, Buffer.from(text.slice(from))])
+}
+
+function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder {
+  const disguise = new DisguisedUtf8(encoding, name)
+  const [charset, bad] = encoding === 'latin-1' ? ['latin1', controls] : [encoding, unknown]
+  return {
+    write: (chunk) => {
+      disguise.look(chunk)
+      // One byte is one character, so the place in the text is the place in the bytes.
+      return bytesOf(iconv.decode(chunk, charset), bad, (at) => chunk[at] ?? 0)
+    },
+    end: () => {
+      disguise.end()
+      return nothing
+    },
+  }
+}
+
+/** UTF-8 that is read as a single-byte encoding gives other characters without any fault (`SÃ£o`). */
+class DisguisedUtf8 {
+  readonly #encoding: Encoding
+  readonly #name: string
+  #waiting: Buffer = nothing
+  #isUtf8 = true
+  #hasMore = false
+
+  constructor(encoding: Encoding, name: string) {
+    this.#encoding = encoding
+    this.#name = name
+  }
+
+  look(chunk: Buffer): void {
+    if (!this.#isUtf8) return
+    const bytes = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
+    const whole = wholeCharacters(bytes)
+    this.#waiting = Buffer.from(bytes.subarray(whole))
+    const characters = bytes.subarray(0, whole)
+    this.#isUtf8 = isUtf8(characters)
+    this.#hasMore ||= !isAscii(characters)
+  }
+
+  end(): void {
+    if (!this.#isUtf8 || !this.#hasMore || this.#waiting.length > 0) return
+    throw new TableFailure(
+      `${this.#name} is declared ${this.#encoding}, and all of it is UTF-8: declare utf-8 as source.encoding`,
+    )
+  }
+}
+
+function utf16(encoding: Encoding, name: string): Decoder {
+  let decoder = encoding === 'utf-16' ? null : iconv.getDecoder(encoding, { stripBOM: false })
+  let [waiting, bytes] = [nothing, 0]
+  // A pair of surrogates may be cut by the end of a chunk.
+  let half = ''
+  const asBytes = (text: string): Buffer => {
+    const whole = half + text
+    half = /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(-1) : ''
+    const complete = half === '' ? whole : whole.slice(0, -1)
+    return bytesOf(complete, loneSurrogate, (at) => complete.charCodeAt(at))
+  }
+  return withoutMark(
+    {
+      write: (chunk) => {
+        bytes += chunk.length
+        if (decoder !== null) return asBytes(decoder.write(chunk))
+        waiting = Buffer.concat([waiting, chunk])
+        if (waiting.length < 2) return nothing
+        const [first, second] = [waiting[0], waiting[1]]
+        if (!(first === 0xff && second === 0xfe) && !(first === 0xfe && second === 0xff)) {
+          throw new TableFailure(
+            `${name} has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding`,
+          )
+        }
+        decoder = iconv.getDecoder(first === 0xff ? 'utf-16le' : 'utf-16be', { stripBOM: false })
+        return asBytes(decoder.write(waiting))
+      },
+      end: () => {
+        if (bytes % 2 !== 0)
+          throw new TableFailure(`${name} ends within a character of UTF-16: it is cut off`)
+        return bytesOf(half, loneSurrogate, () => half.charCodeAt(0))
+      },
+    },
+    '\uFEFF',
+  )
+}
+
+function withoutMark({ write, end }: Decoder, mark: string): Decoder {
+  const markBytes = Buffer.from(mark)
+  let waiting: Buffer | null = nothing
+  const start = (isLast: boolean): Buffer => {
+    if (waiting === null || (!isLast && waiting.length < markBytes.length)) return nothing
+    const bytes = waiting
+    waiting = null
+    return bytes.subarray(0, markBytes.length).equals(markBytes) ? bytes.subarray(markBytes.length) : bytes
+  }
+  return {
+    write: (chunk) => {
+      const bytes = write(chunk)
+      if (waiting === null) return bytes
+      waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
+      return start(false)
+    },
+    end: () => {
+      const rest = end()
+      return waiting === null ? rest : Buffer.concat([start(true), rest])
+    },
+  }
+}

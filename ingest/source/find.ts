@@ -1,0 +1,100 @@
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import picomatch from 'picomatch'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { codeOf } from '../../core/errors.ts'
+import { TableFailure } from '../rejects.ts'
+import { packings, type PackedFile } from './unpack.ts'
+
+/** Where a file of a source lies. */
+export type Place =
+  | ({ readonly kind: 'here' } & PackedFile)
+  /** `addresses` are tried in turn until one is there. */
+  | { readonly kind: 'web'; readonly addresses: readonly URL[] }
+
+/** Whether files of sources are named by web addresses. */
+export function isWeb(sources: string): boolean {
+  return /^https?:\/\//i.test(sources)
+}
+
+/**
+ * The files of a table's source in the order in which their rows follow each other; none where there is no source.
+ *
+ * @param sources a folder, or an http(s) address to which names are added
+ * @throws TableFailure where two files could be meant
+ */
+export async function findFiles(sources: string, table: Table): Promise<Place[]> {
+  const { files } = table.source
+  if (files === null) {
+    const names = Object.keys(packings).map((ending) => tableId(table) + ending)
+    return isWeb(sources)
+      ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)) }]
+      : usualFile(sources, names)
+  }
+  const places: Place[] = []
+  for (const file of files) places.push(...(await named(sources, file)))
+  return places
+}
+
+/** What was looked for, in words. */
+export function lookedFor(sources: string, table: Table): string {
+  const names = table.source.files ?? [
+    `${tableId(table)}.csv (or ${Object.keys(packings).slice(1).join(', ')})`,
+  ]
+  return names.map((name) => (isWeb(name) ? name : `${sources.replace(/\/$/, '')}/${name}`)).join(', ')
+}
+
+async function usualFile(sources: string, names: readonly string[]): Promise<Place[]> {
+  const found: PackedFile[] = []
+  for (const name of names) found.push(...(await fileAt(path.join(sources, name))))
+  if (found.length > 1) {
+    throw new TableFailure(
+      `both ${found.map((file) => file.path).join(' and ')} exist: keep the one that is meant`,
+    )
+  }
+  return found.map((file) => ({ kind: 'here', ...file }))
+}
+
+async function named(sources: string, file: string): Promise<Place[]> {
+  if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)] }]
+  if (isWeb(sources)) {
+    if (file.includes('*')) {
+      throw new TableFailure(`${file}: an address cannot be listed, so source.files must name each file`)
+    }
+    return [{ kind: 'web', addresses: [addressOf(sources, file)] }]
+  }
+  const paths = file.includes('*')
+    ? await matchingFiles(path.join(sources, file))
+    : [path.join(sources, file)]
+  const found = await Promise.all(paths.map(fileAt))
+  const missing = found.findIndex((files) => files.length === 0)
+  // Of several that are named none may be left out in silence.
+  if (missing !== -1) return []
+  return found.flat().map((known) => ({ kind: 'here', ...known }))
+}
+
+async function matchingFiles(pattern: string): Promise<string[]> {
+  const [folder, matches] = [path.dirname(pattern), picomatch(path.basename(pattern))]
+  const names = await readdir(folder).catch(orNone<string[]>([]))
+  return names
+    .filter((name) => matches(name))
+    .toSorted()
+    .map((name) => path.join(folder, name))
+}
+
+async function fileAt(file: string): Promise<PackedFile[]> {
+  const facts = await stat(file).catch(orNone(null))
+  return facts?.isFile() === true ? [{ path: file, name: path.basename(file), bytes: facts.size }] : []
+}
+
+function orNone<T>(none: T): (error: unknown) => T {
+  return (error) => {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return none
+    throw error
+  }
+}
+
+function addressOf(base: string, name: string): URL {
+  return new URL(name.split('/').map(encodeURIComponent).join('/'), base.endsWith('/') ? base : `${base}/`)
+}

@@ -1,0 +1,72 @@
+import { TableFailure } from '../rejects.ts'
+
+/** What a file really is, told from its first bytes, whatever its name says. */
+
+const starts = [
+  { bytes: [0x1f, 0x8b], what: 'a gzip file', remedy: 'let its name end in .gz' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], what: 'a zstd file', remedy: 'let its name end in .zst' },
+  {
+    bytes: [0x50, 0x4b, 0x03, 0x04],
+    what: 'a zip or xlsx file',
+    remedy: 'let its name end in .zip, or export the sheet as CSV',
+  },
+  { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
+  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },
+  { bytes: [0x42, 0x5a, 0x68], what: 'a bzip2 file', remedy: 'unpack it' },
+  { bytes: [0x37, 0x7a, 0xbc, 0xaf], what: 'a 7z file', remedy: 'unpack it' },
+  { bytes: [0x52, 0x61, 0x72, 0x21], what: 'a rar file', remedy: 'unpack it' },
+  { bytes: [0x50, 0x41, 0x52, 0x31], what: 'a Parquet file', remedy: 'export it as CSV' },
+  { bytes: [0x25, 0x50, 0x44, 0x46], what: 'a PDF file', remedy: 'find the CSV that it was made from' },
+] as const
+
+const marks = [
+  { bytes: [0xff, 0xfe], encodings: ['utf-16', 'utf-16le'], what: 'UTF-16 text' },
+  { bytes: [0xfe, 0xff], encodings: ['utf-16', 'utf-16be'], what: 'UTF-16 text' },
+  { bytes: [0xef, 0xbb, 0xbf], encodings: ['utf-8'], what: 'UTF-8 text' },
+] as const
+
+/** How many bytes of a start are looked at. */
+export const kindBytes = 64
+
+type Packed = 'gzip' | 'zstd' | 'zip' | null
+const packedStarts = { gzip: 0, zstd: 1, zip: 2 } as const
+
+/**
+ * @param start the first bytes of a file
+ * @param packing what its name says
+ * @throws TableFailure naming what it is instead
+ */
+export function requirePacking(start: Buffer, packing: Packed, name: string): void {
+  const found = starts.find(({ bytes }) => startsWith(start, bytes))
+  const wanted = packing === null ? undefined : starts[packedStarts[packing]]
+  if (found === wanted) return
+  if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
+  throw new TableFailure(`${name} is not ${wanted?.what ?? 'packed'}, as its name says: ${startShown(start)}`)
+}
+
+/**
+ * @param start the first bytes of what should be CSV text
+ * @throws TableFailure where they are those of something else, or of another encoding
+ */
+export function requireText(start: Buffer, encoding: string, name: string): void {
+  const found = starts.find(({ bytes }) => startsWith(start, bytes))
+  if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
+  const mark = marks.find(({ bytes }) => startsWith(start, bytes))
+  if (mark !== undefined && !(mark.encodings as readonly string[]).includes(encoding)) {
+    throw new TableFailure(`${name} is ${mark.what}: declare ${mark.encodings[0]} as source.encoding`)
+  }
+  const text = start.toString('latin1').replace(/^ï»¿/, '').trimStart().toLowerCase()
+  if (/^<(!doctype|html|\?xml|head|body)\b/.test(text)) {
+    throw new TableFailure(`${name} is a page of HTML or XML, perhaps an error page: fetch the CSV itself`)
+  }
+}
+
+function startsWith(start: Buffer, bytes: readonly number[]): boolean {
+  return bytes.every((byte, index) => start[index] === byte)
+}
+
+function startShown(start: Buffer): string {
+  return start.length === 0
+    ? 'it is empty'
+    : `it starts with ${JSON.stringify(start.subarray(0, 16).toString('latin1'))}`
+}

@@ -1,0 +1,27 @@
+import type { MaskName } from '../../core/catalog/catalog.ts'
+
+interface MaskRow {
+  /** The value with its personal part hidden; null where it is nothing that the mask knows, and so may not be shown. */
+  readonly hide: (text: string) => string | null
+  readonly expects: string
+}
+
+/** How personal identifiers are hidden before anything is written, one row a mask. */
+export const masks: Readonly<Record<MaskName, MaskRow>> = {
+  cpf: {
+    hide: (text) => {
+      // Hidden already, or the number of a company, which is public.
+      if (
+        /^\*{3}\.?\d{3}\.?\d{3}-?\*{2}$/.test(text) ||
+        /^(\d{14}|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2})$/.test(text)
+      ) {
+        return text
+      }
+      if (!/^(\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/.test(text)) return null
+      const digits = text.replaceAll(/\D/g, '')
+      return `***${digits.slice(3, 9)}**`
+    },
+    expects:
+      'a CPF (11 digits, or 000.000.000-00), nor one that is hidden already, nor a CNPJ; it is not shown here',
+  },
+}

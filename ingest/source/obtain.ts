@@ -1,0 +1,166 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { sumsOf } from '../../core/warehouse/hash.ts'
+import type { Source } from '../../core/warehouse/manifest.ts'
+import { codeOf } from '../../core/errors.ts'
+import type { Progress } from '../progress.ts'
+import { TableFailure } from '../rejects.ts'
+import { fetchFile, type Validators } from './fetch.ts'
+import { findFiles, type Place } from './find.ts'
+import type { PackedFile } from './unpack.ts'
+
+/** A file of a source that lies on this machine. */
+export interface ObtainedFile {
+  readonly file: PackedFile
+  /** Of what came from the web. */
+  readonly validators: Validators | null
+}
+
+export interface ObtainOptions {
+  readonly sources: string
+  /** Where what is fetched is put. */
+  readonly folder: string
+  /** What was fetched for the snapshot that is published, where that is all it takes to be unchanged. */
+  readonly known: readonly Source[]
+  readonly bytesMax: number
+  readonly progress: Progress
+  readonly retryMs: number
+}
+
+/**
+ * The files of a table's source on this machine: those of a folder where they lie, those of the web fetched, both
+ * checked against their check sums where the catalog names some. `missing` where there is no source, `unchanged` where
+ * the web says that nothing changed.
+ *
+ * @throws TableFailure where some of the files are there and others not, or one is not what its sum says
+ */
+export async function obtain(
+  table: Table,
+  options: ObtainOptions,
+): Promise<ObtainedFile[] | 'missing' | 'unchanged'> {
+  const places = await findFiles(options.sources, table)
+  if (places.length === 0) return 'missing'
+  const isAllKnown = places.length === options.known.length && places.every(({ kind }) => kind === 'web')
+  const first = await obtainAll(places, isAllKnown ? options.known : [], options)
+  const unchanged = first.filter((file) => file === 'unchanged').length
+  if (unchanged > 0 && unchanged === first.length) return 'unchanged'
+  // What did not change is not kept, so where some did, all are fetched.
+  const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
+  const there = obtained.filter((file) => typeof file === 'object')
+  if (there.length < obtained.length) {
+    const gone = obtained.findIndex((file) => typeof file !== 'object')
+    if (there.length === 0) return 'missing'
+    throw new TableFailure(`one of the files of the source is gone: ${nameOf(places[gone])}`)
+  }
+  if (table.source.checksums !== null) {
+    for (const [index, one] of there.entries())
+      await requireSum(one, places[index], table.source.checksums, options)
+  }
+  return there
+}
+
+async function obtainAll(
+  places: readonly Place[],
+  known: readonly Source[],
+  options: ObtainOptions,
+): Promise<(ObtainedFile | 'missing' | 'unchanged')[]> {
+  const { folder, bytesMax, progress, retryMs } = options
+  const files: (ObtainedFile | 'missing' | 'unchanged')[] = []
+  for (const [index, place] of places.entries()) {
+    if (place.kind === 'here') {
+      files.push({ file: place, validators: null })
+      continue
+    }
+    progress.step('fetching')
+    const own = path.join(folder, `fetched-${index}`)
+    await mkdir(own, { recursive: true })
+    files.push(
+      await fetchFirst(place.addresses, {
+        folder: own,
+        known: validatorsOf(known[index]),
+        bytesMax,
+        progress,
+        retryMs,
+      }),
+    )
+  }
+  return files
+}
+
+async function fetchFirst(
+  addresses: readonly URL[],
+  options: Parameters<typeof fetchFile>[1],
+): Promise<ObtainedFile | 'missing' | 'unchanged'> {
+  for (const address of addresses) {
+    const fetched = await fetchFile(address, options)
+    if (fetched.status === 'fetched') return { file: fetched.file, validators: fetched.validators }
+    if (fetched.status === 'unchanged') return 'unchanged'
+  }
+  return 'missing'
+}
+
+function validatorsOf(source: Source | undefined): Validators | null {
+  if (source?.address === undefined) return null
+  const { address, etag, last_modified } = source
+  return {
+    address,
+    ...(etag !== undefined && { etag }),
+    ...(last_modified !== undefined && { last_modified }),
+  }
+}
+
+function nameOf(place: Place | undefined): string {
+  return place?.kind === 'web' ? (place.addresses[0]?.href ?? '') : (place?.path ?? '')
+}
+
+/** @throws TableFailure where the file is not in the list of sums, or is another than the list says */
+async function requireSum(
+  { file, validators }: ObtainedFile,
+  place: Place | undefined,
+  checksums: string,
+  options: ObtainOptions,
+): Promise<void> {
+  const list = await listOf(place, validators, checksums, options)
+  const sums = new Map(
+    [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](.+?)\r?$/gim)].map(([, sum = '', name = '']) => [
+      path.posix.basename(name),
+      sum.toLowerCase(),
+    ]),
+  )
+  const wanted = sums.get(file.name)
+  if (wanted === undefined)
+    throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${file.name}`)
+  const { sha256, sha512 } = await sumsOf(file.path)
+  if (wanted !== sha256 && wanted !== sha512) {
+    throw new TableFailure(`${file.name} has another check sum than ${checksums} says: fetch it again`)
+  }
+}
+
+async function listOf(
+  place: Place | undefined,
+  validators: Validators | null,
+  checksums: string,
+  { folder, bytesMax, progress, retryMs }: ObtainOptions,
+): Promise<string> {
+  const missing = new TableFailure(
+    `there is no ${checksums} beside ${nameOf(place)}, which source.checksums names`,
+  )
+  if (validators === null) {
+    if (place?.kind !== 'here') throw missing
+    try {
+      return await readFile(path.join(path.dirname(place.path), checksums), 'utf8')
+    } catch (error) {
+      throw codeOf(error) === 'ENOENT' ? missing : error
+    }
+  }
+  const fetched = await fetchFile(new URL(checksums, validators.address), {
+    folder,
+    known: null,
+    bytesMax,
+    progress,
+    retryMs,
+  })
+  if (fetched.status !== 'fetched') throw missing
+  return readFile(fetched.file.path, 'utf8')
+}

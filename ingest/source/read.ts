@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import type { Progress } from '../progress.ts'
+import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
+import { decoderOf } from './decode.ts'
+import { kindBytes, requireText } from './kinds.ts'
+import { CsvScanner, type ColumnFacts } from './scan.ts'
+import { membersOf, packingOf, type Member, type PackedFile, type UnpackLimits } from './unpack.ts'
+
+/** A file of a source, read. */
+export interface ReadFile {
+  readonly name: string
+  readonly bytes: number
+  /** Of the bytes as the file has them. */
+  readonly sha256: string
+}
+
+/** All files of a source as one. */
+export interface ReadSource {
+  readonly header: readonly string[]
+  readonly columns: readonly ColumnFacts[]
+  /** Rows that were handed on. */
+  readonly records: number
+  /** Rows that were left out, since they cannot be read. */
+  readonly rejectedRows: number
+  /** The first of them. */
+  readonly rejects: readonly Reject[]
+  readonly blankLines: number
+  readonly hasBreaks: boolean
+  /** Files whose last line is not ended. */
+  readonly unended: readonly string[]
+  /** Record -> file and line on which it starts, for those asked for. */
+  readonly lines: ReadonlyMap<number, { file: string; line: number }>
+  readonly files: readonly ReadFile[]
+}
+
+export interface ReadOptions {
+  readonly table: Table
+  readonly progress: Progress
+  readonly limits: UnpackLimits
+  /** Where the plain form goes; null only scans. */
+  readonly target: string | null
+  readonly locate?: ReadonlySet<number>
+}
+
+/**
+ * Unpacks, decodes and scans the files of a source, one after the other, and writes their plain form.
+ *
+ * @throws TableFailure where a file is not what its name says, is damaged, cannot be read as CSV, or has another header
+ *   than the first
+ */
+export async function readSource(sources: readonly PackedFile[], options: ReadOptions): Promise<ReadSource> {
+  const { table, progress, target } = options
+  const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
+  const scans: Scan[] = []
+  const files: ReadFile[] = []
+  let [packed, text] = [0, 0]
+  let writing: Promise<unknown> | undefined
+  const output = target === null ? null : await open(target, 'w')
+  try {
+    for (const source of sources) {
+      const members = await membersOf(source, table.source.member, options.limits)
+      const hash = packingOf(source.name) === 'zip' ? null : createHash('sha256')
+      for (const member of members) {
+        const scan = scanOf(member, scans, options, sources.length + members.length > 2)
+        scans.push(scan)
+        const { scanner, decode } = scan
+        const take = async (records: Buffer): Promise<void> => {
+          requireStructure(scan)
+          requireSameHeader(scan, scans[0])
+          // One write behind, so that the disk works while the next records are read.
+          await writing
+          if (records.length > 0) writing = output?.write(records)
+        }
+        const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
+        await member.read({
+          onPacked: (chunk) => {
+            hash?.update(chunk)
+            packed += chunk.length
+          },
+          onText: async (chunk) => {
+            checkStart(chunk)
+            text += chunk.length
+            const done = hash === null ? text / (5 * total) : packed / total
+            progress.advance({ fraction: done, rows: scan.before + scanner.records, bytes: text })
+            await take(scanner.push(decode.write(chunk)))
+          },
+        })
+        await take(Buffer.concat([scanner.push(decode.end()), scanner.end()]))
+        requireStructure(scan)
+        if (scanner.header === null)
+          throw new TableFailure(`${member.name} is empty: it must at least have a header`)
+      }
+      const sha256 = hash === null ? await hashOf(source.path) : hash.digest('hex')
+      files.push({ name: source.name, bytes: source.bytes, sha256 })
+    }
+    await writing
+  } finally {
+    await writing?.catch(() => undefined)
+    await output?.close()
+  }
+  return joined(scans, files)
+}
+
+interface Scan {
+  readonly file: string
+  /** Named in what is told of its rows, where there are several. */
+  readonly isOneOfSeveral: boolean
+  /** Records of the files before it. */
+  readonly before: number
+  readonly scanner: CsvScanner
+  readonly decode: ReturnType<typeof decoderOf>
+}
+
+function scanOf(
+  member: Member,
+  earlier: readonly Scan[],
+  options: ReadOptions,
+  isOneOfSeveral: boolean,
+): Scan {
+  const { source, fields } = options.table
+  const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
+  const own = [...(options.locate ?? [])].map((record) => record - before)
+  const masked = new Map(
+    fields.flatMap((field) => (field.mask === null ? [] : [[field.name, field.mask] as const])),
+  )
+  const headerOf = (name: string): string => source.rename.get(name) ?? name
+  const scanner = new CsvScanner({
+    ...source,
+    maskOf: (column) => masked.get(headerOf(column)) ?? null,
+    locate: new Set(own),
+  })
+  return {
+    file: member.name,
+    isOneOfSeveral,
+    before,
+    scanner,
+    decode: decoderOf(source.encoding, member.name),
+  }
+}
+
+/** Checks the first bytes of a text, however it is cut. */
+function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
+  let start = Buffer.alloc(0)
+  return (chunk) => {
+    if (start.length >= kindBytes) return
+    start = Buffer.concat([start, chunk.subarray(0, kindBytes)])
+    check(start)
+  }
+}
+
+/** @throws TableFailure with all rejects so far where nothing more can be read */
+function requireStructure({ scanner, file, isOneOfSeveral }: Scan): void {
+  if (!scanner.stopped) return
+  const rejects = scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject))
+  throw new TableFailure(
+    'the source cannot be read as CSV; nothing was published',
+    rejects,
+    scanner.rejectedRows + 1,
+  )
+}
+
+function requireSameHeader(scan: Scan, first: Scan | undefined): void {
+  const [found, wanted] = [scan.scanner.header, first?.scanner.header]
+  if (found === null || !wanted || scan === first) return
+  if (found.join('\n') === wanted.join('\n')) return
+  const at = found.findIndex((name, index) => name !== wanted[index])
+  const column = at === -1 ? found.length : at
+  throw new TableFailure(
+    `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
+      `${JSON.stringify(found[column] ?? null)}, and there ${JSON.stringify(wanted[column] ?? null)}`,
+  )
+}
+
+function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource {
+  const scanners = scans.map(({ scanner }) => scanner)
+  const sum = (of: (scanner: CsvScanner) => number): number =>
+    scanners.reduce((total, one) => total + of(one), 0)
+  const lines = new Map<number, { file: string; line: number }>()
+  for (const { scanner, before, file } of scans) {
+    for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
+  }
+  const [first = [], ...others] = scanners.map(({ columns: counted }) => counted)
+  const columns = first.map(({ filled, bytes }, index) => ({
+    filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
+    bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
+  }))
+  const rejects = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
+    scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
+  )
+  return {
+    header: scanners[0]?.header ?? [],
+    columns,
+    records: sum(({ records }) => records),
+    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
+    rejects: rejects.slice(0, rejectsKeptMax),
+    blankLines: sum(({ blankLines }) => blankLines),
+    hasBreaks: scanners.some(({ hasBreaks }) => hasBreaks),
+    unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
+    lines,
+    files,
+  }
+}

@@ -1,0 +1,40 @@
+export const [LF, CR] = [0x0a, 0x0d] as const
+
+/** Bytes that shape a record; a quote of -1 is none. */
+export interface Marks {
+  readonly delimiter: number
+  readonly quote: number
+}
+
+/** The values of a record without its line end, whose structure was checked. */
+export function valuesOf(record: Buffer, { delimiter, quote }: Marks): string[] {
+  const values: string[] = []
+  for (let at = 0; at <= record.length; at += 1) {
+    const from = at
+    if (record[at] === quote) {
+      for (at += 1; at < record.length; at += 1) {
+        if (record[at] !== quote) continue
+        if (record[at + 1] !== quote) break
+        at += 1
+      }
+      const mark = String.fromCharCode(quote)
+      values.push(record.toString('utf8', from + 1, at).replaceAll(mark + mark, mark))
+      at += 1
+    } else {
+      while (at < record.length && record[at] !== delimiter) at += 1
+      values.push(record.toString('utf8', from, at))
+    }
+  }
+  return values
+}
+
+/** Values as a record with its line end. Without a quote, they must need none. */
+export function encodeRecord(values: readonly string[], { delimiter, quote }: Marks): Buffer {
+  const [comma, mark] = [String.fromCharCode(delimiter), quote === -1 ? null : String.fromCharCode(quote)]
+  const texts = values.map((text) => {
+    const needsQuotes =
+      mark !== null && [comma, mark, '\n', '\r'].some((character) => text.includes(character))
+    return needsQuotes ? mark + text.replaceAll(mark, mark + mark) + mark : text
+  })
+  return Buffer.from(`${texts.join(comma)}\n`)
+}

@@ -1,0 +1,328 @@
+import { isUtf8 } from 'node:buffer'
+import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
+import { rejectsKeptMax, type Reject } from '../rejects.ts'
+import { badMark } from './decode.ts'
+import { masks } from './mask.ts'
+import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
+import { firstBadByte, wholeCharacters } from './utf8.ts'
+
+/** What was counted in one column, over all records that were handed on. */
+export interface ColumnFacts {
+  /** Values that are not empty. */
+  readonly filled: number
+  /** UTF-8 bytes of the values, without their quotes. */
+  readonly bytes: number
+}
+
+export interface ScanOptions {
+  readonly delimiter: string
+  /** Null where values are never enclosed. */
+  readonly quote: string | null
+  /** Lines before the header. */
+  readonly skipLines: number
+  /** Names of the columns where there is no header line. */
+  readonly header: readonly string[] | null
+  /** Which the bytes had before they became UTF-8. */
+  readonly encoding: Encoding
+  /** How the values of a column are hidden, or null. */
+  readonly maskOf: (column: string) => MaskName | null
+  /** Values that masks leave alone. */
+  readonly nulls: readonly string[]
+  /** Records (from 0, the header and rejected ones not counted) whose line numbers are wanted. */
+  readonly locate?: ReadonlySet<number>
+}
+
+/** In bytes; longer rows come from a stray quote. DuckDB is told to read lines of up to twice this. */
+export const recordBytesMax = 8 * 1024 * 1024
+/** In characters; of a row that is rejected. */
+const rowShownMax = 500
+
+const reasons = {
+  loneReturn: 'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+  unclosed: 'a quoted value is never closed: the file is cut off, or a quote is stray',
+  quoteInside: 'a quote stands inside a value that does not start with one',
+  afterQuote: 'text follows the closing quote of a value',
+  nul: 'a NUL byte: this is not a text file, or it is damaged',
+  tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
+}
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Reads CSV in UTF-8 strictly (RFC 4180) and hands on the same records in one plain form: no header, no blank lines,
+ * every record ended by a line feed, what is masked hidden.
+ *
+ * It is the independent witness of an ingest: it counts records, values and bytes without DuckDB, and whatever could
+ * only be read by guessing is a reject. A row whose bounds are sure is rejected alone; after a fault of structure
+ * nothing more is read.
+ */
+export class CsvScanner {
+  header: readonly string[] | null
+  /** Handed on. */
+  records = 0
+  /** Left out. */
+  rejectedRows = 0
+  blankLines = 0
+  /** Whether a value that was handed on holds a line feed. */
+  hasBreaks = false
+  /** Whether the last line is ended; a file that was cut off most often is not. */
+  endsWithLineFeed = true
+  #stopped = false
+  readonly rejects: Reject[] = []
+  /** Record -> line on which it starts, for those asked for. */
+  readonly lines = new Map<number, number>()
+
+  readonly #options: ScanOptions
+  readonly #marks: Marks
+  /** 1 for the bytes that end a plain value, or may not be in one. */
+  readonly #special = new Uint8Array(256)
+  #skip: number
+  #line = 1
+  #rest: Buffer = nothing
+  #filled = new Float64Array()
+  #bytes = new Float64Array()
+  /** Of the values of the record at hand. */
+  #lengths = new Float64Array()
+  #masks: readonly (MaskName | null)[] | null = null
+
+  constructor(options: ScanOptions) {
+    this.#options = options
+    this.#marks = { delimiter: options.delimiter.charCodeAt(0), quote: options.quote?.charCodeAt(0) ?? -1 }
+    for (const byte of [this.#marks.delimiter, this.#marks.quote, LF, CR])
+      if (byte >= 0) this.#special[byte] = 1
+    this.#skip = options.skipLines
+    this.header = null
+    if (options.header !== null) this.#begin(options.header)
+  }
+
+  /** Whether a fault of structure ended the reading. */
+  get stopped(): boolean {
+    return this.#stopped
+  }
+
+  get columns(): ColumnFacts[] {
+    return [...this.#filled].map((filled, index) => ({ filled, bytes: this.#bytes[index] ?? 0 }))
+  }
+
+  /** The next bytes of the source, in UTF-8 -> the records that they complete. */
+  push(chunk: Buffer): Buffer {
+    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    return this.#scan(this.#skip === 0 ? data : this.#skipLines(data), false)
+  }
+
+  /** No more bytes -> the last record. */
+  end(): Buffer {
+    if (this.#rest.length === 0) return nothing
+    this.endsWithLineFeed = false
+    if (this.#rest.at(-1) === CR) {
+      const lines = this.#rest.filter((byte) => byte === LF).length
+      this.#stop(this.#line + lines, reasons.loneReturn)
+      return nothing
+    }
+    return this.#scan(Buffer.concat([this.#rest, Buffer.from('\n')]), true)
+  }
+
+  #scan(data: Buffer, isLast: boolean): Buffer {
+    if (this.stopped || data.length === 0) return nothing
+    let at = 0
+    const { delimiter, quote } = this.#marks
+    const special = this.#special
+    let lengths = this.#lengths
+    const end = data.length
+    const areSound = isUtf8(data.subarray(0, isLast ? end : wholeCharacters(data))) && !data.includes(0)
+    const pieces: Buffer[] = []
+    // From where on records follow each other as they are.
+    let run = 0
+    const leaveOut = (from: number, to: number): void => {
+      if (from > run) pieces.push(data.subarray(run, from))
+      run = to
+    }
+
+    let start = 0
+    scan: for (; start < end; start = at) {
+      let [field, breaks, cr] = [0, 0, -1]
+      at = start
+      for (;;) {
+        let length = 0
+        if (data[at] === quote) {
+          const from = at + 1
+          let doubled = 0
+          for (at = from; at < end; at += 1) {
+            const byte = data[at]
+            if (byte === LF) breaks += 1
+            else if (byte === quote) {
+              if (data[at + 1] !== quote) break
+              doubled += 1
+              at += 1
+            }
+          }
+          length = at - from - doubled
+          at += 1
+        } else {
+          const from = at
+          while (at < end && special[data[at] as number] === 0) at += 1
+          length = at - from
+          if (data[at] === quote && at < end) {
+            this.#stop(this.#line + breaks, reasons.quoteInside)
+            break scan
+          }
+        }
+        if (at >= end) break scan
+        lengths[field] = length
+        field += 1
+        const stop = data[at] as number
+        at += 1
+        if (stop === delimiter) continue
+        if (stop === LF) break
+        if (stop !== CR) {
+          this.#stop(this.#line + breaks, reasons.afterQuote)
+          break scan
+        }
+        if (at >= end) break scan
+        if (data[at] !== LF) {
+          this.#stop(this.#line + breaks, reasons.loneReturn)
+          break scan
+        }
+        cr = at - 1
+        at += 1
+        break
+      }
+      const ended = cr === -1 ? at - 1 : cr
+      const line = this.#line
+      this.#line += breaks + 1
+      if (ended - start > recordBytesMax) {
+        this.#stop(line, reasons.tooLong)
+        break
+      }
+      // In a file of one column a blank line is a row whose value is empty.
+      if (ended === start && this.#filled.length !== 1) {
+        this.blankLines += 1
+        leaveOut(start, at)
+      } else if (this.header === null) {
+        leaveOut(start, at)
+        const reason = areSound ? null : this.#unsound(data.subarray(start, ended))
+        if (reason !== null) {
+          this.#stop(line, reason)
+          break
+        }
+        this.#begin(valuesOf(data.subarray(start, ended), this.#marks))
+        lengths = this.#lengths
+      } else {
+        const record = data.subarray(start, ended)
+        const reason = (areSound ? null : this.#unsound(record)) ?? this.#misfit(field)
+        const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
+        if (reason !== null || masked?.reason !== undefined) {
+          this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
+          leaveOut(start, at)
+          continue
+        }
+        if (masked !== null) {
+          leaveOut(start, at)
+          pieces.push(masked.record)
+        } else if (cr !== -1) leaveOut(cr, cr + 1)
+        this.#count(line)
+        if (breaks > 0) this.hasBreaks = true
+      }
+    }
+    if (this.#isStopped()) return nothing
+    // What is not complete waits for more; its line feeds are counted again then.
+    this.#rest = start < end ? data.subarray(start) : nothing
+    leaveOut(start, end)
+    if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
+    else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, reasons.tooLong)
+    return pieces.length === 1 ? (pieces[0] ?? nothing) : Buffer.concat(pieces)
+  }
+
+  #skipLines(data: Buffer): Buffer {
+    let at = 0
+    for (; this.#skip > 0; this.#skip -= 1) {
+      const feed = data.indexOf(LF, at)
+      if (feed === -1) {
+        this.#rest = data.subarray(at)
+        return nothing
+      }
+      at = feed + 1
+      this.#line += 1
+    }
+    return data.subarray(at)
+  }
+
+  #begin(header: readonly string[]): void {
+    this.header = header
+    this.#filled = new Float64Array(header.length)
+    this.#bytes = new Float64Array(header.length)
+    this.#lengths = new Float64Array(header.length)
+    const columns = header.map(this.#options.maskOf)
+    this.#masks = columns.some((mask) => mask !== null) ? columns : null
+  }
+
+  #count(line: number): void {
+    const [filled, bytes, lengths] = [this.#filled, this.#bytes, this.#lengths]
+    for (let column = 0; column < lengths.length; column += 1) {
+      const length = lengths[column] as number
+      if (length > 0) {
+        filled[column] = (filled[column] as number) + 1
+        bytes[column] = (bytes[column] as number) + length
+      }
+    }
+    if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
+    this.records += 1
+  }
+
+  #misfit(values: number): string | null {
+    const columns = this.#filled.length
+    return values === columns ? null : `the row has ${values} values, and the header ${columns}`
+  }
+
+  #unsound(record: Buffer): string | null {
+    if (record.includes(0)) return reasons.nul
+    const at = firstBadByte(record)
+    if (at === -1) return null
+    const { encoding } = this.#options
+    if (encoding === 'utf-8' || record[at] !== badMark) {
+      const byte = (record[at] ?? 0).toString(16).padStart(2, '0')
+      return `the byte 0x${byte} is not UTF-8: declare the encoding of the source as source.encoding`
+    }
+    const digits = record.toString('latin1', at + 1, at + 5)
+    return encoding.startsWith('utf-16')
+      ? `half of a character (0x${digits}) is not UTF-16`
+      : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`
+  }
+
+  #mask(record: Buffer, columns: readonly (MaskName | null)[]): { record: Buffer; reason?: string } {
+    const values = valuesOf(record, this.#marks)
+    for (const [column, mask] of columns.entries()) {
+      const text = values[column] ?? ''
+      if (mask === null || text === '' || this.#options.nulls.includes(text)) continue
+      const hidden = masks[mask].hide(text)
+      if (hidden === null) {
+        return {
+          record,
+          reason: `the value of "${this.header?.[column] ?? ''}" is not ${masks[mask].expects}`,
+        }
+      }
+      values[column] = hidden
+    }
+    for (const [column, text] of values.entries()) this.#lengths[column] = Buffer.byteLength(text)
+    return { record: encodeRecord(values, this.#marks) }
+  }
+
+  #leaveOut(line: number, reason: string, record: Buffer): void {
+    this.rejectedRows += 1
+    if (this.rejects.length >= rejectsKeptMax) return
+    // What is to be hidden is not shown here either.
+    const text =
+      this.#masks !== null ? null : record.toString('utf8', 0, 4 * rowShownMax).slice(0, rowShownMax)
+    this.rejects.push({ line, field: null, text, reason })
+  }
+
+  /** Asked again after what may have changed it. */
+  #isStopped(): boolean {
+    return this.#stopped
+  }
+
+  #stop(line: number, reason: string): void {
+    this.#stopped = true
+    this.rejects.push({ line, field: null, text: null, reason })
+  }
+}
