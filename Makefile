@@ -3,7 +3,10 @@
 SCALE ?= 1
 TABLES ?=
 
-.PHONY: serve test ingest sample bench build format
+TABLE ?=
+ACCEPT_DRIFT ?=
+
+.PHONY: serve test ingest verify rollback sample bench build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -14,7 +17,13 @@ test: node_modules/.package-lock.json
 	npm test
 
 ingest: build
-	@npm run -s ingest -- $(TABLES)
+	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(TABLES)
+
+verify: build
+	@npm run -s verify -- $(TABLES)
+
+rollback: build
+	@npm run -s rollback -- $(TABLE)
 
 sample: build
 	@npm run -s sample -- --scale=$(SCALE) $(TABLES)

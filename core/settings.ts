@@ -211,6 +211,14 @@ export const settingRows = {
     parse: (text) => multiple(wholeNumber(text, 0, 87_600), 3_600_000),
     expects: 'a whole number of hours from 0 to 87600',
   }),
+  scrubMs: row({
+    name: 'SCRUB_HOURS',
+    default: '24',
+    meaning: 'How often the server reads all files again to find damaged ones; 0 for never.',
+    // Timers of Node end at 24 days.
+    parse: (text) => multiple(wholeNumber(text, 0, 500), 3_600_000),
+    expects: 'a whole number of hours from 0 to 500',
+  }),
   ingestMemory: row({
     name: 'INGEST_MEMORY',
     default: '1GB',

@@ -7,13 +7,15 @@ import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { filesOf, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
+import type { Retention } from '../core/warehouse/retention.ts'
+import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
+import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
 import { inScratch, sweep } from './publish/scratch.ts'
-import { readWithdrawn } from './publish/withdrawn.ts'
 import { TableFailure } from './rejects.ts'
 import { clearFailure, writeFailure, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
@@ -35,6 +37,8 @@ export interface IngestOptions {
   /** Publish what is unlike the snapshot before. */
   readonly acceptsDrift?: boolean
   readonly partRows?: number
+  /** Removes snapshots that are over their time; without it all are kept. */
+  readonly retention?: Retention
   /** Milliseconds before what could not be fetched is tried again. */
   readonly retryMs?: number
   /** Tables at the same time, where memory allows. */
@@ -79,7 +83,13 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
 async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome> {
   const progress = options.progress(table)
   try {
-    return await withTable(options.warehouse, table, () => ingestTable(table, options, progress))
+    return await withTable(options.warehouse, table, async () => {
+      const outcome = await ingestTable(table, options, progress)
+      if (options.retention !== undefined && 'manifest' in outcome) {
+        await removeGarbage(options.warehouse, table, outcome.manifest, options.now(), options.retention)
+      }
+      return outcome
+    })
   } catch (error) {
     const failure = asFailure(error, options.memoryBytes)
     return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
@@ -116,7 +126,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
   const found = await currentSnapshot(warehouse, table, progress)
-  const current = found === 'damaged' ? null : found
+  const { manifest, isDamaged } = found
+  const current = isDamaged ? null : manifest
   const definition = definitionOf(table, partRows)
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
@@ -136,9 +147,10 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
-    const withdrawn = acceptsDrift ? null : await readWithdrawn(warehouse, table)
-    if (withdrawn?.definition === definition && (await areSums(withdrawn.sources, obtained))) {
-      return { status: 'held', table, withdrawn: withdrawn.snapshot }
+    for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(warehouse, table)) {
+      if (withdrawn.definition === definition && (await areSums(withdrawn.sources, obtained))) {
+        return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      }
     }
     const work = await Database.open({
       memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
@@ -156,6 +168,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         limits: options,
         warehouse,
         current,
+        previous: (isDamaged ? manifest?.previous : manifest?.snapshot) ?? null,
         scratch,
         db,
         second,
@@ -172,29 +185,34 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   })
 }
 
-function withoutSource(table: Table, sources: string, current: Current): Outcome {
-  if (current === null) return { status: 'skipped', table }
+function withoutSource(table: Table, sources: string, { manifest, isDamaged }: Current): Outcome {
+  if (manifest === null && !isDamaged) return { status: 'skipped', table }
   const serving =
-    current === 'damaged'
+    manifest === null || isDamaged
       ? 'and the published snapshot is damaged'
-      : `the snapshot of ${current.import_date} goes on serving`
+      : `the snapshot of ${manifest.import_date} goes on serving`
   throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
 }
 
-/** The manifest of what is published; null where nothing ever was. */
-type Current = Manifest | 'damaged' | null
+/** What is published. */
+interface Current {
+  /** Null where nothing ever was, or where it cannot be read. */
+  readonly manifest: Manifest | null
+  readonly isDamaged: boolean
+}
 
 /** A damaged snapshot must not stop the ingest that would replace it. */
 async function currentSnapshot(warehouse: string, table: Table, progress: Progress): Promise<Current> {
+  let manifest: Manifest | null = null
   try {
-    const manifest = await readManifest(layout.pointer(warehouse, table))
+    manifest = await readManifest(layout.pointer(warehouse, table))
     if (manifest !== null) {
       await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), filesOf(manifest))
     }
-    return manifest
+    return { manifest, isDamaged: false }
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
-    return 'damaged'
+    return { manifest, isDamaged: true }
   }
 }
 

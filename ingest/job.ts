@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
-import { layout } from '../core/warehouse/layout.ts'
+import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
 import { badValues, plainFile, sort, stage, writeParts, type Work } from './convert/convert.ts'
 import { matchHeader } from './convert/match.ts'
@@ -13,7 +13,6 @@ import type { Progress } from './progress.ts'
 import { writeDownload } from './publish/download.ts'
 import { label, nameSnapshot } from './publish/label.ts'
 import { publish } from './publish/publish.ts'
-import { clearWithdrawn } from './publish/withdrawn.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
@@ -30,6 +29,8 @@ export interface Job {
   readonly warehouse: string
   /** What is published now. */
   readonly current: Manifest | null
+  /** What a rollback of the new snapshot would lead to. */
+  readonly previous: SnapshotId | null
   /** Folder of this job alone, on the file system of the warehouse. */
   readonly scratch: string
   readonly db: Connection
@@ -117,7 +118,7 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
     textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
     partRows,
     importDate: now(),
-    previous: current?.snapshot ?? null,
+    previous: job.previous,
   }
   const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
   const report: Report = {
@@ -141,7 +142,8 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   const manifest = await label(labelled, named, folder)
   await publish(warehouse, table, folder, manifest)
   await clearFailure(warehouse, table)
-  await clearWithdrawn(warehouse, table)
+  // What is published anew is not held back any more.
+  await rm(layout.withdrawn(warehouse, table), { force: true })
   return { status: 'published', table, manifest, report }
 }
 

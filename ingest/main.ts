@@ -5,6 +5,7 @@ import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
+import { publishViews } from './publish/views.ts'
 import { Board } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
 
@@ -32,12 +33,14 @@ async function main(): Promise<number> {
     progress: (table) => board.progress(tableId(table)),
     onlyUnpublished: values.unpublished,
     acceptsDrift: values['accept-drift'],
+    retention: { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs },
   })) {
     outcomes.push(outcome)
     board.above(() => {
       for (const line of outcomeLines(outcome, withFields)) console.log(line)
     })
   }
+  await publishViews(settings.warehouse, catalog)
   return conclude(outcomes, settings.sources, positionals.length > 0)
 }
 

@@ -10,12 +10,15 @@ import { sparingUse, type Limiter } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
 import { answerProblem, Problem } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
-import { mount } from './http/resource.ts'
+import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
+import { mountFiles } from './routes/files.ts'
+import { health } from './routes/health.ts'
 import { tableRows } from './routes/table-rows.ts'
 import type { Blocks } from './rows/blocks.ts'
+import type { PublicViews } from './rows/public-views.ts'
 import type { Snapshots } from './rows/snapshots.ts'
 
 export interface AppOptions {
@@ -31,6 +34,7 @@ export interface AppOptions {
   readonly snapshots: Snapshots
   readonly blocks: Blocks
   readonly answers: Answers
+  readonly views: PublicViews
   readonly log: Log
 }
 
@@ -96,6 +100,11 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
       mount(router, resource, family.trailingSlash, { answers, shortcuts, client })
     app.use(family.prefix, router)
   }
+
+  const files = express.Router({ caseSensitive: true, strict: true })
+  mountFiles(files, { ...catalogService, views: options.views }, { answers, shortcuts, client })
+  app.use('/files', files)
+  mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 
   app.use(unknownAddress(catalog, publicUrl))
   const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => answerProblem(error, res, log)

@@ -7,12 +7,14 @@ import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { createApp } from './app.ts'
-import { addressesOf } from './http/addresses.ts'
+import { addressesOf, fileAddresses } from './http/addresses.ts'
 import { Answers } from './http/answers.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './http/logging.ts'
 import { Blocks } from './rows/blocks.ts'
 import { Connections } from './rows/connections.ts'
+import { PublicViews } from './rows/public-views.ts'
+import { Scrub } from './rows/scrub.ts'
 import { Snapshots } from './rows/snapshots.ts'
 
 /**
@@ -48,7 +50,12 @@ async function main(): Promise<void> {
   const blocks = new Blocks(connections, settings.blockCacheBytes)
   const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes })
 
-  const app = createApp({ ...settings, catalog, snapshots, blocks, answers, log })
+  const filesAddress = fileAddresses(settings.publicUrl).base
+  const views = new PublicViews({ catalog, snapshots, warehouse, filesAddress, scratch: spill })
+  const scrub = new Scrub(snapshots, log)
+  scrub.begin(settings.scrubMs)
+
+  const app = createApp({ ...settings, catalog, snapshots, blocks, answers, views, log })
   const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
   const listening = await listen(app, { ...settings, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
@@ -58,6 +65,7 @@ async function main(): Promise<void> {
     log.info({ signal }, 'stopping')
     await listening.stop()
     snapshots.stop()
+    scrub.stop()
     await connections.close()
     database.close()
     log.info('stopped')

@@ -39,6 +39,8 @@ export const layout = {
   /** Held by the one job that may change the table. */
   lock: (warehouse: string, table: TableName): string =>
     path.join(layout.locks(warehouse), `${table.dataset}.${table.name}`),
+  /** Views of all that is published, for analysts. */
+  views: (warehouse: string): string => path.join(warehouse, 'warehouse.duckdb'),
   locks: (warehouse: string): string => path.join(warehouse, '.locks'),
   /** Why the last ingest of a table published nothing; gone when it is well again. */
   failure: (warehouse: string, table: TableName): string => path.join(layout.table(warehouse, table), 'failure.json'),

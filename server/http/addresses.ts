@@ -1,4 +1,5 @@
 import type { AddressForm, Dataset, Family, Table } from '../../core/catalog/catalog.ts'
+import { layout } from '../../core/warehouse/layout.ts'
 
 export interface Addresses {
   readonly list: string
@@ -17,6 +18,30 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
     dataset: (dataset) => `${base}/dataset/${dataset.slug}${slash(formOf(dataset, family).detailSlash)}`,
     data: (dataset, table) =>
       `${base}/dataset/${dataset.slug}/${table.name}/data${slash(formOf(dataset, family).dataSlash)}`,
+  }
+}
+
+export interface FileAddresses {
+  /** Of all files, without a final slash. */
+  readonly base: string
+  readonly dataset: (dataset: Dataset) => string
+  readonly sums: (dataset: Dataset) => string
+  readonly listing: (table: Table) => string
+  /** Leads to the file of the current snapshot. */
+  readonly download: (table: Table) => string
+  readonly file: (table: Table, snapshot: string, file: string) => string
+}
+
+/** The addresses of published files, which belong to no family; made from PUBLIC_URL and the catalog alone. */
+export function fileAddresses(publicUrl: URL): FileAddresses {
+  const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}/files`
+  return {
+    base,
+    dataset: ({ slug }) => `${base}/${slug}/`,
+    sums: ({ slug }) => `${base}/${slug}/SHA512SUMS`,
+    listing: ({ dataset, name }) => `${base}/${dataset}/${name}/`,
+    download: (table) => `${base}/${table.dataset}/${layout.download(table)}`,
+    file: ({ dataset, name }, snapshot, file) => `${base}/${dataset}/${name}/${snapshot}/${file}`,
   }
 }
 

@@ -7,9 +7,12 @@ export const allowedMethods = 'GET, HEAD, OPTIONS'
 
 /** Headers of ours that scripts on other sites may read. */
 const exposed = [
+  'Accept-Ranges',
   'Acervo-Snapshot',
   'Acervo-Count',
   'Acervo-Notice',
+  'Content-Disposition',
+  'Content-Range',
   'ETag',
   'Link',
   'RateLimit',

@@ -7,7 +7,17 @@ import type { ClientOf } from './client.ts'
 import { Problem } from './problems.ts'
 
 /** Counts a request; throws Problem too-many-requests where its client has had enough. */
-export type Limiter = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+export type Limiter = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  instead?: () => Advice | null,
+) => Promise<void>
+
+/** What a reader who asks too often may do instead. */
+export interface Advice {
+  readonly sentence: string
+  readonly link: string
+}
 
 export interface SparingUse {
   /** What is limited, part of the policy's name in the RateLimit headers. */
@@ -43,7 +53,7 @@ export function sparingUse({ kind, limits, advice, client, clientsMax }: Sparing
     const allowed = `At most ${requests} requests in ${per} are allowed here`
     return { property, policy, allowed, count }
   })
-  return async (req, res) => {
+  return async (req, res, instead) => {
     const left: string[] = []
     const policies: string[] = []
     for (const { property, policy, allowed, count } of counters) {
@@ -58,8 +68,10 @@ export function sparingUse({ kind, limits, advice, client, clientsMax }: Sparing
       res.setHeader('RateLimit', left)
       res.setHeader('RateLimit-Policy', policies)
       if (outcome === refusal) {
-        throw new Problem('too-many-requests', `${allowed}; try again in ${seconds} s. ${advice}`, {
-          headers: { 'Retry-After': String(seconds) },
+        const better = instead?.() ?? null
+        const detail = `${allowed}; try again in ${seconds} s. ${better?.sentence ?? advice}`
+        throw new Problem('too-many-requests', detail, {
+          headers: { 'Retry-After': String(seconds), ...(better && { Link: better.link }) },
         })
       }
       if (outcome !== undefined) throw outcome

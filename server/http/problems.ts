@@ -23,6 +23,7 @@ export const problemRows = {
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
   'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
+  'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service' },

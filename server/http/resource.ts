@@ -5,7 +5,7 @@ import { sendJson } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
-import type { Limiter } from './limits.ts'
+import type { Advice, Limiter } from './limits.ts'
 import { mediaTypes } from './negotiation.ts'
 import { Problem } from './problems.ts'
 
@@ -28,6 +28,8 @@ export interface Resource {
   readonly name: string
   readonly description: string
   readonly limiter: Limiter | null
+  /** What to do instead where a limit is reached. */
+  readonly instead?: (params: Ask['params']) => Advice | null
   readonly find: (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
 }
 
@@ -46,16 +48,15 @@ export interface Serving {
  */
 export function mount(
   router: Router,
-  { path, name, description, limiter, find }: Resource,
+  { path, name, description, limiter, instead, find }: Resource,
   slashed: boolean,
   { answers, shortcuts, client }: Serving,
 ): void {
-  const describe: RequestHandler = (_req, res) =>
-    sendJson(res, [JSON.stringify({ name, description, renders: mediaTypes, parses: [] })])
+  const describe = describing(name, description, mediaTypes)
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
-      await limiter?.(plain, out)
+      await limiter?.(plain, out, () => instead?.(params) ?? null)
       await answers.send(
         plain,
         out,
@@ -71,6 +72,26 @@ export function mount(
     .options(describe)
     .all(refuse)
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
+}
+
+/** Puts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. */
+export function mountHandler(
+  router: Router,
+  path: string,
+  { name, description }: Pick<Resource, 'name' | 'description'>,
+  handler: RequestHandler,
+): void {
+  router
+    .route(path)
+    .get(handler)
+    .options(describing(name, description, []))
+    .all(refuse)
+}
+
+function describing(name: string, description: string, renders: readonly string[]): RequestHandler {
+  return (_req, res) => {
+    sendJson(res, [JSON.stringify({ name, description, renders, parses: [] })])
+  }
 }
 
 const refuse: RequestHandler = (req, _res, next) => {

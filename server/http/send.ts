@@ -20,3 +20,10 @@ export function sendJson(res: ServerResponse, pieces: readonly (string | Uint8Ar
   res.end(last)
   return length
 }
+
+export function sendText(res: ServerResponse, text: string): void {
+  const body = Buffer.from(text)
+  res.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  res.setHeader('Content-Length', body.length)
+  res.end(res.req.method === 'HEAD' ? undefined : body)
+}

@@ -1,5 +1,5 @@
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
-import { addressesOf, formOf } from '../http/addresses.ts'
+import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
 import { nameOf, type NamedAnswer } from '../http/answers.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
@@ -67,7 +67,10 @@ function detailOf(
     name: nameOf(body),
     lastModified: new Date(Math.max(...changes)).toUTCString(),
     cacheControl: freshness.changing,
-    headers: {},
+    // Its body is the specification's; the files are told beside it.
+    headers: {
+      Link: `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,
+    },
     isAtHand: true,
     body: () => ({ pieces: [body] }),
   }

@@ -1,4 +1,4 @@
-import type { Catalog, Dataset, Table } from '../../core/catalog/catalog.ts'
+import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { Problem } from '../http/problems.ts'
 
@@ -26,6 +26,14 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
     'unknown-table',
     `There is no table ${quoted(name)} in ${dataset.slug}${didYouMean(name, known)}; its tables: ${known.join(', ') || 'none'}.`,
   )
+}
+
+const retryAfterSeconds = 60
+
+export function notPublished(table: Table): Problem {
+  const id = tableId(table)
+  const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
+  return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
 function quoted(text: string): string {

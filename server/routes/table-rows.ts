@@ -1,7 +1,7 @@
 import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { addressesOf, withQuery } from '../http/addresses.ts'
+import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Query } from '../http/query.ts'
@@ -10,20 +10,24 @@ import { pathOf } from '../http/shortcuts.ts'
 import { parseRowAsk } from '../rows/ask.ts'
 import { pageBody, pageOf } from '../rows/page.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
-import { findDataset, findTable } from './find.ts'
+import { findDataset, findTable, notPublished } from './find.ts'
 import type { RowService } from './services.ts'
-
-const retryAfterSeconds = 60
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
   const { catalog, publicUrl, limiter, snapshots, blocks, freshness, pageBytesMax } = service
-  const addresses = addressesOf(family, publicUrl)
+  const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
     path: '/dataset/:dataset/:table/data',
     name: 'Table Rows',
     description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
     limiter,
+    instead: ({ dataset, table: name }) => {
+      const table = catalog.datasets.get(String(dataset))?.tables.get(String(name))
+      if (table === undefined || snapshots.current(table) === null) return null
+      const address = files.download(table)
+      return { sentence: `All rows are in one file: ${address}.`, link: linkTo(address) }
+    },
     find: async ({ params, target, headers, client }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
@@ -45,7 +49,11 @@ export function tableRows(family: Family, service: RowService): Resource {
         name: page.name,
         lastModified: page.snapshot.lastModified,
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
-        headers: { 'Acervo-Snapshot': id, 'Acervo-Count': String(page.count) },
+        headers: {
+          'Acervo-Snapshot': id,
+          'Acervo-Count': String(page.count),
+          Link: linkTo(files.download(table)),
+        },
         isAtHand: false,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
@@ -55,6 +63,11 @@ export function tableRows(family: Family, service: RowService): Resource {
       }
     },
   }
+}
+
+/** To all rows as one file. */
+function linkTo(download: string): string {
+  return `<${download}>; rel="alternate"; type="application/gzip"`
 }
 
 /** Links to other pages have the same path (spec: Page envelope), so also its final slash or its lack. */
@@ -71,10 +84,7 @@ function unavailable(
   given: Query,
 ): Problem {
   const id = tableId(table)
-  if (pinned === null || current === null) {
-    const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
-    return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
-  }
+  if (pinned === null || current === null) return notPublished(table)
   const newest = withQuery(address, new Map([...given, ['snapshot', current.manifest.snapshot]]), 1)
   const detail = `The snapshot ${pinned} of ${id} is not kept here any more; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })

@@ -1,8 +1,8 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { isSnapshotId, layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedFile,
   filesOf,
@@ -12,9 +12,11 @@ import {
   requireFiles,
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
+import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import type { Log } from '../http/logging.ts'
 import { blockRowsOf, rowBytesOf, rowSql } from './plan.ts'
-import { removable, type Retention } from './retention.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
@@ -24,6 +26,18 @@ export interface SnapshotOptions {
   readonly log: Log
 }
 
+/** What `states` tells of a table. */
+export interface TableState {
+  /** `dataset/table`. */
+  readonly table: string
+  /** What is served; null where nothing is. */
+  readonly snapshot: SnapshotId | null
+  /** Why that is not what is published. */
+  readonly fault: string | null
+}
+
+/** Older snapshots that are tried where the current one is damaged. */
+const chainMax = 100
 /** The spec's readers see a refresh within 2 s. */
 const lookEveryMs = 1000
 
@@ -40,6 +54,8 @@ interface Shelf {
   readonly kept: Map<SnapshotId, Kept>
   /** What was last taken from the pointer, so that only a change is read. */
   seen: string
+  /** Why what is published is not what is served; null where all is well. */
+  fault: string | null
   /** Why the pointer, or a removal, did not work; told once. */
   trouble: string | null
 }
@@ -61,7 +77,7 @@ export class Snapshots {
     this.#shelves = new Map(
       allTables(catalog).map((table) => [
         table,
-        { table, current: null, kept: new Map(), seen: '', trouble: null },
+        { table, current: null, kept: new Map(), seen: '', fault: null, trouble: null },
       ]),
     )
   }
@@ -96,6 +112,35 @@ export class Snapshots {
     })
   }
 
+  /** What is served of each table, and why not what is published where that is so. */
+  get states(): TableState[] {
+    return [...this.#shelves.values()].map(({ table, current, fault }) => ({
+      table: tableId(table),
+      snapshot: current?.manifest.snapshot ?? null,
+      fault,
+    }))
+  }
+
+  /**
+   * Reads the files of every snapshot that is served again, and takes those out of service that are damaged: the one
+   * published before serves then, until another is published.
+   *
+   * @param hash reads a file, as slowly as it likes
+   */
+  async scrub(hash: (file: string) => Promise<string>): Promise<void> {
+    for (const shelf of this.#shelves.values()) {
+      for (const [id, kept] of shelf.kept) {
+        const snapshot = kept.opened === null ? null : await kept.opened
+        if (snapshot === null) continue
+        try {
+          await kept.inUse.during(() => requireFiles(snapshot.folder, filesOf(snapshot.manifest), hash))
+        } catch (error) {
+          if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
+        }
+      }
+    }
+  }
+
   /** How many tables have a snapshot. */
   get size(): number {
     return [...this.#shelves.values()].filter(({ current }) => current !== null).length
@@ -126,15 +171,19 @@ export class Snapshots {
     const pointer = layout.pointer(this.#warehouse, table)
     const seen = await fingerprint(pointer)
     if (seen !== shelf.seen) {
+      let manifest: Manifest | null = null
       try {
-        const manifest = await readManifest(pointer)
+        manifest = await readManifest(pointer)
         if (manifest !== null) await this.#take(shelf, manifest)
         shelf.seen = seen
         shelf.trouble = null
+        shelf.fault = null
       } catch (error) {
         // Looked at again where the reason may pass.
         if (error instanceof DamagedFile) shelf.seen = seen
+        shelf.fault = messageOf(error)
         this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
+        if (shelf.current === null) await this.#fallBack(shelf, manifest)
       }
     }
     await this.#removeOld(shelf)
@@ -152,7 +201,7 @@ export class Snapshots {
     }
     const { snapshot: id, rows } = manifest
     shelf.current = snapshot
-    for (const other of await this.#onDisk(table)) {
+    for (const other of await snapshotsOnDisk(this.#warehouse, table)) {
       if (!shelf.kept.has(other)) shelf.kept.set(other, { inUse: new InUse(), opened: null })
     }
     shelf.kept.set(id, { inUse, opened: Promise.resolve(snapshot) })
@@ -160,6 +209,64 @@ export class Snapshots {
       { table: tableId(table), snapshot: id, rows },
       'snapshot taken',
     )
+  }
+
+  /**
+   * Serves the snapshot that was published before the one that cannot be: the next in the chain of manifests, or, where
+   * the pointer itself is damaged, the newest on disk that was not rolled back.
+   */
+  async #fallBack(shelf: Shelf, from: Manifest | null): Promise<void> {
+    const { table } = shelf
+    shelf.current = null
+    try {
+      const candidates = from === null ? this.#newestOnDisk(table) : this.#chain(table, from)
+      for await (const manifest of candidates) {
+        try {
+          await this.#take(shelf, manifest)
+          this.#log.warn({ table: tableId(table), snapshot: manifest.snapshot }, 'an older snapshot serves')
+          return
+        } catch (error) {
+          this.#log.error(
+            { err: error, table: tableId(table), snapshot: manifest.snapshot },
+            'older snapshot refused',
+          )
+        }
+      }
+    } catch (error) {
+      this.#log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
+    }
+  }
+
+  async *#chain(table: Table, from: Manifest): AsyncGenerator<Manifest> {
+    let { previous } = from
+    for (let steps = 0; previous !== null && steps < chainMax; steps += 1) {
+      const manifest = await manifestOf(this.#warehouse, table, previous)
+      if (manifest === null) return
+      yield manifest
+      previous = manifest.previous
+    }
+  }
+
+  async *#newestOnDisk(table: Table): AsyncGenerator<Manifest> {
+    const withdrawn = new Set((await readWithdrawn(this.#warehouse, table)).map(({ snapshot }) => snapshot))
+    for (const id of await snapshotsOnDisk(this.#warehouse, table)) {
+      const manifest = withdrawn.has(id)
+        ? null
+        : await manifestOf(this.#warehouse, table, id).catch(() => null)
+      if (manifest !== null) yield manifest
+    }
+  }
+
+  async #takeOut(shelf: Shelf, { manifest }: Snapshot, error: unknown): Promise<void> {
+    const { snapshot: id } = manifest
+    this.#log.error(
+      { err: error, table: tableId(shelf.table), snapshot: id },
+      'snapshot damaged, and taken out of service',
+    )
+    shelf.kept.set(id, { inUse: new InUse(), opened: Promise.resolve(null) })
+    if (shelf.current?.manifest.snapshot !== id) return
+    shelf.fault = messageOf(error)
+    await this.#fallBack(shelf, manifest)
   }
 
   /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
@@ -187,8 +294,7 @@ export class Snapshots {
 
   async #openKept(table: Table, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
     try {
-      const folder = layout.snapshot(this.#warehouse, table, id)
-      const manifest = await readManifest(path.join(folder, layout.manifest))
+      const manifest = await manifestOf(this.#warehouse, table, id)
       return manifest === null ? null : await this.#open(table, manifest, kept.inUse)
     } catch (error) {
       // Looked at again where the reason may pass.
@@ -196,11 +302,6 @@ export class Snapshots {
       this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
       return null
     }
-  }
-
-  async #onDisk(table: Table): Promise<SnapshotId[]> {
-    const names: string[] = await readdir(layout.table(this.#warehouse, table)).catch(() => [])
-    return names.filter(isSnapshotId)
   }
 
   async #removeOld(shelf: Shelf): Promise<void> {
@@ -212,10 +313,7 @@ export class Snapshots {
       if (old === undefined || old.inUse.now) continue
       kept.delete(id)
       try {
-        const folder = layout.snapshot(this.#warehouse, table, id)
-        // First, so that a removal that is cut short leaves nothing that looks whole.
-        await rm(path.join(folder, layout.manifest), { force: true })
-        await rm(folder, { recursive: true, force: true })
+        await removeSnapshot(this.#warehouse, table, id)
         this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
       } catch (error) {
         kept.set(id, { inUse: old.inUse, opened: Promise.resolve(null) })

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { removable } from '../../server/rows/retention.ts'
+import { removable } from '../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 

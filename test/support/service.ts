@@ -9,7 +9,9 @@ import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
 import { openLog, type Log } from '../../server/http/logging.ts'
 import { Blocks } from '../../server/rows/blocks.ts'
 import { Connections, type ConnectionLimits } from '../../server/rows/connections.ts'
-import type { Retention } from '../../server/rows/retention.ts'
+import type { Retention } from '../../core/warehouse/retention.ts'
+import { PublicViews } from '../../server/rows/public-views.ts'
+import { Scrub } from '../../server/rows/scrub.ts'
 import { Snapshots } from '../../server/rows/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
 
@@ -25,6 +27,8 @@ export interface Service {
   readonly connections: Connections
   readonly blocks: Blocks
   readonly log: Log
+  /** Reads all files again, once. */
+  readonly scrub: () => Promise<void>
   /** Before the test file ends, where it makes many. */
   readonly close: () => Promise<void>
   /** Lines of the log so far. */
@@ -36,6 +40,7 @@ export type ServiceOptions = Partial<AppOptions & ConnectionLimits & AnswerLimit
   readonly retention?: Retention
   readonly blockBytes?: number
   readonly memory?: string
+  readonly filesAddress?: string
 }
 
 /** The real service over a workshop's warehouse, closed when the test file ends. */
@@ -63,6 +68,14 @@ export async function serve(
   const snapshots = new Snapshots({ warehouse, catalog, retention, log })
   await snapshots.refresh()
   const blocks = new Blocks(connections, options.blockBytes ?? 10_000_000)
+  const views = new PublicViews({
+    catalog,
+    snapshots,
+    warehouse,
+    filesAddress: 'http://localhost:8000/files',
+    scratch: await temporaryFolder(),
+    ...options,
+  })
   const app = createApp({
     catalog,
     publicUrl: new URL('http://localhost:8000'),
@@ -73,6 +86,7 @@ export async function serve(
     pageBytesMax: 64_000_000,
     snapshots,
     blocks,
+    views,
     answers: new Answers({
       keptBytesMax: 10_000_000,
       unsentBytesMax: 100_000_000,
@@ -92,7 +106,8 @@ export async function serve(
     database.close()
   }
   closers.push(close)
-  return { app, snapshots, connections, blocks, log, close, logged: () => lines }
+  const scrub = new Scrub(snapshots, log)
+  return { app, snapshots, connections, blocks, log, scrub: () => scrub.once(), close, logged: () => lines }
 }
 
 /** An envelope with its rows, checked to be a 200. */

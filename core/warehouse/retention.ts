@@ -1,4 +1,4 @@
-import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { timeOf, type SnapshotId } from './layout.ts'
 
 /** How long old snapshots are kept, for pinned walks and for whoever reads the files. */
 export interface Retention {

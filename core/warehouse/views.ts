@@ -1,0 +1,97 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Dataset, Field, Table } from '../catalog/catalog.ts'
+import { typeRow } from '../catalog/field-types.ts'
+import { Database, type Connection } from './duckdb.ts'
+import type { Manifest } from './manifest.ts'
+import { quotedName, quotedText } from './sql.ts'
+
+/** A table as it is published. */
+export interface PublishedTable {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly manifest: Manifest
+}
+
+export interface ViewsOptions {
+  /** Absolute folder in which the parts lie. */
+  readonly warehouse: string
+  /** What stands before `/<dataset>/<table>/<snapshot>/<part>` for those who open the file: a folder or an address. */
+  readonly base: string
+  /** Absolute folder for DuckDB to spill to. */
+  readonly scratch: string
+}
+
+/** Who moved the parts says where they are now: `set variable acervo_files = '/mnt/warehouse'`. */
+const baseVariable = 'acervo_files'
+
+/**
+ * Writes a DuckDB file with a schema per dataset and a view per table over its parts, with comments from the catalog.
+ * A view is bound when it is made, so it is made over the files here, by the variable that a reader has not set.
+ */
+export async function writeViews(
+  file: string,
+  tables: readonly PublishedTable[],
+  { warehouse, base, scratch }: ViewsOptions,
+): Promise<void> {
+  await rm(file, { force: true })
+  const database = await Database.open({
+    file,
+    memory: '100MB',
+    threads: 1,
+    scratch,
+    folders: [warehouse, path.dirname(file)],
+  })
+  try {
+    const db = await database.connect()
+    try {
+      await db.rows(`set variable ${baseVariable} = ${quotedText(warehouse)}`)
+      for (const published of tables) await writeView(db, published, base)
+      await db.rows('checkpoint')
+    } finally {
+      db.close()
+    }
+  } finally {
+    database.close()
+  }
+}
+
+async function writeView(db: Connection, published: PublishedTable, base: string): Promise<void> {
+  const { dataset, table } = published
+  const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`
+  await db.rows(`create schema if not exists ${quotedName(dataset.slug)}`)
+  await db.rows(`create view ${name} as ${rowsSql(published, base)}`)
+  await db.rows(`comment on view ${name} is ${quotedText(aboutTable(published))}`)
+  for (const field of table.fields) {
+    await db.rows(`comment on column ${name}.${quotedName(field.name)} is ${quotedText(aboutField(field))}`)
+  }
+}
+
+function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): string {
+  const names = table.fields.map(({ name }) => quotedName(name))
+  if (manifest.parts.length === 0) {
+    const nothing = table.fields.map(
+      (field, index) => `null::${typeRow(field.type).stored(field)} as ${names[index] ?? ''}`,
+    )
+    return `select ${nothing.join(', ')} where false`
+  }
+  const folder = `/${dataset.slug}/${table.name}/${manifest.snapshot}`
+  const parts = manifest.parts.map(
+    ({ file }) =>
+      `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${quotedText(`${folder}/${file}`)}`,
+  )
+  return `select ${names.join(', ')} from read_parquet([${parts.join(', ')}])`
+}
+
+function aboutTable({ dataset, table, manifest }: PublishedTable): string {
+  const sentences = [
+    table.description ?? `${dataset.name}: ${table.name}.`,
+    `${manifest.rows} rows, imported ${manifest.import_date}, collected ${manifest.collected_at}.`,
+    `Source: ${dataset.source.name} (${dataset.source.url}). License: ${dataset.license.name} (${dataset.license.url}).`,
+  ]
+  return sentences.join(' ')
+}
+
+function aboutField({ description, type }: Field): string {
+  return description === null ? type : `${description} (${type})`
+}

@@ -1,0 +1,45 @@
+import type { Table } from '../../core/catalog/catalog.ts'
+import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+
+/** A server removes what is over its time as long as nobody uses it; a job leaves it an hour to do so. */
+const serverFirstMs = 3_600_000
+
+/**
+ * Removes the snapshots of a table that are over their time, and those that a killed job moved into the warehouse but
+ * never pointed to. Only under the lock of the table.
+ */
+export async function removeGarbage(
+  warehouse: string,
+  table: Table,
+  current: Manifest,
+  now: Date,
+  { count, graceMs }: Retention,
+): Promise<void> {
+  const ids = await snapshotsOnDisk(warehouse, table)
+  const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
+  const published = await chainOf(warehouse, table, current)
+  const orphans = ids.filter(
+    (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
+  )
+  const rest = ids.filter((id) => !orphans.includes(id))
+  const old = removable(rest, current.snapshot, now, { count, graceMs: graceMs + serverFirstMs })
+  for (const id of [...orphans, ...old]) await removeSnapshot(warehouse, table, id)
+}
+
+/** Far more than are ever kept. */
+const chainMax = 1000
+
+/** What was published up to the current snapshot, as far as it is kept; a clock may have been set back meanwhile. */
+async function chainOf(warehouse: string, table: Table, current: Manifest): Promise<Set<SnapshotId>> {
+  const chain = new Set([current.snapshot])
+  for (let { previous } = current; previous !== null && chain.size < chainMax;) {
+    chain.add(previous)
+    const manifest = await manifestOf(warehouse, table, previous).catch(() => null)
+    previous = manifest?.previous ?? null
+  }
+  return chain
+}

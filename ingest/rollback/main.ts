@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { lastWords, StartError } from '../../core/errors.ts'
+import { readSettings } from '../../core/settings.ts'
+import { chosenTables } from '../choose.ts'
+import { publishViews } from '../publish/views.ts'
+import { TableFailure } from '../rejects.ts'
+import { rollback } from './rollback.ts'
+
+/** `npm run rollback -- dataset/table`: exit 0 = the snapshot before is the current one now. */
+async function main(): Promise<void> {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const { catalog: file, warehouse } = readSettings(process.env)
+  const catalog = await loadCatalog(file)
+  const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
+  if (table === undefined || others.length > 0) {
+    throw new StartError('name one table to roll back, such as `make rollback TABLE=covid19/caso`')
+  }
+  try {
+    const { from, to, rows } = await rollback(warehouse, table, new Date())
+    await publishViews(warehouse, catalog)
+    console.log(
+      `${tableId(table)}: back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back`,
+    )
+  } catch (error) {
+    if (error instanceof TableFailure) throw new StartError(error.message, { cause: error })
+    throw error
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(lastWords(error))
+  process.exitCode = 1
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { lastWords } from '../../core/errors.ts'
+import { readSettings } from '../../core/settings.ts'
+import { chosenTables } from '../choose.ts'
+import { verify } from './verify.ts'
+
+/** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = all are as they were written. */
+async function main(): Promise<number> {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const settings = readSettings(process.env)
+  const catalog = await loadCatalog(settings.catalog)
+  let [bytes, snapshots, faults] = [0, 0, 0]
+  for await (const found of verify(settings.warehouse, chosenTables(catalog, positionals))) {
+    bytes += found.bytes
+    if (found.bytes > 0) snapshots += 1
+    if (found.fault === null) continue
+    faults += 1
+    console.log(`${tableId(found.table)}: DAMAGED, ${found.what}: ${found.fault}`)
+  }
+  console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
+  if (faults > 0) console.error('`make ingest` publishes a table anew whose current snapshot is damaged')
+  return faults === 0 ? 0 : 1
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(lastWords(error))
+  process.exitCode = 1
+}

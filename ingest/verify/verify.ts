@@ -1,0 +1,56 @@
+import type { Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
+import { manifestOf, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+
+/** What one snapshot, or what points to it, turned out to be. */
+export interface Verified {
+  readonly table: Table
+  /** Path below the folder of the table. */
+  readonly what: string
+  /** Of the files that were read. */
+  readonly bytes: number
+  /** Null where all is as it was written. */
+  readonly fault: string | null
+}
+
+/** Reads every file of every snapshot of the tables again, and compares it with what was written. */
+export async function* verify(warehouse: string, tables: readonly Table[]): AsyncGenerator<Verified> {
+  for (const table of tables) {
+    const ids = await snapshotsOnDisk(warehouse, table)
+    const pointer = await faultOf(async () => {
+      const manifest = await readManifest(layout.pointer(warehouse, table))
+      if (manifest === null && ids.length > 0)
+        throw new Error('current.json is gone, though there are snapshots')
+      if (manifest !== null && !ids.includes(manifest.snapshot)) {
+        throw new Error(`current.json points to ${manifest.snapshot}, which is not there`)
+      }
+      await readWithdrawn(warehouse, table)
+    })
+    if (ids.length === 0 && pointer === null) continue
+    yield { table, what: 'current.json', bytes: 0, fault: pointer }
+    for (const id of ids) {
+      let bytes = 0
+      const fault = await faultOf(async () => {
+        const manifest = await manifestOf(warehouse, table, id)
+        if (manifest === null)
+          throw new Error('it has no manifest: remove its folder, or publish the table anew')
+        const files = filesOf(manifest)
+        bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+        await requireFiles(layout.snapshot(warehouse, table, id), files)
+      })
+      yield { table, what: id, bytes, fault }
+    }
+  }
+}
+
+async function faultOf(check: () => Promise<void>): Promise<string | null> {
+  try {
+    await check()
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}

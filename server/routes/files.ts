@@ -1,0 +1,230 @@
+import type { RequestHandler, Router } from 'express'
+import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import { isSnapshotId, layout } from '../../core/warehouse/layout.ts'
+import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import { nameOf, type NamedAnswer } from '../http/answers.ts'
+import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
+import { sendFile } from '../http/files.ts'
+import type { Freshness } from '../http/freshness.ts'
+import { negotiate } from '../http/negotiation.ts'
+import { Problem } from '../http/problems.ts'
+import { parseQuery } from '../http/query.ts'
+import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
+import { sendText } from '../http/send.ts'
+import type { PublicViews } from '../rows/public-views.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
+import type { Snapshots } from '../rows/snapshots.ts'
+import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
+import type { Limiter } from '../http/limits.ts'
+
+export interface FileService {
+  readonly catalog: Catalog
+  readonly publicUrl: URL
+  readonly limiter: Limiter | null
+  readonly freshness: Freshness
+  readonly snapshots: Snapshots
+  readonly views: PublicViews
+}
+
+/**
+ * The published files under `/files`: stable addresses lead to immutable ones, which name a snapshot. Nothing here asks
+ * DuckDB for rows.
+ */
+export function mountFiles(router: Router, service: FileService, serving: Serving): void {
+  const { catalog, freshness, views } = service
+  mountHandler(
+    router,
+    '/warehouse.duckdb',
+    about('Warehouse', 'A DuckDB file with a view per table.'),
+    async (req, res) => {
+      const built = await views.current()
+      await sendFile(req, res, {
+        ...built,
+        saveAs: 'warehouse.duckdb',
+        mediaType: 'application/vnd.duckdb',
+        cacheControl: freshness.changing,
+      })
+    },
+  )
+  mountHandler(
+    router,
+    '/:dataset/SHA512SUMS',
+    about('Check Sums', 'SHA-512 sums of the files of a dataset.'),
+    checkSums(service),
+  )
+  mountHandler(
+    router,
+    '/:dataset/:table.csv.gz',
+    about('Full Download', 'All rows of a table as gzipped CSV.'),
+    leadToDownload(service),
+  )
+  mountHandler(
+    router,
+    '/:dataset/:table/:snapshot/:file',
+    about('File', 'A file of a snapshot.'),
+    fileOf(service),
+  )
+  mount(router, datasetListing(service, catalog), true, serving)
+  mount(router, tableListing(service, catalog), true, serving)
+}
+
+function about(name: string, description: string): { name: string; description: string } {
+  return { name, description }
+}
+
+/** Media types by the end of a file's name. */
+const mediaTypes = {
+  '.parquet': 'application/vnd.apache.parquet',
+  '.csv.gz': 'application/gzip',
+  '.json': 'application/json',
+} as const
+
+function mediaTypeOf(file: string): string {
+  const found = Object.entries(mediaTypes).find(([end]) => file.endsWith(end))
+  return found?.[1] ?? 'application/octet-stream'
+}
+
+/** The files that readers may have, the full download first. */
+function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
+  const download = layout.download(table)
+  return [
+    ...manifest.files.filter(({ file }) => file === download),
+    ...manifest.parts,
+    ...manifest.files.filter(({ file }) => file !== download),
+  ]
+}
+
+function tableListing(service: FileService, catalog: Catalog): Resource {
+  const addresses = fileAddresses(service.publicUrl)
+  return {
+    path: '/:dataset/:table',
+    name: 'Table Files',
+    description: 'The files of the current snapshot of a table.',
+    limiter: service.limiter,
+    find: ({ params, target, headers }) => {
+      negotiate(headers, parseQuery(target, ['format']).get('format'))
+      const table = findTable(findDataset(catalog, params), params)
+      const snapshot = service.snapshots.current(table)
+      if (snapshot === null) throw notPublished(table)
+      return listing(service, [snapshot], JSON.stringify(listed(snapshot, addresses)))
+    },
+  }
+}
+
+function datasetListing(service: FileService, catalog: Catalog): Resource {
+  const addresses = fileAddresses(service.publicUrl)
+  return {
+    path: '/:dataset',
+    name: 'Dataset Files',
+    description: 'The files of the current snapshots of the tables of a dataset.',
+    limiter: service.limiter,
+    find: ({ params, target, headers }) => {
+      negotiate(headers, parseQuery(target, ['format']).get('format'))
+      const dataset = findDataset(catalog, params)
+      const current = currentOf(service, dataset)
+      const body = {
+        dataset: dataset.slug,
+        sums: addresses.sums(dataset),
+        tables: current.map((snapshot) => listed(snapshot, addresses)),
+      }
+      return listing(service, current, JSON.stringify(body))
+    },
+  }
+}
+
+function currentOf({ snapshots }: FileService, dataset: Dataset): Snapshot[] {
+  return [...dataset.tables.values()].flatMap((table) => snapshots.current(table) ?? [])
+}
+
+function listed(snapshot: Snapshot, addresses: FileAddresses) {
+  const { table, manifest } = snapshot
+  return {
+    table: table.name,
+    snapshot: manifest.snapshot,
+    import_date: manifest.import_date,
+    rows: manifest.rows,
+    files: publicFiles(snapshot).map(({ file, bytes, sha512 }) => ({
+      name: file,
+      address: addresses.file(table, manifest.snapshot, file),
+      bytes,
+      sha512,
+      media_type: mediaTypeOf(file),
+    })),
+  }
+}
+
+function listing({ freshness }: FileService, snapshots: readonly Snapshot[], body: string): NamedAnswer {
+  const latest = Math.max(0, ...snapshots.map(({ manifest }) => Date.parse(manifest.import_date)))
+  return {
+    name: nameOf(body),
+    lastModified: new Date(latest).toUTCString(),
+    cacheControl: freshness.changing,
+    headers: {},
+    isAtHand: true,
+    body: () => ({ pieces: [body] }),
+  }
+}
+
+/** `sha512sum -c` reads them, for the stable names and for those of the parts. */
+function checkSums(service: FileService): RequestHandler {
+  return (req, res) => {
+    const dataset = findDataset(service.catalog, req.params)
+    const lines = currentOf(service, dataset).flatMap((snapshot) => {
+      const { table, manifest } = snapshot
+      return publicFiles(snapshot).map(({ file, sha512 }) => {
+        const isDownload = file === layout.download(table)
+        return `${sha512}  ${isDownload ? file : `${table.name}/${manifest.snapshot}/${file}`}\n`
+      })
+    })
+    res.setHeader('Cache-Control', service.freshness.changing)
+    sendText(res, lines.join(''))
+  }
+}
+
+function leadToDownload(service: FileService): RequestHandler {
+  return (req, res) => {
+    const table = findTable(findDataset(service.catalog, req.params), req.params)
+    const snapshot = service.snapshots.current(table)
+    if (snapshot === null) throw notPublished(table)
+    res.status(302)
+    res.setHeader('Cache-Control', service.freshness.changing)
+    // Relative, so it holds behind any proxy.
+    res.setHeader('Location', `./${table.name}/${snapshot.manifest.snapshot}/${layout.download(table)}`)
+    res.end()
+  }
+}
+
+function fileOf(service: FileService): RequestHandler {
+  const addresses = fileAddresses(service.publicUrl)
+  return async (req, res) => {
+    const params: RouteParameters = req.params
+    const table = findTable(findDataset(service.catalog, params), params)
+    const id = String(params['snapshot'])
+    if (!isSnapshotId(id)) throw unknownFile(table, addresses)
+    await service.snapshots.use(table, id, async (snapshot) => {
+      if (snapshot === null) {
+        const newest = addresses.listing(table)
+        const detail = `The snapshot ${id} of ${tableId(table)} is not kept here any more; the current files are at ${newest}.`
+        throw new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
+      }
+      const found = publicFiles(snapshot).find(({ file }) => file === params['file'])
+      if (found === undefined) throw unknownFile(table, addresses)
+      await sendFile(req, res, {
+        folder: snapshot.folder,
+        file: found.file,
+        sha256: found.sha256,
+        lastModified: snapshot.lastModified,
+        mediaType: mediaTypeOf(found.file),
+        cacheControl: service.freshness.immutable,
+        saveAs: found.file.startsWith(table.name) ? found.file : `${table.name}-${found.file}`,
+      })
+    })
+  }
+}
+
+function unknownFile(table: Table, addresses: FileAddresses): Problem {
+  return new Problem(
+    'unknown-address',
+    `There is no such file; those of ${tableId(table)} are at ${addresses.listing(table)}.`,
+  )
+}

@@ -1,0 +1,23 @@
+import type { RequestHandler } from 'express'
+import { sendJson } from '../http/send.ts'
+import type { Snapshots } from '../rows/snapshots.ts'
+
+/**
+ * How the service is: `degraded` where a table is served from an older snapshot than the published one, or not at all
+ * though it is published, because files are damaged. Answers 200 all the same, since it answers.
+ */
+export function health(snapshots: Snapshots): RequestHandler {
+  return (_req, res) => {
+    const { states } = snapshots
+    const faults = states.filter(({ fault }) => fault !== null)
+    res.setHeader('Cache-Control', 'no-store')
+    sendJson(res, [
+      JSON.stringify({
+        status: faults.length === 0 ? 'ok' : 'degraded',
+        published: states.filter(({ snapshot }) => snapshot !== null).length,
+        unpublished: states.filter(({ snapshot, fault }) => snapshot === null && fault === null).length,
+        faults: faults.map(({ table, snapshot, fault }) => ({ table, serving: snapshot, fault })),
+      }),
+    ])
+  }
+}

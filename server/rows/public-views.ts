@@ -1,0 +1,68 @@
+import { rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
+import { sumsOf } from '../../core/warehouse/hash.ts'
+import { writeViews } from '../../core/warehouse/views.ts'
+import type { Snapshots } from './snapshots.ts'
+
+export interface PublicViewsOptions {
+  readonly catalog: Catalog
+  readonly snapshots: Snapshots
+  readonly warehouse: string
+  /** Under which the parts are served, without a final slash. */
+  readonly filesAddress: string
+  /** Absolute folder of the process. */
+  readonly scratch: string
+}
+
+export interface BuiltViews {
+  readonly folder: string
+  readonly file: string
+  readonly sha256: string
+  /** HTTP date. */
+  readonly lastModified: string
+}
+
+/** The DuckDB file over the public addresses of what is served, made when it is asked for and something changed. */
+export class PublicViews {
+  readonly #options: PublicViewsOptions
+  #key = ''
+  #built: Promise<BuiltViews> | null = null
+  #number = 0
+
+  constructor(options: PublicViewsOptions) {
+    this.#options = options
+  }
+
+  async current(): Promise<BuiltViews> {
+    const { catalog, snapshots } = this.#options
+    const served = allTables(catalog).flatMap((table) => snapshots.current(table) ?? [])
+    const key = served.map(({ manifest }) => manifest.snapshot).join()
+    if (this.#built === null || key !== this.#key) {
+      this.#key = key
+      const building = this.#build(served)
+      this.#built = building
+      building.catch(() => {
+        if (this.#built === building) this.#built = null
+      })
+    }
+    return this.#built
+  }
+
+  async #build(served: readonly NonNullable<ReturnType<Snapshots['current']>>[]): Promise<BuiltViews> {
+    const { catalog, warehouse, filesAddress: base, scratch } = this.#options
+    const tables = served.flatMap(({ table, manifest }) => {
+      const dataset = catalog.datasets.get(table.dataset)
+      return dataset === undefined ? [] : [{ dataset, table, manifest }]
+    })
+    this.#number += 1
+    const file = `warehouse-${this.#number}.duckdb`
+    const draft = path.join(scratch, `draft-${file}`)
+    await writeViews(draft, tables, { warehouse: path.resolve(warehouse), base, scratch })
+    await rename(draft, path.join(scratch, file))
+    // Who still reads the one before keeps its bytes.
+    await rm(path.join(scratch, `warehouse-${this.#number - 1}.duckdb`), { force: true })
+    const { sha256 } = await sumsOf(path.join(scratch, file))
+    return { folder: scratch, file, sha256, lastModified: new Date().toUTCString() }
+  }
+}
