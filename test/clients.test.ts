@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { allTables, tableId } from '../core/catalog/catalog.ts'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { publishViews } from '../ingest/publish/views.ts'
+import { writeSamples } from '../ingest/sample/write.ts'
+import { serve } from './support/service.ts'
+import { temporaryFolder, workshop, type Workshop } from './support/workshop.ts'
+
+/**
+ * The queries of warehouse/README.md in the clients that analysts use. ACERVO_CLIENTS names the bin folder of a Python
+ * environment with duckdb, duckdb-cli, pandas and polars.
+ */
+const clients = process.env['ACERVO_CLIENTS'] ?? ''
+const describeWithClients = clients === '' ? describe.skip : describe
+if (clients === '') {
+  process.stderr.write(
+    'ACERVO_CLIENTS names no Python environment: the tests with DuckDB, pandas and polars are skipped\n',
+  )
+}
+
+const run = promisify(execFile)
+const readme = (language: string, text: string): string[] =>
+  [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code)
+
+describeWithClients('the warehouse in the hands of analysts', () => {
+  let shop: Workshop
+  let text: string
+  let cwd: string
+  beforeAll(async () => {
+    text = await readFile('warehouse/README.md', 'utf8')
+    const catalog = await loadCatalog('catalog.yaml')
+    shop = await workshop(catalog)
+    const wanted = new Set(['covid19/caso_full', 'eleicoes-brasil/bens_candidatos'])
+    const tables = allTables(catalog).filter((table) => wanted.has(tableId(table)))
+    for await (const _written of writeSamples(shop.sources, tables, 0.1)) continue
+    await shop.ingest({ tables: ['caso_full', 'bens_candidatos'] })
+    await publishViews(shop.warehouse, catalog)
+    // As from the root of the project, and from nowhere near it.
+    cwd = await temporaryFolder()
+    await symlink(shop.warehouse, path.join(cwd, 'warehouse'))
+  }, 60_000)
+
+  test('each of the five queries answers in the DuckDB shell', async () => {
+    const queries = (readme('sql', text)[0] ?? '').split(/;\n/).filter((query) => query.trim() !== '')
+    expect(queries).toHaveLength(5)
+    for (const query of queries) {
+      const args = ['-readonly', '-json', '-c', query, 'warehouse/warehouse.duckdb']
+      const { stdout } = await run(path.join(clients, 'duckdb'), args, { cwd })
+      expect((JSON.parse(stdout) as unknown[]).length).toBeGreaterThan(0)
+    }
+  }, 60_000)
+
+  test('each snippet of Python runs', async () => {
+    const snippets = readme('python', text)
+    expect(snippets).toHaveLength(3)
+    for (const snippet of snippets) {
+      await writeFile(path.join(cwd, 'snippet.py'), snippet)
+      const { stdout } = await run(path.join(clients, 'python'), ['snippet.py'], { cwd })
+      expect(stdout).not.toBe('')
+    }
+  }, 120_000)
+
+  test('the columns and comments are those of the catalog', async () => {
+    const sql = `select table_name, column_name, data_type, comment from duckdb_columns()
+      where schema_name = 'covid19' order by column_index limit 3`
+    const { stdout } = await run(
+      path.join(clients, 'duckdb'),
+      ['-readonly', '-json', 'warehouse/warehouse.duckdb', sql],
+      { cwd },
+    )
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        table_name: 'caso_full',
+        column_name: 'epidemiological_week',
+        data_type: 'BIGINT',
+        comment: 'integer',
+      },
+      { table_name: 'caso_full', column_name: 'date', data_type: 'VARCHAR', comment: 'string' },
+      { table_name: 'caso_full', column_name: 'order_for_place', data_type: 'BIGINT', comment: 'integer' },
+    ])
+  }, 60_000)
+
+  test('ATTACH of the address of a service reads its public parts', async () => {
+    const home = await temporaryFolder()
+    const extension = `import duckdb_extension_httpfs, glob, os
+print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0])`
+    const found = await run(path.join(clients, 'python'), ['-c', extension])
+    const gate: { app: http.RequestListener } = { app: (_req, res) => res.end() }
+    const server = http.createServer((req, res) => gate.app(req, res)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const service = await serve(shop, { filesAddress: `${address}/files` })
+    gate.app = service.app
+    await mkdir(path.join(home, 'x'))
+    const sql = `load '${found.stdout.trim()}'; attach '${address}/files/warehouse.duckdb' as acervo;
+      select count(*) as rows, max(date) as last from acervo.covid19.caso_full`
+    try {
+      const { stdout } = await run(path.join(clients, 'duckdb'), ['-json', '-c', sql], {
+        cwd: path.join(home, 'x'),
+      })
+      const local = 'select count(*) as rows, max(date) as last from covid19.caso_full'
+      const own = await run(
+        path.join(clients, 'duckdb'),
+        ['-readonly', '-json', 'warehouse/warehouse.duckdb', local],
+        { cwd },
+      )
+      expect(JSON.parse(stdout)).toEqual(JSON.parse(own.stdout))
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }, 60_000)
+})
