@@ -39,7 +39,8 @@ describeWithClients('the warehouse in the hands of analysts', () => {
     shop = await workshop(catalog)
     const wanted = new Set(['covid19/caso_full', 'eleicoes-brasil/bens_candidatos'])
     const tables = allTables(catalog).filter((table) => wanted.has(tableId(table)))
-    for await (const _written of writeSamples(shop.sources, tables, 0.1)) continue
+    const samples = writeSamples(shop.sources, tables, 0.1)
+    while ((await samples.next()).done !== true);
     await shop.ingest({ tables: ['caso_full', 'bens_candidatos'] })
     await publishViews(shop.warehouse, catalog)
     // As from the root of the project, and from nowhere near it.

@@ -1,0 +1,239 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { allTables, type Table } from '../../core/catalog/catalog.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { readManifest } from '../../core/warehouse/manifest.ts'
+import { snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import type { IngestOptions } from '../../ingest/ingest.ts'
+import { outcomeLines, type Outcome } from '../../ingest/report.ts'
+import { rollback } from '../../ingest/rollback/rollback.ts'
+import { verify, type Verified } from '../../ingest/verify/verify.ts'
+import { getPage, serve } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
+const address = '/api/v1/dataset/d/t/data/'
+
+const csv = (rows: number, text = 'x'): string =>
+  `n,s\n${Array.from({ length: rows }, (_, n) => `${n},${text}\n`).join('')}`
+const onDay = (day: number) => ({ now: () => new Date(Date.UTC(2026, 0, day)) })
+const tableOf = ({ catalog: all }: Workshop): Table => allTables(all)[0] as Table
+
+async function shopWith(...texts: readonly string[]): Promise<Workshop> {
+  const shop = await workshop(catalog)
+  for (const [index, text] of texts.entries()) await refresh(shop, text, { ...onDay(index + 1) })
+  return shop
+}
+
+async function refresh(shop: Workshop, text: string, options: Partial<IngestOptions> = {}): Promise<Outcome> {
+  await shop.write('d/t.csv', text)
+  const [outcome] = await shop.ingest(options)
+  return outcome as Outcome
+}
+
+const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
+  (await readManifest(layout.pointer(shop.warehouse, tableOf(shop))))?.rows
+
+describe('a source unlike the one before', () => {
+  test.each<[what: string, text: string, told: string]>([
+    ['with far fewer rows', csv(4), 'there are 4 rows, and 10 before'],
+    ['with a header alone', 'n,s\n', 'there are 0 rows, and 10 before'],
+    ['whose field is empty', csv(10, ''), 'all values of "s" are null, and 10 were filled before'],
+  ])('%s is refused, with the difference, until it is accepted', async (_what, text, told) => {
+    const shop = await shopWith(csv(10))
+    const outcome = await refresh(shop, text, onDay(2))
+    expect(outcomeLines(outcome)[0]).toBe(
+      `d/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Look at it; --accept-drift publishes it all the same`,
+    )
+    expect(await rowsOf(shop)).toBe(10)
+    const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
+    expect(outcomeLines(accepted).slice(1)).toEqual([`  accepted: ${told}`])
+    expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
+  })
+
+  test.each<[what: string, text: string, told: string, row: object]>([
+    [
+      'a column gone',
+      'n\n0\n1\n2\n3\n4\n5\n',
+      'the column "s" is missing; all values of "s" are null, and 10 were filled before',
+      { n: 0, s: null },
+    ],
+    [
+      'a new column',
+      'n,s,extra\n0,x,y\n1,x,y\n2,x,y\n3,x,y\n4,x,y\n',
+      'the column "extra" is not a field of d/t',
+      { n: 0, s: 'x' },
+    ],
+  ])('%s is refused until it is accepted', async (_what, text, told, row) => {
+    const shop = await shopWith(csv(10))
+    const refused = await refresh(shop, text, onDay(2))
+    expect(outcomeLines(refused)[0]).toMatch(/^d\/t: FAILED, the header does not fit: the column/)
+    const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
+    expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))
+    const { app } = await serve(shop)
+    expect((await getPage(app, address)).results[0]).toEqual(row)
+  })
+
+  test('what was null before, or is new, is no drift', async () => {
+    const shop = await shopWith(csv(10, ''))
+    expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
+    expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
+  })
+})
+
+describe('a rollback', () => {
+  test('goes back one snapshot at once, and holds the source back until it changes', async () => {
+    const shop = await shopWith(csv(10), csv(11), csv(12))
+    const { app, snapshots } = await serve(shop, { retention: { count: 10, graceMs: 0 } })
+    const count = async (): Promise<number> => {
+      await snapshots.refresh()
+      return (await getPage(app, address)).count
+    }
+    expect(await count()).toBe(12)
+    const { from, to, rows } = await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 4)))
+    expect([from.slice(0, 8), to.slice(0, 8), rows, await count()]).toEqual(['20260103', '20260102', 11, 11])
+
+    const [held] = await shop.ingest(onDay(5))
+    expect(outcomeLines(held as Outcome)).toEqual([
+      `d/t: held back, its source is the one of ${from}, which was rolled back; --accept-drift publishes it again`,
+    ])
+    expect(await count()).toBe(11)
+    await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
+    expect(await count()).toBe(10)
+    const twice = await refresh(shop, csv(11), onDay(7))
+    expect([twice.status, await count()]).toEqual(['held', 10])
+    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+      /^d\/t has no snapshot before 20260101/,
+    )
+
+    expect((await refresh(shop, csv(13), onDay(8))).status).toBe('published')
+    expect(await count()).toBe(13)
+    expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
+  })
+
+  test('to a damaged snapshot is refused, and changes nothing', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    const [, older] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const part = path.join(shop.warehouse, 'd', 't', String(older), 'part-00000.parquet')
+    const bytes = await readFile(part)
+    await writeFile(
+      part,
+      bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)),
+    )
+    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+      'part-00000.parquet is not as it was written',
+    )
+    expect(await rowsOf(shop)).toBe(11)
+  })
+})
+
+describe('old snapshots', () => {
+  const retention = { count: 2, graceMs: 24 * 3_600_000 }
+
+  test('are removed by a job when they are over their time, and never the last two', async () => {
+    const shop = await shopWith(csv(10), csv(11), csv(12), csv(13))
+    await shop.ingest({ ...onDay(6), retention })
+    const left = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
+  })
+
+  test('of a job that was killed before it pointed to one are removed, those rolled back are not', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await rollback(shop.warehouse, tableOf(shop), new Date())
+    const home = path.join(shop.warehouse, 'd', 't')
+    const [newest = ''] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
+    await refresh(shop, csv(10), { ...onDay(6), retention })
+    const left = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
+  })
+})
+
+test('two jobs at once: the second says who works on the table, and does nothing', async () => {
+  const shop = await shopWith(csv(10))
+  const holder = `
+    import { holdLock } from './dist/core/warehouse/duckdb.js'
+    await holdLock(${JSON.stringify(layout.lock(shop.warehouse, tableOf(shop)))})
+    console.log('held')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', holder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    await once(child.stdout, 'data')
+    const outcome = await refresh(shop, csv(11), onDay(2))
+    expect(outcomeLines(outcome)[0]).toBe(
+      `d/t: FAILED, process ${child.pid} works on d/t already: nothing was done; run it again when that has ended`,
+    )
+    expect(await rowsOf(shop)).toBe(10)
+  } finally {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  const [after] = await shop.ingest(onDay(3))
+  expect(after?.status).toBe('published')
+})
+
+/** Each file of the warehouse that a job published, locks and scratch aside. */
+async function publishedFiles(shop: Workshop): Promise<string[]> {
+  const found = await readdir(path.join(shop.warehouse, 'd'), { recursive: true, withFileTypes: true })
+  return found.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+}
+
+const faultsOf = async (shop: Workshop): Promise<Verified[]> => {
+  const all: Verified[] = []
+  for await (const one of verify(shop.warehouse, [tableOf(shop)])) all.push(one)
+  return all.filter(({ fault }) => fault !== null)
+}
+
+describe('flipped bits', () => {
+  const flips = Number(process.env['FLIPS'] ?? '100')
+
+  test(`of ${flips} in published files all are found by verify, and none is served after a restart`, async () => {
+    const shop = await shopWith(csv(300, 'older'), csv(301, 'newer'))
+    expect(await faultsOf(shop)).toEqual([])
+    const files = await publishedFiles(shop)
+    expect(files.map((file) => path.basename(file)).toSorted()).toEqual(
+      [
+        'current.json',
+        ...['manifest.json', 'part-00000.parquet', 'report.json', 't.csv.gz'].flatMap((name) => [name, name]),
+      ].toSorted(),
+    )
+    const right = [
+      Array.from({ length: 300 }, (_, n) => ({ n, s: 'older' })),
+      Array.from({ length: 301 }, (_, n) => ({ n, s: 'newer' })),
+    ]
+    for (let flip = 0; flip < flips; flip += 1) {
+      const file = files[flip % files.length] ?? ''
+      const bytes = await readFile(file)
+      const at = Math.floor(Math.random() * bytes.length)
+      const damaged = Buffer.from(bytes)
+      damaged[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(Math.random() * 8))
+      await writeFile(file, damaged)
+      expect([file, at, (await faultsOf(shop)).length]).toEqual([file, at, 1])
+      const service = await serve(shop)
+      const { results } = await getPage(service.app, `${address}?page_size=1000`)
+      expect(right).toContainEqual(results)
+      await service.close()
+      await writeFile(file, bytes)
+    }
+    expect(await faultsOf(shop)).toEqual([])
+  }, 600_000)
+
+  test('verify tells what is gone', async () => {
+    const shop = await shopWith(csv(10))
+    const [id = ''] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))
+    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([[id, 't.csv.gz is gone']])
+    await rm(layout.pointer(shop.warehouse, tableOf(shop)))
+    await mkdir(path.join(shop.warehouse, 'd', 't', '20260105T000000Z-0123456789ab'))
+    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
+      ['current.json', 'current.json is gone, though there are snapshots'],
+      ['20260105T000000Z-0123456789ab', 'it has no manifest: remove its folder, or publish the table anew'],
+      [id, 't.csv.gz is gone'],
+    ])
+  })
+})
