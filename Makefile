@@ -4,9 +4,10 @@ SCALE ?= 1
 TABLES ?=
 
 TABLE ?=
+FILE ?=
 ACCEPT_DRIFT ?=
 
-.PHONY: serve test ingest verify rollback sample bench build format
+.PHONY: serve test ingest verify rollback suggest sample bench build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -21,6 +22,9 @@ ingest: build
 
 verify: build
 	@npm run -s verify -- $(TABLES)
+
+suggest: build
+	@npm run -s suggest -- $(if $(FILE),'$(FILE)')
 
 rollback: build
 	@npm run -s rollback -- $(TABLE)
