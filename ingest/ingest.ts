@@ -41,6 +41,8 @@ export interface IngestOptions {
   readonly retention?: Retention
   /** Milliseconds before what could not be fetched is tried again. */
   readonly retryMs?: number
+  /** Milliseconds of silence after which a server is asked again. */
+  readonly silenceMs?: number
   /** Tables at the same time, where memory allows. */
   readonly jobs?: number
 }
@@ -52,6 +54,7 @@ const duckdbShare = 0.55
 /** Each thread has buffers of its own. */
 const threadsMax = 4
 const retryMsDefault = 1000
+const silenceMsDefault = 30_000
 
 /** Ingests tables, side by side as far as cores and memory allow; outcomes come as they are there. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
@@ -139,6 +142,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       bytesMax: options.unpackedBytesMax,
       progress,
       retryMs: options.retryMs ?? retryMsDefault,
+      silenceMs: options.silenceMs ?? silenceMsDefault,
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     if (current !== null && isAsDeclared && (obtained === 'unchanged' || (await isSame(current, obtained)))) {

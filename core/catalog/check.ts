@@ -147,6 +147,8 @@ function checkFiles(source: unknown, path: Path, report: Report): void {
     const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(file)
     if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
       report(place, `"${file}" must be a path under SOURCES, or an http(s) address`)
+    } else if (isAddress && /^https?:\/\/[^/?#]*@/.test(file)) {
+      report(place, 'an address with a password would be told in every report: write it without')
     } else if (isAddress && file.includes('*')) {
       report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
     } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {

@@ -70,7 +70,7 @@ async function requireSample(
   ledger: ReadonlyMap<string, string>,
 ): Promise<void> {
   for (const place of await findFiles(folder, table)) {
-    if (place.kind === 'web') continue
+    if (place.kind !== 'here') continue
     const name = path.posix.join(table.dataset, place.name)
     if (ledger.get(name) === (await hashOf(place.path))) continue
     throw new StartError(

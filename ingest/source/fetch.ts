@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto'
-import dns from 'node:dns'
 import { open, rm, stat } from 'node:fs/promises'
-import net, { type LookupFunction } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import ipaddr from 'ipaddr.js'
 import { Agent, request, type Dispatcher } from 'undici'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
+import { PrivateAddress, publicLookup, requirePublicLiteral } from './public-address.ts'
+import { isPartOf, nameIn, one, pauseOf, totalOf, validatorOf, wrongDigest, type Headers } from './stated.ts'
 import type { PackedFile } from './unpack.ts'
 
 /** What tells whether a file on the web is still the same. */
@@ -27,6 +25,8 @@ export interface FetchOptions {
   readonly progress: Progress
   /** Milliseconds before the second try; doubled with each. */
   readonly retryMs: number
+  /** A server that sends nothing for so long is asked again. */
+  readonly silenceMs: number
 }
 
 export type Fetched =
@@ -36,8 +36,6 @@ export type Fetched =
 const triesMax = 5
 const retryLongestMs = 30_000
 const redirectsMax = 5
-/** A server that sends nothing for so long is asked again. */
-const silenceMs = 30_000
 
 /**
  * Fetches a file with what it takes to be sure of it: conditional where it was fetched before, tried again and resumed
@@ -70,16 +68,18 @@ class Download {
   readonly #address: URL
   readonly #options: FetchOptions
   readonly #file: string
-  /** Of the bytes that are there already, to ask for the rest of the same. */
+  readonly #name: string
+  /** What was said of the whole whose first bytes are there already. */
+  #whole: Headers = {}
+  /** Of those bytes, to ask for the rest of the same. */
   #validator: string | null = null
 
   constructor(address: URL, options: FetchOptions) {
     this.#address = address
     this.#options = options
-    this.#file = path.join(
-      options.folder,
-      path.posix.basename(decodeURIComponent(address.pathname)) || 'source',
-    )
+    // Never the name that the address gives it: that may be too long, or none.
+    this.#file = path.join(options.folder, 'fetched')
+    this.#name = nameIn(address)
   }
 
   async attempt(): Promise<Attempt> {
@@ -89,49 +89,60 @@ class Download {
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'acervo' }
     if (isKnown && known.etag !== undefined) headers['if-none-match'] = known.etag
     else if (isKnown && known.last_modified !== undefined) headers['if-modified-since'] = known.last_modified
+    const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers
     if (have > 0 && this.#validator !== null) {
       headers['range'] = `bytes=${have}-`
       headers['if-range'] = this.#validator
     }
     try {
       const answer = await this.#follow(headers)
-      return await this.#take(answer, have)
+      return await this.#take(answer, have, isConditional)
     } catch (error) {
+      if (error instanceof PrivateAddress) {
+        throw new TableFailure(
+          `${this.#address.href} redirects to ${error.host}, a private address: refused; ` +
+            'write the address itself if it is meant',
+        )
+      }
       if (error instanceof TableFailure || /^E(NOSPC|IO|DQUOT|ACCES)$/.test(codeOf(error) ?? '')) throw error
       return { status: 'again', trouble: wordsOf(error) }
     }
   }
 
-  async #take(answer: Answer, have: number): Promise<Attempt> {
+  async #take(answer: Answer, have: number, isConditional: boolean): Promise<Attempt> {
     const { statusCode: status, headers } = answer
     if (status === 200 || (status === 206 && have > 0)) return this.#save(answer, status === 206 ? have : 0)
-    await answer.body.dump()
-    if (status === 304) return { status: 'unchanged' }
+    await leave(answer)
+    if (status === 304 && isConditional) return { status: 'unchanged' }
     if (status === 404 || status === 410) return { status: 'missing' }
     if (status === 416) {
       this.#validator = null
       return { status: 'again', trouble: 'the server does not have the rest of what it sent' }
     }
     if (status >= 500 || status === 429 || status === 408) {
-      const seconds = Number(one(headers['retry-after']) ?? Number.NaN)
+      const afterMs = pauseOf(one(headers['retry-after']))
       const trouble = `the server answers ${status}`
-      return Number.isFinite(seconds)
-        ? { status: 'again', trouble, afterMs: 1000 * seconds }
-        : { status: 'again', trouble }
+      return { status: 'again', trouble, ...(afterMs !== null && { afterMs }) }
     }
     throw new TableFailure(`${this.#address.href} answers ${status}: see that it is the address of the file`)
   }
 
   async #save({ headers, body }: Answer, have: number): Promise<Attempt> {
     const { bytesMax, progress } = this.#options
-    const [etag, lastModified] = [one(headers['etag']), one(headers['last-modified'])]
-    this.#validator = etag !== undefined && !etag.startsWith('W/') ? etag : (lastModified ?? null)
     const total = totalOf(headers, have)
-    if (have > 0 && total.from !== have) {
-      await body.dump()
+    if (have === 0) {
+      this.#whole = headers
+      this.#validator = validatorOf(headers)
+    } else if (total.from !== have || !isPartOf(this.#whole, headers, total.bytes)) {
+      await leave({ body })
       this.#validator = null
-      return { status: 'again', trouble: 'the server sends another range than was asked for' }
+      return {
+        status: 'again',
+        trouble: 'the server sends another range, or of another version, than was asked for',
+      }
     }
+    const whole = this.#whole
+    const [etag, lastModified] = [one(whole['etag']), one(whole['last-modified'])]
     let bytes = have
     const output = await open(this.#file, have === 0 ? 'w' : 'a')
     try {
@@ -142,7 +153,7 @@ class Download {
             `${this.#address.href} is larger than ${bytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
           )
         }
-        await output.write(chunk as Buffer)
+        await output.writeFile(chunk as Buffer)
         if (total.bytes !== null) progress.advance({ fraction: bytes / total.bytes, bytes })
       }
     } finally {
@@ -151,14 +162,14 @@ class Download {
     if (total.bytes !== null && bytes !== total.bytes) {
       return { status: 'again', trouble: `the server sent ${bytes} of ${total.bytes} bytes` }
     }
-    const trouble = await wrongDigest(this.#file, headers)
+    const trouble = await wrongDigest(this.#file, [whole, headers])
     if (trouble !== null) {
       this.#validator = null
       await rm(this.#file)
       return { status: 'again', trouble }
     }
-    const coding = one(headers['content-encoding']) ?? 'identity'
-    const name = path.basename(this.#file)
+    const coding = (one(whole['content-encoding']) ?? 'identity').toLowerCase().replace(/^x-gzip$/, 'gzip')
+    const name = this.#name
     if (coding !== 'identity' && coding !== 'gzip') {
       throw new TableFailure(
         `${this.#address.href} comes encoded as ${coding}, though it was asked for as it is`,
@@ -182,16 +193,16 @@ class Download {
     let address = this.#address
     for (let redirects = 0; ; redirects += 1) {
       const isOurs = address.origin === this.#address.origin
-      if (!isOurs) requirePublicLiteral(address, this.#address)
+      if (!isOurs) requirePublicLiteral(address)
       const answer = await request(address, {
         headers,
         dispatcher: isOurs ? anywhere : publicOnly,
-        headersTimeout: silenceMs,
-        bodyTimeout: silenceMs,
+        headersTimeout: this.#options.silenceMs,
+        bodyTimeout: this.#options.silenceMs,
       })
       const location = one(answer.headers['location'])
       if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer
-      await answer.body.dump()
+      await leave(answer)
       if (redirects === redirectsMax)
         throw new TableFailure(`${this.#address.href} redirects more than ${redirectsMax} times`)
       const next = new URL(location, address)
@@ -205,67 +216,15 @@ class Download {
   }
 }
 
-class PrivateAddress extends TableFailure {
-  constructor(host: string, from: string) {
-    super(`${from} redirects to ${host}, a private address: refused; write the address itself if it is meant`)
-  }
-}
-
-function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
-}
-
-/** A host that is written as an address is never looked up. */
-function requirePublicLiteral({ hostname }: URL, from: URL): void {
-  const host = hostname.replaceAll(/^\[|\]$/g, '')
-  if (net.isIP(host) !== 0 && !isPublic(host)) throw new PrivateAddress(host, from.href)
-}
-
-/** Looks at the very addresses that are connected to, so that no name can change in between. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
-    const hidden = found.find(({ address }) => !isPublic(address))
-    if (error !== null) callback(error, [])
-    else if (hidden !== undefined)
-      callback(new PrivateAddress(`${hostname} (${hidden.address})`, 'the source'), [])
-    else callback(null, found)
-  })
-}
-
 const anywhere = new Agent()
 const publicOnly = new Agent({ connect: { lookup: publicLookup } })
 
-function totalOf(headers: Answer['headers'], have: number): { bytes: number | null; from: number } {
-  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(one(headers['content-range']) ?? '')
-  if (have > 0) return { from: Number(range?.[1] ?? -1), bytes: range === null ? null : Number(range[2]) }
-  const length = one(headers['content-length'])
-  return { from: 0, bytes: length === undefined ? null : Number(length) }
-}
+/** Bytes of a body that nobody wants; past them its connection is cheaper to close. */
+const leftBytesMax = 65_536
+const leftMs = 2000
 
-/** RFC 9530, its forerunner, and the oldest of them. */
-async function wrongDigest(file: string, headers: Answer['headers']): Promise<string | null> {
-  const stated = [one(headers['repr-digest']), one(headers['digest'])].join(',')
-  const found = [...stated.matchAll(/\b(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
-    ([, name = '', value = '']) => [name.toLowerCase().replace('-', ''), value] as const,
-  )
-  const md5 = one(headers['content-md5'])
-  if (md5 !== undefined && headers['content-range'] === undefined) found.push(['md5', md5])
-  for (const [algorithm, value] of found) {
-    const hash = createHash(algorithm)
-    const handle = await open(file)
-    try {
-      for await (const chunk of handle.createReadStream()) hash.update(chunk as Buffer)
-    } finally {
-      await handle.close()
-    }
-    if (hash.digest('base64') !== value)
-      return `what came has another ${algorithm} digest than the server states`
-  }
-  return null
-}
-
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
+async function leave({ body }: Pick<Answer, 'body'>): Promise<void> {
+  await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
 }
 
 async function sizeOf(file: string): Promise<number> {

@@ -12,6 +12,8 @@ export type Place =
   | ({ readonly kind: 'here' } & PackedFile)
   /** `addresses` are tried in turn until one is there. */
   | { readonly kind: 'web'; readonly addresses: readonly URL[] }
+  /** Named, but not there. */
+  | { readonly kind: 'nowhere'; readonly path: string }
 
 /** Whether files of sources are named by web addresses. */
 export function isWeb(sources: string): boolean {
@@ -67,11 +69,14 @@ async function named(sources: string, file: string): Promise<Place[]> {
   const paths = file.includes('*')
     ? await matchingFiles(path.join(sources, file))
     : [path.join(sources, file)]
-  const found = await Promise.all(paths.map(fileAt))
-  const missing = found.findIndex((files) => files.length === 0)
+  if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
   // Of several that are named none may be left out in silence.
-  if (missing !== -1) return []
-  return found.flat().map((known) => ({ kind: 'here', ...known }))
+  return Promise.all(
+    paths.map(async (one): Promise<Place> => {
+      const [known] = await fileAt(one)
+      return known === undefined ? { kind: 'nowhere', path: one } : { kind: 'here', ...known }
+    }),
+  )
 }
 
 async function matchingFiles(pattern: string): Promise<string[]> {

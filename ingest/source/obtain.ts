@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
@@ -8,6 +12,7 @@ import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
 import { findFiles, type Place } from './find.ts'
+import { nameIn } from './stated.ts'
 import type { PackedFile } from './unpack.ts'
 
 /** A file of a source that lies on this machine. */
@@ -26,6 +31,7 @@ export interface ObtainOptions {
   readonly bytesMax: number
   readonly progress: Progress
   readonly retryMs: number
+  readonly silenceMs: number
 }
 
 /**
@@ -65,11 +71,15 @@ async function obtainAll(
   known: readonly Source[],
   options: ObtainOptions,
 ): Promise<(ObtainedFile | 'missing' | 'unchanged')[]> {
-  const { folder, bytesMax, progress, retryMs } = options
+  const { folder, bytesMax, progress, retryMs, silenceMs } = options
   const files: (ObtainedFile | 'missing' | 'unchanged')[] = []
   for (const [index, place] of places.entries()) {
     if (place.kind === 'here') {
       files.push({ file: place, validators: null })
+      continue
+    }
+    if (place.kind === 'nowhere') {
+      files.push('missing')
       continue
     }
     progress.step('fetching')
@@ -82,6 +92,7 @@ async function obtainAll(
         bytesMax,
         progress,
         retryMs,
+        silenceMs,
       }),
     )
   }
@@ -122,18 +133,17 @@ async function requireSum(
   options: ObtainOptions,
 ): Promise<void> {
   const list = await listOf(place, validators, checksums, options)
-  const sums = new Map(
-    [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](.+?)\r?$/gim)].map(([, sum = '', name = '']) => [
-      path.posix.basename(name),
-      sum.toLowerCase(),
-    ]),
-  )
-  const wanted = sums.get(file.name)
-  if (wanted === undefined)
-    throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${file.name}`)
-  const { sha256, sha512 } = await sumsOf(file.path)
+  const name = validators === null ? file.name : nameIn(new URL(validators.address))
+  const lines = [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](?:\.\/)?(.+?)\r?$/gim)]
+  const line =
+    lines.find(([, , listed]) => listed === name) ??
+    lines.find(([, , listed = '']) => path.posix.basename(listed) === name)
+  const wanted = line?.[1]?.toLowerCase()
+  if (wanted === undefined) throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${name}`)
+  // A list tells of files as they are, not as they were packed on the way.
+  const { sha256, sha512 } = await (name === file.name ? sumsOf(file.path) : unpackedSums(file.path))
   if (wanted !== sha256 && wanted !== sha512) {
-    throw new TableFailure(`${file.name} has another check sum than ${checksums} says: fetch it again`)
+    throw new TableFailure(`${name} has another check sum than ${checksums} says: fetch it again`)
   }
 }
 
@@ -141,7 +151,7 @@ async function listOf(
   place: Place | undefined,
   validators: Validators | null,
   checksums: string,
-  { folder, bytesMax, progress, retryMs }: ObtainOptions,
+  { folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
 ): Promise<string> {
   const missing = new TableFailure(
     `there is no ${checksums} beside ${nameOf(place)}, which source.checksums names`,
@@ -160,7 +170,19 @@ async function listOf(
     bytesMax,
     progress,
     retryMs,
+    silenceMs,
   })
   if (fetched.status !== 'fetched') throw missing
   return readFile(fetched.file.path, 'utf8')
+}
+
+async function unpackedSums(file: string): Promise<{ sha256: string; sha512: string }> {
+  const [short, long] = [createHash('sha256'), createHash('sha512')]
+  await pipeline(createReadStream(file), createGunzip(), async (texts: AsyncIterable<Buffer>) => {
+    for await (const text of texts) {
+      short.update(text)
+      long.update(text)
+    }
+  })
+  return { sha256: short.digest('hex'), sha512: long.digest('hex') }
 }

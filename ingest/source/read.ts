@@ -72,7 +72,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
           requireSameHeader(scan, scans[0])
           // One write behind, so that the disk works while the next records are read.
           await writing
-          if (records.length > 0) writing = output?.write(records)
+          if (records.length > 0) writing = output?.writeFile(records)
         }
         const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
         await member.read({

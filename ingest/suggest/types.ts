@@ -193,10 +193,8 @@ const mostShare = 0.9
 
 /** What else is to be seen in texts of several kinds. */
 function remarksOn(filled: number, count: Facts['count']): string {
-  const kinds = [...dateFormats, 'integer', 'point', 'comma'].filter(
-    (name) => count(name) >= mostShare * filled,
-  )
-  const [kind] = kinds
+  const names = [...dateFormats, 'integer', 'point', 'comma']
+  const kind = names.find((name) => count(name) >= mostShare * filled)
   const most =
     kind === undefined
       ? ''

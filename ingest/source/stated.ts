@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import path from 'node:path'
+
+/** What a server states of a file, in its headers and its address. */
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** The first of a header that may stand there several times. */
+export function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+export function totalOf(headers: Headers, have: number): { bytes: number | null; from: number } {
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(one(headers['content-range']) ?? '')
+  if (have > 0) return { from: Number(range?.[1] ?? -1), bytes: range === null ? null : Number(range[2]) }
+  const length = one(headers['content-length'])
+  return { from: 0, bytes: length === undefined ? null : Number(length) }
+}
+
+/** To ask for the rest by: RFC 9110, 13.1.5 wants a strong ETag, or, where there is none, a date that is over. */
+export function validatorOf(headers: Headers): string | null {
+  const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(one)
+  if (etag !== undefined) return etag.startsWith('W/') ? null : etag
+  const age = Date.parse(date ?? '') - Date.parse(modified ?? '')
+  return modified !== undefined && age >= 1000 ? modified : null
+}
+
+/** Whether a part is of the very version whose start is there: some servers know ranges, but not If-Range. */
+export function isPartOf(whole: Headers, part: Headers, total: number | null): boolean {
+  const length = one(whole['content-length'])
+  const [modified, stated] = [one(whole['last-modified']), one(part['last-modified'])]
+  return (
+    one(whole['etag']) === one(part['etag']) &&
+    (stated === undefined || stated === modified) &&
+    (length === undefined || Number(length) === total)
+  )
+}
+
+/** Milliseconds of a Retry-After; null where it says none. */
+export function pauseOf(after: string | undefined): number | null {
+  if (after === undefined) return null
+  const ms = /^\d+$/.test(after) ? 1000 * Number(after) : Date.parse(after) - Date.now()
+  return Number.isFinite(ms) && ms >= 0 ? ms : null
+}
+
+/** How the file is named to people, and how its packing is told. */
+export function nameIn({ pathname }: URL): string {
+  const last = pathname.split('/').at(-1) ?? ''
+  let name = last
+  try {
+    name = path.posix.basename(decodeURIComponent(last))
+  } catch {
+    // Not UTF-8: named as it is written.
+  }
+  return /^\.{0,2}$|\p{Cc}/u.test(name) ? 'source' : name
+}
+
+/** RFC 9530, its forerunner, and the oldest of them. */
+export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
+  const stated = all.flatMap((headers) => [one(headers['repr-digest']), one(headers['digest'])]).join(',')
+  const found = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
+    ([, name = '', value = '']) => [name.toLowerCase().replace('-', ''), value] as const,
+  )
+  for (const headers of all) {
+    const md5 = one(headers['content-md5'])
+    if (md5 !== undefined && headers['content-range'] === undefined) found.push(['md5', md5])
+  }
+  for (const [algorithm, value] of found) {
+    const hash = createHash(algorithm)
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+    if (hash.digest('base64') !== value)
+      return `what came has another ${algorithm} digest than the server states`
+  }
+  return null
+}
