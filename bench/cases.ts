@@ -64,6 +64,21 @@ function line(
   return { what, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail, figures }
 }
 
+/** A line of figures that no load was needed for. */
+export function bareLine(
+  ...[what, unit, ours, reference, bar, detail]: [...LineParts, detail: string]
+): Line {
+  return { ...line(what, unit, ours, reference, bar), detail }
+}
+
+type LineParts = [
+  what: string,
+  unit: string,
+  ours: number,
+  reference: number | null,
+  bar: readonly ['<=' | '>=' | '<', number],
+]
+
 function figuresOf(runs: readonly Measured[]): Figures {
   const of = (key: keyof Figures): number => median(runs.map((run) => run[key]))
   return {

@@ -7,6 +7,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/warehouse/duckdb.ts'
 import { depth, keptPages, livePages, type Bench, type Line } from './cases.ts'
 import { rowsOf, writeSources } from './data.ts'
+import { ingests } from './ingest.ts'
 import { overload, refreshes } from './pressure.ts'
 
 /** `npm run bench`: makes its own data once, measures, prints a table and writes bench/results.json. */
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     lines.push(...some)
   }
   console.log(head)
+  tell(await ingests(bench))
   tell(await livePages(bench))
   tell(await depth(bench))
   tell(await keptPages(bench))

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { readSettings } from '../core/settings.ts'
-import { lastWords } from '../core/errors.ts'
+import { lastWords, messageOf } from '../core/errors.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
 import { publishViews } from './publish/views.ts'
@@ -40,8 +40,14 @@ async function main(): Promise<number> {
       for (const line of outcomeLines(outcome, withFields)) console.log(line)
     })
   }
-  await publishViews(settings.warehouse, catalog)
-  return conclude(outcomes, settings.sources, positionals.length > 0)
+  const code = conclude(outcomes, settings.sources, positionals.length > 0)
+  try {
+    await publishViews(settings.warehouse, catalog)
+  } catch (error) {
+    console.error(`the tables are as told above, but warehouse.duckdb was not made anew: ${messageOf(error)}`)
+    return 1
+  }
+  return code
 }
 
 function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {

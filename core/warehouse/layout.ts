@@ -41,6 +41,8 @@ export const layout = {
     path.join(layout.locks(warehouse), `${table.dataset}.${table.name}`),
   /** Views of all that is published, for analysts. */
   views: (warehouse: string): string => path.join(warehouse, 'warehouse.duckdb'),
+  /** The SHA-256 of the views, as `sha256sum -c` reads it. */
+  viewsSum: (warehouse: string): string => `${layout.views(warehouse)}.sha256`,
   locks: (warehouse: string): string => path.join(warehouse, '.locks'),
   /** Why the last ingest of a table published nothing; gone when it is well again. */
   failure: (warehouse: string, table: TableName): string => path.join(layout.table(warehouse, table), 'failure.json'),

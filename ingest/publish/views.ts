@@ -3,10 +3,11 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
+import { sumsOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields, readManifest } from '../../core/warehouse/manifest.ts'
 import { writeViews, type PublishedTable } from '../../core/warehouse/views.ts'
-import { draftEnding, renameDurably, syncFile } from './durable.ts'
+import { draftEnding, renameDurably, replaceDurably, syncFile } from './durable.ts'
 import { inScratch } from './scratch.ts'
 
 /** Another job holds the lock for some 100 ms at a time. */
@@ -30,7 +31,9 @@ export async function publishViews(warehouse: string, catalog: Catalog): Promise
     await syncFile(draft)
     // Of someone who wrote into the old file; it would be taken for ours.
     await rm(`${file}.wal`, { force: true })
+    const { sha256 } = await sumsOf(draft)
     await renameDurably(draft, file)
+    await replaceDurably(layout.viewsSum(home), `${sha256}  ${path.basename(file)}\n`)
   } finally {
     release()
   }

@@ -4,7 +4,7 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { lastWords } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings.ts'
 import { chosenTables } from '../choose.ts'
-import { verify } from './verify.ts'
+import { faultOfViews, verify } from './verify.ts'
 
 /** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = all are as they were written. */
 async function main(): Promise<number> {
@@ -18,6 +18,11 @@ async function main(): Promise<number> {
     if (found.fault === null) continue
     faults += 1
     console.log(`${tableId(found.table)}: DAMAGED, ${found.what}: ${found.fault}`)
+  }
+  const views = await faultOfViews(settings.warehouse)
+  if (views !== null) {
+    faults += 1
+    console.log(`warehouse.duckdb: DAMAGED, ${views}`)
   }
   console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
   if (faults > 0) console.error('`make ingest` publishes a table anew whose current snapshot is damaged')

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
-import { messageOf } from '../../core/errors.ts'
+import { codeOf, messageOf } from '../../core/errors.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
@@ -44,6 +46,20 @@ export async function* verify(warehouse: string, tables: readonly Table[]): Asyn
       yield { table, what: id, bytes, fault }
     }
   }
+}
+
+/** Why the views are not what the last job made; null where they are, or where there are none. */
+export async function faultOfViews(warehouse: string): Promise<string | null> {
+  return faultOf(async () => {
+    const [sum] = (await readFile(layout.viewsSum(warehouse), 'utf8').catch(absent)).split(' ')
+    const found = await hashOf(layout.views(warehouse)).catch(absent)
+    if (found !== sum) throw new Error('it is not as it was written: `make ingest` makes it anew')
+  })
+}
+
+function absent(error: unknown): string {
+  if (codeOf(error) === 'ENOENT') return ''
+  throw error
 }
 
 async function faultOf(check: () => Promise<void>): Promise<string | null> {

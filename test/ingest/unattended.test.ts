@@ -9,8 +9,9 @@ import { readManifest } from '../../core/warehouse/manifest.ts'
 import { snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { outcomeLines, type Outcome } from '../../ingest/report.ts'
+import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
-import { verify, type Verified } from '../../ingest/verify/verify.ts'
+import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -222,6 +223,24 @@ describe('flipped bits', () => {
     }
     expect(await faultsOf(shop)).toEqual([])
   }, 600_000)
+
+  test('in the views are found too', async () => {
+    const shop = await shopWith(csv(10))
+    expect(await faultOfViews(shop.warehouse)).toBe(null)
+    await publishViews(shop.warehouse, catalog)
+    expect(await faultOfViews(shop.warehouse)).toBe(null)
+    const file = layout.views(shop.warehouse)
+    const bytes = await readFile(file)
+    await writeFile(
+      file,
+      bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)),
+    )
+    expect(await faultOfViews(shop.warehouse)).toBe(
+      'it is not as it was written: `make ingest` makes it anew',
+    )
+    await publishViews(shop.warehouse, catalog)
+    expect(await faultOfViews(shop.warehouse)).toBe(null)
+  })
 
   test('verify tells what is gone', async () => {
     const shop = await shopWith(csv(10))

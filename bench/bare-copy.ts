@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { typeRow } from '../core/catalog/field-types.ts'
+import { Database } from '../core/warehouse/duckdb.ts'
+import { orderTerms } from '../core/warehouse/manifest.ts'
+import { quotedName, quotedText } from '../core/warehouse/sql.ts'
+
+/**
+ * What an ingest would be if it checked nothing: one COPY of the source of the table `large`, with its types declared,
+ * in the declared order, to one Parquet file. Tells its seconds over IPC.
+ */
+const { SOURCES = '', CATALOG = '' } = process.env
+const catalog = await loadCatalog(CATALOG)
+const table = catalog.datasets.get('bench')?.tables.get('large')
+if (table === undefined) throw new Error('the catalog of the benchmark has no table large')
+
+const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-bare-'))
+const sources = path.resolve(SOURCES)
+const database = await Database.open({
+  memory: '1GB',
+  threads: Math.min(4, os.availableParallelism()),
+  scratch: path.join(scratch, 'spill'),
+  folders: [scratch, sources],
+})
+const db = await database.connect()
+const types = table.fields.map(
+  (field) => `${quotedText(field.name)}: ${quotedText(typeRow(field.type).stored(field))}`,
+)
+const names = table.fields.map((field) => quotedName(field.name))
+const began = performance.now()
+await db.rows(`copy (select ${names.join(', ')}
+  from read_csv(${quotedText(path.join(sources, 'bench', 'large.csv.gz'))}, header = true, columns = {${types.join(', ')}})
+  order by ${orderTerms(table).join(', ')})
+  to ${quotedText(path.join(scratch, 'bare.parquet'))} (format parquet, codec zstd)`)
+process.send?.({ seconds: (performance.now() - began) / 1000 })
+db.close()
+database.close()
+await rm(scratch, { recursive: true })

@@ -1,0 +1,82 @@
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+import { layout } from '../core/warehouse/layout.ts'
+import { readManifest } from '../core/warehouse/manifest.ts'
+import { bareLine, type Bench, type Line } from './cases.ts'
+
+const table = { dataset: 'bench', name: 'large' }
+const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
+
+/** The ingest of the largest table, from its source to its last rename, against a COPY that checks nothing. */
+export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
+  const bare = await bareSeconds(environment)
+  const warehouse = await mkdtemp(path.join(folder, 'ingest-'))
+  try {
+    const { seconds, rssMaxMb } = await ingestSeconds({ ...environment, WAREHOUSE: warehouse })
+    const steps = await stepsIn(warehouse)
+    const detail = Object.entries(steps).map(([step, time]) => `${step} ${time.toFixed(1)}`)
+    const { packing = 0, proving = 0 } = steps
+    // The reference makes no download; packing goes on beside proving.
+    const withoutDownload = seconds - Math.max(0, packing - proving)
+    const told = `s of its steps: ${detail.join(', ')} (proving and packing at the same time)`
+    return [
+      bareLine(
+        'ingest without the download, to a bare COPY of the source',
+        's',
+        withoutDownload,
+        bare,
+        ['<=', 3],
+        told,
+      ),
+      bareLine('ingest with the full download, to the same', 's', seconds, bare, ['<=', 4], ''),
+      bareLine('highest RSS of the ingest', 'MB', rssMaxMb, null, ['<', 1500], ''),
+    ]
+  } finally {
+    await rm(warehouse, { recursive: true, force: true })
+  }
+}
+
+async function bareSeconds(environment: Readonly<Record<string, string>>): Promise<number> {
+  const child = fork('dist/bench/bare-copy.js', {
+    env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
+  })
+  const [told] = (await once(child, 'message')) as [{ seconds: number }]
+  await once(child, 'exit')
+  return told.seconds
+}
+
+const lookEveryMs = 100
+
+async function ingestSeconds(
+  environment: Readonly<Record<string, string>>,
+): Promise<{ seconds: number; rssMaxMb: number }> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js', 'bench/large'], {
+    env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  let rssMaxMb = 0
+  const watch = setInterval(() => {
+    void rssMaxOf(child.pid).then((mb) => (rssMaxMb = Math.max(rssMaxMb, mb)))
+  }, lookEveryMs)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  clearInterval(watch)
+  if (code !== 0) throw new Error('the table was not published')
+  return { seconds: (performance.now() - began) / 1000, rssMaxMb }
+}
+
+/** The highest so far, as Linux keeps it; 0 where there is none to read. */
+async function rssMaxOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8').catch(() => '')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+async function stepsIn(warehouse: string): Promise<Readonly<Record<string, number>>> {
+  const manifest = await readManifest(layout.pointer(warehouse, table))
+  if (manifest === null) throw new Error('nothing was published')
+  const file = path.join(layout.snapshot(warehouse, table, manifest.snapshot), layout.report)
+  return reportShape.parse(JSON.parse(await readFile(file, 'utf8'))).seconds
+}
