@@ -10,6 +10,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
 import { kindBytes, requirePacking } from './kinds.ts'
+import { requireWholeFrame } from './zstd-frame.ts'
 
 /** How a source is packed, told by the end of its name. */
 export type Packing = 'gzip' | 'zstd' | 'zip' | null
@@ -77,6 +78,7 @@ export async function membersOf(
   if (packing === 'zip') return zipMembers(file, pattern, limits)
   if (packing === null) return [{ name: file.name, read: (sink) => readThrough(file, null, sink, limits) }]
   const unpack = packing === 'gzip' ? zlib.createGunzip : zstdOf(file)
+  if (packing === 'zstd') await requireWholeFrame(file)
   return [
     { name: file.name, read: (sink) => readThrough(file, unpack({ chunkSize: chunkBytes }), sink, limits) },
   ]
