@@ -16,7 +16,7 @@ import { publish } from './publish/publish.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
-import type { PackedFile, UnpackLimits } from './source/unpack.ts'
+import type { PackedFile, UnpackLimits } from './source/member.ts'
 
 /** One table whose source is to be converted. */
 export interface Job {

@@ -17,10 +17,10 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
   'iconv-lite': ['ingest/source/decode.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts'],
-  picomatch: ['ingest/source/find.ts', 'ingest/source/unpack.ts'],
+  picomatch: ['ingest/source/find.ts', 'ingest/source/zip.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
-  yauzl: ['ingest/source/unpack.ts'],
+  yauzl: ['ingest/source/zip.ts'],
   yaml: ['core/catalog/document.ts'],
   zod: [
     'core/catalog/definition.ts',

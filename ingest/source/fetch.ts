@@ -7,7 +7,7 @@ import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { PrivateAddress, publicLookup, requirePublicLiteral } from './public-address.ts'
 import { isPartOf, nameIn, one, pauseOf, totalOf, validatorOf, wrongDigest, type Headers } from './stated.ts'
-import type { PackedFile } from './unpack.ts'
+import type { PackedFile } from './member.ts'
 
 /** What tells whether a file on the web is still the same. */
 export interface Validators {

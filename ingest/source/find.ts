@@ -5,7 +5,8 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
-import { packings, type PackedFile } from './unpack.ts'
+import type { PackedFile } from './member.ts'
+import { packings } from './unpack.ts'
 
 /** Where a file of a source lies. */
 export type Place =

@@ -13,7 +13,7 @@ import { TableFailure } from '../rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
 import { findFiles, type Place } from './find.ts'
 import { nameIn } from './stated.ts'
-import type { PackedFile } from './unpack.ts'
+import type { PackedFile } from './member.ts'
 
 /** A file of a source that lies on this machine. */
 export interface ObtainedFile {

@@ -7,7 +7,8 @@ import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
 import { decoderOf } from './decode.ts'
 import { kindBytes, requireText } from './kinds.ts'
 import { CsvScanner, type ColumnFacts } from './scan.ts'
-import { membersOf, packingOf, type Member, type PackedFile, type UnpackLimits } from './unpack.ts'
+import type { Member, PackedFile, UnpackLimits } from './member.ts'
+import { membersOf, packingOf } from './unpack.ts'
 
 /** A file of a source, read. */
 export interface ReadFile {

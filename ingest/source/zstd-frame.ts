@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { TableFailure } from '../rejects.ts'
-import type { PackedFile } from './unpack.ts'
+import type { PackedFile } from './member.ts'
 
 const magicBytes = 4
 const blockHeaderBytes = 3

@@ -14,9 +14,9 @@ import {
 } from '../../core/warehouse/manifest.ts'
 import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
-import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import type { Log } from '../http/logging.ts'
 import { blockRowsOf, rowBytesOf, rowSql } from './plan.ts'
+import { olderThan } from './older.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
@@ -36,8 +36,6 @@ export interface TableState {
   readonly fault: string | null
 }
 
-/** Older snapshots that are tried where the current one is damaged. */
-const chainMax = 100
 /** The spec's readers see a refresh within 2 s. */
 const lookEveryMs = 1000
 
@@ -211,16 +209,12 @@ export class Snapshots {
     )
   }
 
-  /**
-   * Serves the snapshot that was published before the one that cannot be: the next in the chain of manifests, or, where
-   * the pointer itself is damaged, the newest on disk that was not rolled back.
-   */
+  /** Serves the snapshot that was published before the one that cannot be. */
   async #fallBack(shelf: Shelf, from: Manifest | null): Promise<void> {
     const { table } = shelf
     shelf.current = null
     try {
-      const candidates = from === null ? this.#newestOnDisk(table) : this.#chain(table, from)
-      for await (const manifest of candidates) {
+      for await (const manifest of olderThan(this.#warehouse, table, from)) {
         try {
           await this.#take(shelf, manifest)
           this.#log.warn({ table: tableId(table), snapshot: manifest.snapshot }, 'an older snapshot serves')
@@ -234,26 +228,6 @@ export class Snapshots {
       }
     } catch (error) {
       this.#log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
-    }
-  }
-
-  async *#chain(table: Table, from: Manifest): AsyncGenerator<Manifest> {
-    let { previous } = from
-    for (let steps = 0; previous !== null && steps < chainMax; steps += 1) {
-      const manifest = await manifestOf(this.#warehouse, table, previous)
-      if (manifest === null) return
-      yield manifest
-      previous = manifest.previous
-    }
-  }
-
-  async *#newestOnDisk(table: Table): AsyncGenerator<Manifest> {
-    const withdrawn = new Set((await readWithdrawn(this.#warehouse, table)).map(({ snapshot }) => snapshot))
-    for (const id of await snapshotsOnDisk(this.#warehouse, table)) {
-      const manifest = withdrawn.has(id)
-        ? null
-        : await manifestOf(this.#warehouse, table, id).catch(() => null)
-      if (manifest !== null) yield manifest
     }
   }
 

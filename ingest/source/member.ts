@@ -1,0 +1,53 @@
+import { TableFailure } from '../rejects.ts'
+
+/** A text in a source: the file itself, or one of the files of a zip. */
+export interface Member {
+  readonly name: string
+  /**
+   * Hands the text to `sink` in chunks, then checks that it is whole.
+   *
+   * @throws TableFailure where it is damaged, or unpacks to more than it may
+   */
+  readonly read: (sink: Sink) => Promise<void>
+}
+
+export interface Sink {
+  /** Of the file as it lies there. */
+  readonly onPacked: (chunk: Buffer) => void
+  readonly onText: (chunk: Buffer) => Promise<void>
+}
+
+export interface PackedFile {
+  readonly path: string
+  /** How it is named to people. */
+  readonly name: string
+  readonly bytes: number
+}
+
+export interface UnpackLimits {
+  /** Text that a file may unpack to, in bytes. */
+  readonly unpackedBytesMax: number
+}
+
+/** CSV packs to a hundredth at the very best; beyond this a file is made to fill the disk. */
+const ratioMax = 500
+const freely = 64 * 1024 * 1024
+
+/** @throws TableFailure where a text grows past what it may, in itself or to its packed size */
+export function boundsOf(
+  file: PackedFile,
+  { unpackedBytesMax }: UnpackLimits,
+): (text: number, packed: number) => void {
+  let unpacked = 0
+  return (text, packed) => {
+    unpacked += text
+    if (unpacked > freely && unpacked > packed * ratioMax) {
+      throw new TableFailure(`${file.name} unpacks to more than ${ratioMax} times its size: refused`)
+    }
+    if (unpacked > unpackedBytesMax) {
+      throw new TableFailure(
+        `${file.name} unpacks to more than ${unpackedBytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
+      )
+    }
+  }
+}
