@@ -66,6 +66,13 @@ describe('structure', () => {
       'title\na,b',
       refused('t.csv is empty: it must at least have a header'),
     ],
+    // Files are read a MiB at a time.
+    [
+      'a line before the header that ends where a piece of the file does',
+      { skip_lines: 1 },
+      `${'t'.repeat(2 * 1024 * 1024 - 1)}\na,b\nx,1\n`,
+      rows(['x', 1]),
+    ],
     [
       'a line that starts with #',
       {},
