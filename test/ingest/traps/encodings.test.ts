@@ -26,6 +26,14 @@ const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`
 describe('encodings', () => {
   test.each<[what: string, encoding: string, content: string | Uint8Array, came: Came]>([
     ['UTF-8 with its mark', 'utf-8', '\uFEFFa,b\né😀,1\n', rows(['é😀', 1])],
+    ['a mark that begins a value', 'utf-8', 'a,b\n\uFEFFx,1\n', rows(['\uFEFFx', 1])],
+    ['a mark that begins a quoted value', 'utf-8', 'a,b\n"\uFEFFx",1\n', rows(['\uFEFFx', 1])],
+    [
+      'a mark that begins a value',
+      'utf-16le',
+      Buffer.from('a,b\n\uFEFFx,1\n', 'utf16le'),
+      rows(['\uFEFFx', 1]),
+    ],
     ['UTF-8', 'latin-1', 'a,b\nSão,1\n', isUtf8('latin-1')],
     ['UTF-8', 'windows-1252', 'a,b\nSão,1\n', isUtf8('windows-1252')],
     [
