@@ -24,7 +24,7 @@ export const namesOf = ({ columns }: Dialect): string[] =>
 // their own: comments, escapes, control characters, marks of byte order, white space that is none, other line ends.
 const units = [
   ...Array.from(
-    'aB0,;\t| :.-#^""\'\n\n\réã€日😀\u{10FFFF}\u00A0\u0085\u2028\uFEFF\uFFFD\\\u0001\u001A\v\f\u007F',
+    'aB0,;\t| :.-#^~/$""\'\n\n\réã€日😀\u{10FFFF}\u00A0\u0085\u2028\uFEFF\uFFFD\\\u0001\u001A\v\f\u007F',
   ),
   '\r\n',
   'e\u0301',
@@ -46,7 +46,27 @@ const value = fc.oneof(
 export const dialect: fc.Arbitrary<Dialect> = fc
   .record({
     columns: fc.integer({ min: 1, max: 5 }),
-    delimiter: fc.constantFrom(',', ';', '\t', '|', ' ', ':', '.', '-', '#', '^', "'"),
+    delimiter: fc.constantFrom(
+      ',',
+      ';',
+      '\t',
+      '|',
+      ' ',
+      ':',
+      '.',
+      '-',
+      '#',
+      '^',
+      "'",
+      '~',
+      '_',
+      '/',
+      '$',
+      '{',
+      '!',
+      '@',
+      '=',
+    ),
     quote: fc.constantFrom('"', '"', "'", 'none'),
   })
   .filter(({ delimiter, quote }) => delimiter !== quote)

@@ -85,6 +85,28 @@ describe('several files', () => {
       ),
     ],
     [
+      'a broken file after one with a bad row',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx\n', 'd/2.csv': 'a,b\n"x,1\n' },
+      refused(
+        'the source cannot be read as CSV; nothing was published',
+        '  1.csv, line 2: the row has 1 values, and the header 2',
+        '  2.csv, line 2: a quoted value is never closed: the file is cut off, or a quote is stray',
+      ),
+    ],
+    [
+      'a folder that a pattern fits too',
+      'd/*',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/old/0.csv': 'a,b\ny,2\n' },
+      rows(['x', 1]),
+    ],
+    [
+      'a file whose name starts with a point',
+      'd/*',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/._1.csv': '\0\0' },
+      rows(['x', 1]),
+    ],
+    [
       'names with spaces and brackets',
       'd/dados (*).csv',
       { 'd/dados (1).csv': 'a,b\nx,1\n', 'd/dados (2).csv': 'a,b\ny,2\n' },
