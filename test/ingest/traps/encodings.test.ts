@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals'
+import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+
+/** Traps in encodings: a source either loads to the rows that stand here, or is refused with these words. */
+
+const ab = ['a:string', 'b:integer']
+const notUtf8 = (byte: string): string =>
+  `the byte ${byte} is not UTF-8: declare the encoding of the source as source.encoding`
+const bytes = (...parts: (string | number[])[]): Buffer =>
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+  )
+const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
+const notIn = (byte: string, encoding: string): Came =>
+  bad(`line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding`)
+const half = (unit: string): Came => bad(`line 2: half of a character (${unit}) is not UTF-16`)
+const isUtf8 = (encoding: string): Came =>
+  refused(`t.csv is declared ${encoding}, and all of it is UTF-8: declare utf-8 as source.encoding`)
+const isUtf16 = refused('t.csv is UTF-16 text: declare utf-16 as source.encoding')
+const noMark = refused('t.csv has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding')
+const cutOff = refused('t.csv ends within a character of UTF-16: it is cut off')
+
+// Files are read a MiB at a time, which ends within one of these characters in any encoding.
+const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`
+
+describe('encodings', () => {
+  test.each<[what: string, encoding: string, content: string | Uint8Array, came: Came]>([
+    ['UTF-8 with its mark', 'utf-8', '\uFEFFa,b\né😀,1\n', rows(['é😀', 1])],
+    ['a mark that begins a value', 'utf-8', 'a,b\n\uFEFFx,1\n', rows(['\uFEFFx', 1])],
+    ['a mark that begins a quoted value', 'utf-8', 'a,b\n"\uFEFFx",1\n', rows(['\uFEFFx', 1])],
+    [
+      'a mark that begins a value',
+      'utf-16le',
+      Buffer.from('a,b\n\uFEFFx,1\n', 'utf16le'),
+      rows(['\uFEFFx', 1]),
+    ],
+    ['UTF-8', 'latin-1', 'a,b\nSão,1\n', isUtf8('latin-1')],
+    ['UTF-8', 'windows-1252', 'a,b\nSão,1\n', isUtf8('windows-1252')],
+    [
+      'UTF-8 with its mark',
+      'latin-1',
+      '\uFEFFa,b\nx,1\n',
+      refused('t.csv is UTF-8 text: declare utf-8 as source.encoding'),
+    ],
+    ['UTF-8', 'utf-16', 'a,b\nSão,1\n', noMark],
+    ['ASCII', 'latin-1', 'a,b\nSao,1\n', rows(['Sao', 1])],
+    [
+      'ASCII',
+      'utf-16le',
+      'a,b\nx,1\n',
+      misfit(
+        `the column "a" is missing; the column "b" is missing; the column "${Buffer.from('a,b\nx,1\n').toString('utf16le')}" is not a field of d/t`,
+      ),
+    ],
+    [
+      'every character',
+      'latin-1',
+      bytes(
+        'a,b\n',
+        Array.from({ length: 96 }, (_, at) => 0xa0 + at),
+        ',1\n',
+      ),
+      rows([Array.from({ length: 96 }, (_, at) => String.fromCharCode(0xa0 + at)).join(''), 1]),
+    ],
+    ['a cut character that is one in Latin-1', 'latin-1', bytes('a,b\nx', [0xc3], ',1\n'), rows(['xÃ', 1])],
+    [
+      'what Windows added',
+      'windows-1252',
+      bytes('a,b\n', [0x80, 0x82, 0x85, 0x8a, 0x8c, 0x91, 0x92, 0x93, 0x94, 0x96, 0x97, 0x99, 0x9f], ',1\n'),
+      rows(['€‚…ŠŒ‘’“”–—™Ÿ', 1]),
+    ],
+    ...[0x80, 0x85, 0x92, 0x96, 0x9f].map((byte): [string, string, Buffer, Came] => [
+      `what Windows added (${byte})`,
+      'latin-1',
+      bytes('a,b\nx', [byte], ',1\n'),
+      notIn(`0x${byte.toString(16)}`, 'latin-1'),
+    ]),
+    ...[0x81, 0x8d, 0x8f, 0x90, 0x9d].map((byte): [string, string, Buffer, Came] => [
+      `what Windows left out (${byte})`,
+      'windows-1252',
+      bytes('a,b\nx', [byte], ',1\n'),
+      notIn(`0x${byte.toString(16)}`, 'windows-1252'),
+    ]),
+    ['a byte that is none', 'utf-8', bytes('a,b\nx', [0xff], ',1\n'), bad(`line 2: ${notUtf8('0xff')}`)],
+    ['a character cut off', 'utf-8', bytes('a,b\nx,1\ny', [0xe2, 0x82]), bad(`line 3: ${notUtf8('0xe2')}`)],
+    ['a surrogate', 'utf-8', bytes('a,b\nx', [0xed, 0xa0, 0x80], ',1\n'), bad(`line 2: ${notUtf8('0xed')}`)],
+    [
+      'more bytes than a character takes',
+      'utf-8',
+      bytes('a,b\nx', [0xc0, 0xaf], ',1\n'),
+      bad(`line 2: ${notUtf8('0xc0')}`),
+    ],
+    [
+      'beyond the last character',
+      'utf-8',
+      bytes('a,b\nx', [0xf4, 0x90, 0x80, 0x80], ',1\n'),
+      bad(`line 2: ${notUtf8('0xf4')}`),
+    ],
+    ['a bad byte in the header', 'utf-8', bytes('a', [0xe3], ',b\nx,1\n'), broken(1, notUtf8('0xe3'))],
+    ['UTF-16LE with its mark', 'utf-16', Buffer.from('\uFEFFa,b\né😀,1\n', 'utf16le'), rows(['é😀', 1])],
+    ['UTF-16BE with its mark', 'utf-16', utf16be('\uFEFFa,b\né😀,1\n'), rows(['é😀', 1])],
+    ['UTF-16LE with its mark', 'utf-16le', Buffer.from('\uFEFFa,b\nx,1\n', 'utf16le'), rows(['x', 1])],
+    ['UTF-16LE with its mark', 'utf-16be', Buffer.from('\uFEFFa,b\nx,1\n', 'utf16le'), isUtf16],
+    ['UTF-16LE with its mark', 'utf-8', Buffer.from('\uFEFFa,b\nx,1\n', 'utf16le'), isUtf16],
+    ['UTF-16LE', 'utf-16le', Buffer.from('a,b\né😀,1\n', 'utf16le'), rows(['é😀', 1])],
+    ['UTF-16BE', 'utf-16be', utf16be('a,b\né😀,1\n'), rows(['é😀', 1])],
+    ['UTF-16LE', 'utf-16', Buffer.from('a,b\nx,1\n', 'utf16le'), noMark],
+    [
+      'UTF-16LE',
+      'utf-8',
+      Buffer.from('a,b\nx,1\n', 'utf16le'),
+      broken(1, 'a NUL byte: this is not a text file, or it is damaged'),
+    ],
+    ['half a pair', 'utf-16le', Buffer.from('a,b\nx\uD83D,1\n', 'utf16le'), half('0xd83d')],
+    ['the other half', 'utf-16be', utf16be('a,b\nx\uDE00y,1\n'), half('0xde00')],
+    ['half a pair at the end', 'utf-16le', Buffer.from('a,b\nx,1\uD83D', 'utf16le'), half('0xd83d')],
+    ['half a pair at the end', 'utf-16be', utf16be('a,b\nx,1\uD83D'), half('0xd83d')],
+    [
+      'pairs cut by the end of a chunk',
+      'utf-16le',
+      Buffer.from(long, 'utf16le'),
+      rows(['😀'.repeat(300_000), 1]),
+    ],
+    ['pairs cut by the end of a chunk', 'utf-16be', utf16be(long), rows(['😀'.repeat(300_000), 1])],
+    ['characters cut by the end of a chunk', 'utf-8', long, rows(['😀'.repeat(300_000), 1])],
+    ['characters cut by the end of a chunk', 'windows-1252', long.slice(1), isUtf8('windows-1252')],
+    ['an odd length', 'utf-16le', Buffer.from('a,b\nx,1\n', 'utf16le').subarray(0, -1), cutOff],
+    ['one byte', 'utf-16', Buffer.from([0xff]), cutOff],
+    [
+      'a mark alone',
+      'utf-16',
+      Buffer.from('\uFEFF', 'utf16le'),
+      refused('t.csv is empty: it must at least have a header'),
+    ],
+  ])('%s as %s', async (_what, encoding, content, came) => {
+    await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)
+  })
+})

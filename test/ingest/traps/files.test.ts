@@ -1,0 +1,329 @@
+import zlib, { gzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { outcomeLines } from '../../../ingest/report.ts'
+import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { workshop } from '../../support/workshop.ts'
+import { zipOf } from '../../support/zip.ts'
+
+/** Traps in several files and in packings. */
+
+const ab = ['a:string', 'b:integer']
+const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
+
+describe('several files', () => {
+  test.each<[what: string, files: string | string[], contents: Record<string, string>, came: Came]>([
+    [
+      'by a pattern, in the order of their names',
+      'd/*.csv',
+      { 'd/2.csv': 'a,b\ny,2\n', 'd/10.csv': 'a,b\nx,1', 'd/3.txt': 'a,b\nz,3\n' },
+      {
+        rows: [
+          ['x', 1],
+          ['y', 2],
+        ],
+        told: ['  warning: the last line of 10.csv is not ended: see that it is not cut off'],
+      },
+    ],
+    [
+      'by a list, in its order',
+      ['d/z.csv', 'd/a.csv'],
+      { 'd/a.csv': 'a,b\ny,2\n', 'd/z.csv': 'a,b\r\nx,1\r\n' },
+      rows(['x', 1], ['y', 2]),
+    ],
+    [
+      'one of them a header alone',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\n', 'd/2.csv': 'a,b\nx,1\n' },
+      rows(['x', 1]),
+    ],
+    [
+      'one of them empty',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': '' },
+      refused('2.csv is empty: it must at least have a header'),
+    ],
+    [
+      'columns in another order in one',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'b,a\n1,x\n' },
+      refused('the header of 2.csv differs from that of 1.csv: column 1 is "b", and there "a"'),
+    ],
+    [
+      'a column more in one',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a,b,c\nx,1,2\n' },
+      refused('the header of 2.csv differs from that of 1.csv: column 3 is "c", and there null'),
+    ],
+    [
+      'a column less in one',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a\nx\n' },
+      refused('the header of 2.csv differs from that of 1.csv: column 2 is null, and there "b"'),
+    ],
+    [
+      'a bad value, whose file is named',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a,b\ny,2\nz,?\n' },
+      bad(`2.csv, line 3, field "b": "?" ${notInteger}`),
+    ],
+    [
+      'a short row, whose file is named',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx\n', 'd/2.csv': 'a,b\ny\n' },
+      bad(
+        '1.csv, line 2: the row has 1 values, and the header 2',
+        '2.csv, line 2: the row has 1 values, and the header 2',
+      ),
+    ],
+    [
+      'an open quote in the first does not reach the second',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\n"x,1\n', 'd/2.csv': 'a,b\ny",2\n' },
+      refused(
+        'the source cannot be read as CSV; nothing was published',
+        '  1.csv, line 2: a quoted value is never closed: the file is cut off, or a quote is stray',
+      ),
+    ],
+    [
+      'a broken file after one with a bad row',
+      'd/*.csv',
+      { 'd/1.csv': 'a,b\nx\n', 'd/2.csv': 'a,b\n"x,1\n' },
+      refused(
+        'the source cannot be read as CSV; nothing was published',
+        '  1.csv, line 2: the row has 1 values, and the header 2',
+        '  2.csv, line 2: a quoted value is never closed: the file is cut off, or a quote is stray',
+      ),
+    ],
+    [
+      'a folder that a pattern fits too',
+      'd/*',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/old/0.csv': 'a,b\ny,2\n' },
+      rows(['x', 1]),
+    ],
+    [
+      'a file whose name starts with a point',
+      'd/*',
+      { 'd/1.csv': 'a,b\nx,1\n', 'd/._1.csv': '\0\0' },
+      rows(['x', 1]),
+    ],
+    [
+      'names with spaces and brackets',
+      'd/dados (*).csv',
+      { 'd/dados (1).csv': 'a,b\nx,1\n', 'd/dados (2).csv': 'a,b\ny,2\n' },
+      rows(['x', 1], ['y', 2]),
+    ],
+    [
+      'names with square brackets',
+      'd/*[1].csv',
+      { 'd/x[1].csv': 'a,b\nx,1\n', 'd/x1.csv': 'a,b\ny,2\n' },
+      rows(['x', 1]),
+    ],
+  ])('%s', async (_what, files, contents, came) => {
+    await expect(whatCame({ fields: ab, source: { files } }, contents)).resolves.toEqual(came)
+  })
+
+  test.each<[what: string, files: string[]]>([
+    ['the last one named', ['d/1.csv', 'd/2.csv']],
+    ['the first one named', ['d/2.csv', 'd/1.csv']],
+    ['all of a pattern', ['d/1.csv', 'd/x*.csv']],
+  ])('one that is gone is not left out in silence: %s', async (_what, files) => {
+    const shop = await workshop(declared({ fields: ab, source: { files } }), { 'd/1.csv': 'a,b\nx,1\n' })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
+    expect(outcomeLines(outcome)[0]).toMatch(/gone|there is no/)
+  })
+
+  test('headers that differ only in where a line feed stands', async () => {
+    const came = await whatCame(
+      { fields: ['a:string', 'b:string'], source: { files: 'd/*.csv', rename: { 'p\nq': 'a', r: 'b' } } },
+      { 'd/1.csv': '"p\nq",r\nx,1\n', 'd/2.csv': 'p,"q\nr"\ny,2\n' },
+    )
+    expect(came).toEqual(
+      refused('the header of 2.csv differs from that of 1.csv: column 1 is "p", and there "p\\nq"'),
+    )
+  })
+})
+
+const one = { name: 't.csv', content: 'a,b\nx,1\n' }
+const two = { name: 'in/u.csv', content: 'a,b\ny,2\n' }
+const text = Buffer.from('a,b\nx,1\n')
+const damaged = (name: string, why: string): Came =>
+  refused(`${name} is damaged or cut off (${why}): fetch it again`)
+const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: Buffer) => Buffer }
+
+describe('packings', () => {
+  test.each<[what: string, name: string, content: Uint8Array, source: object, came: Came]>([
+    ['gz', 'd/t.csv.gz', gzipSync(text), {}, rows(['x', 1])],
+    [
+      'gz cut off',
+      'd/t.csv.gz',
+      gzipSync(text).subarray(0, -4),
+      {},
+      damaged('t.csv.gz', 'unexpected end of file'),
+    ],
+    [
+      'gz with more after it',
+      'd/t.csv.gz',
+      Buffer.concat([gzipSync(text), Buffer.from('z,3\n')]),
+      {},
+      damaged('t.csv.gz', 'incorrect header check'),
+    ],
+    [
+      'gz with more after padding',
+      'd/t.csv.gz',
+      Buffer.concat([gzipSync(text), Buffer.from('\0\0z,3\n')]),
+      {},
+      refused('t.csv.gz holds more after the end of its packed data: pack it anew'),
+    ],
+    [
+      'gz of nothing',
+      'd/t.csv.gz',
+      gzipSync(''),
+      {},
+      refused('t.csv.gz is empty: it must at least have a header'),
+    ],
+    [
+      'gz of gz',
+      'd/t.csv.gz',
+      gzipSync(gzipSync(text)),
+      {},
+      refused('t.csv.gz is a gzip file: let its name end in .gz'),
+    ],
+    ['gz named csv', 'd/t.csv', gzipSync(text), {}, refused('t.csv is a gzip file: let its name end in .gz')],
+    [
+      'csv named gz',
+      'd/t.csv.gz',
+      text,
+      {},
+      refused('t.csv.gz is not a gzip file, as its name says: it starts with "a,b\\nx,1\\n"'),
+    ],
+    [
+      'no bytes named gz',
+      'd/t.csv.gz',
+      Buffer.alloc(0),
+      {},
+      refused('t.csv.gz is not a gzip file, as its name says: it is empty'),
+    ],
+    ['zip with one file', 'd/t.csv.zip', zipOf(one), {}, rows(['x', 1])],
+    [
+      'zip with one CSV and a note',
+      'd/t.csv.zip',
+      zipOf(one, { name: 'leia-me.pdf', content: '%PDF' }),
+      {},
+      rows(['x', 1]),
+    ],
+    [
+      'zip with several',
+      'd/t.csv.zip',
+      zipOf(two, one),
+      {},
+      refused('t.csv.zip holds several files (in/u.csv, t.csv): declare source.member to say which to read'),
+    ],
+    ['zip with several, one named', 'd/t.csv.zip', zipOf(two, one), { member: 't.csv' }, rows(['x', 1])],
+    [
+      'zip with several, one named in its folder',
+      'd/t.csv.zip',
+      zipOf(two, one),
+      { member: 'in/u.csv' },
+      rows(['y', 2]),
+    ],
+    [
+      'zip with several, by a pattern',
+      'd/t.csv.zip',
+      zipOf(one, two),
+      { member: '*.csv' },
+      rows(['y', 2], ['x', 1]),
+    ],
+    [
+      'zip without the one named',
+      'd/t.csv.zip',
+      zipOf(one, two),
+      { member: 'v*.csv' },
+      refused('t.csv.zip holds no v*.csv, but: in/u.csv, t.csv'),
+    ],
+    [
+      'zip with another header in one',
+      'd/t.csv.zip',
+      zipOf(one, { ...two, content: 'b,a\n1,x\n' }),
+      { member: '*.csv' },
+      refused(
+        'the header of t.csv.zip/t.csv differs from that of t.csv.zip/in/u.csv: column 1 is "a", and there "b"',
+      ),
+    ],
+    [
+      'zip with a wrong check sum',
+      'd/t.csv.zip',
+      zipOf({ ...one, crc: 1 }),
+      {},
+      damaged('t.csv.zip', 't.csv has another check sum than it was packed with'),
+    ],
+    [
+      'zip that is encrypted',
+      'd/t.csv.zip',
+      zipOf({ ...one, isEncrypted: true }),
+      {},
+      refused('t.csv.zip/t.csv is encrypted: unpack it'),
+    ],
+    [
+      'zip cut off',
+      'd/t.csv.zip',
+      zipOf(one).subarray(0, -30),
+      {},
+      damaged(
+        't.csv.zip',
+        'End of central directory record signature not found. Either not a zip file, or file is truncated.',
+      ),
+    ],
+    [
+      'zip of a gz',
+      'd/t.csv.zip',
+      zipOf({ name: 't.csv', content: gzipSync(text) }),
+      {},
+      refused('t.csv.zip/t.csv is a gzip file: let its name end in .gz'),
+    ],
+    [
+      'zip that climbs out of its folder',
+      'd/t.csv.zip',
+      zipOf({ ...one, name: '../t.csv' }),
+      {},
+      damaged('t.csv.zip', 'invalid relative path: ../t.csv'),
+    ],
+    [
+      'xlsx named zip',
+      'd/t.csv.zip',
+      zipOf({ name: '[Content_Types].xml', content: '<' }, { name: 'xl/workbook.xml', content: '<' }),
+      {},
+      refused('t.csv.zip holds no .csv file, but: [Content_Types].xml, xl/workbook.xml'),
+    ],
+    [
+      'xlsx named csv',
+      'd/t.csv',
+      zipOf({ name: 'xl/workbook.xml', content: '<' }),
+      {},
+      refused('t.csv is a zip or xlsx file: let its name end in .zip, or export the sheet as CSV'),
+    ],
+    ...(zstdCompressSync === undefined
+      ? [
+          [
+            'zst on a Node that has none',
+            'd/t.csv.zst',
+            Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+            {},
+            refused(
+              `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
+            ),
+          ] as [string, string, Buffer, object, Came],
+        ]
+      : [
+          ['zst', 'd/t.csv.zst', zstdCompressSync(text), {}, rows(['x', 1])] as [
+            string,
+            string,
+            Buffer,
+            object,
+            Came,
+          ],
+        ]),
+  ])('%s', async (_what, name, content, source, came) => {
+    await expect(whatCame({ fields: ab, source }, { [name]: content })).resolves.toEqual(came)
+  })
+})

@@ -1,0 +1,229 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { outcomeLines } from '../../../ingest/report.ts'
+import { declared, misfit, refused, rows, whatCame, type Declaration } from '../../support/declared.ts'
+import { workshop } from '../../support/workshop.ts'
+
+/** What masks hide is written nowhere, and rejects that are allowed are told. */
+
+const ab = ['a:string', 'b:integer']
+const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
+
+const masked: Declaration = { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:string'] }
+const notCpf =
+  'a CPF (11 digits, or 000.000.000-00), nor one that is hidden already, nor a CNPJ; it is not shown here'
+
+/** Every byte below a folder, unpacked where it is packed. */
+async function everythingIn(folder: string): Promise<string> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  const contents = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map(async (file) => {
+        const content = await readFile(path.join(file.parentPath, file.name))
+        return `${file.name}\n${(file.name.endsWith('.gz') ? gunzipSync(content) : content).toString('latin1')}`
+      }),
+  )
+  return contents.join('\n')
+}
+
+describe('masks', () => {
+  test('hide what is personal and leave what is not', async () => {
+    const content =
+      'b,cpf\n1,123.456.789-01\n2,12345678901\n3,***456789**\n4,***.456.789-**\n5,12.345.678/0001-95\n' +
+      '6,12345678000195\n7,\n8,"12345678901"\n9,#NULO\n'
+    await expect(whatCame({ ...masked, source: { nulls: ['', '#NULO'] } }, content)).resolves.toEqual(
+      rows(
+        ...[
+          '***456789**',
+          '***456789**',
+          '***456789**',
+          '***.456.789-**',
+          '12.345.678/0001-95',
+          '12345678000195',
+          null,
+          '***456789**',
+          null,
+        ].map((cpf, index) => [cpf, String(index + 1)]),
+      ),
+    )
+  })
+
+  const secret = '9876543210'
+  test.each<[what: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
+    [
+      '10 digits',
+      'd/t.csv',
+      `cpf,b\n${secret},x\n`,
+      [
+        'a row is not what the catalog declares; nothing was published',
+        `  line 2: the value of "cpf" is not ${notCpf}`,
+      ],
+    ],
+    [
+      'a space after it',
+      'd/t.csv',
+      `cpf,b\n${secret}9 ,x\n`,
+      [
+        'a row is not what the catalog declares; nothing was published',
+        `  line 2: the value of "cpf" is not ${notCpf}`,
+      ],
+    ],
+    [
+      'a row too long',
+      'd/t.csv',
+      `cpf,b\n${secret}9,x,y\n`,
+      [
+        'a row is not what the catalog declares; nothing was published',
+        '  line 2: the row has 3 values, and the header 2',
+      ],
+    ],
+    [
+      'a quote inside',
+      'd/t.csv',
+      `cpf,b\n${secret}9",x\n`,
+      [
+        'the source cannot be read as CSV; nothing was published',
+        '  line 2: a quote stands inside a value that does not start with one',
+      ],
+    ],
+    [
+      'a bad value beside it',
+      'd/t.csv',
+      `cpf,b\n${secret}9,x\n`,
+      [
+        'a row is not what the catalog declares; nothing was published',
+        `  line 2, field "b": "x" ${notInteger}`,
+      ],
+      { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:integer'] },
+    ],
+  ])('and what they do not know is shown nowhere: %s', async (_what, name, content, told, also = {}) => {
+    const shop = await workshop(declared({ ...masked, ...also }), { [name]: content })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'failed') throw new Error('expected a failure')
+    const lines = outcomeLines(outcome).slice(0, -1)
+    expect(lines).toEqual([`d/t: FAILED, ${told[0] ?? ''}`, ...told.slice(1)])
+    const found = await everythingIn(shop.warehouse)
+    expect(found).toContain('"problem"')
+    expect(found).not.toContain(secret)
+  })
+
+  // Here the text of rows gets into the sentence that tells what is wrong.
+  test.each<[what: string, contents: Record<string, string>, source?: object]>([
+    ['no header line', { 'd/t.csv': `${secret}9,x\n` }],
+    ['no header line, and one column', { 'd/t.csv': `x;${secret}9\n` }],
+    [
+      'no header line in the second file',
+      { 'd/1.csv': 'cpf,b\n,x\n', 'd/2.csv': `${secret}9,y\n` },
+      { files: 'd/*.csv' },
+    ],
+    ['a file that is not packed', { 'd/t.csv.gz': `cpf\n${secret}9,x\n` }],
+  ])('nor is a whole number in a sentence: %s', async (_what, contents, source = {}) => {
+    const shop = await workshop(declared({ ...masked, source }), contents)
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'failed') throw new Error('expected a failure')
+    expect(outcomeLines(outcome).join('\n')).not.toContain(secret)
+    expect(await everythingIn(shop.warehouse)).not.toContain(secret)
+  })
+
+  test('nothing of a whole number is in what is published, nor in its report', async () => {
+    const content = `cpf,b\n${secret}9,x\n${secret},y\n,z\n`
+    const shop = await workshop(declared({ ...masked, max_rejects: 1 }), { 'd/t.csv': content })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error('expected it to be published')
+    const { rows_in, rows_out, rejected_rows, first_rejects } = outcome.report
+    expect({ rows_in, rows_out, rejected_rows, first_rejects }).toEqual({
+      rows_in: 3,
+      rows_out: 2,
+      rejected_rows: 1,
+      first_rejects: [{ line: 3, field: null, text: null, reason: `the value of "cpf" is not ${notCpf}` }],
+    })
+    const found = await everythingIn(shop.warehouse)
+    expect(found).toContain('***654321**')
+    expect(found).not.toContain(secret)
+  })
+
+  test('a constant is hidden too', async () => {
+    await expect(
+      whatCame({ ...masked, source: { constants: { cpf: `${secret}9` } } }, 'b\nx\n'),
+    ).resolves.toEqual(rows(['***654321**', 'x']))
+  })
+})
+
+describe('rejects that are allowed', () => {
+  const content = 'a,b\nx,1\ny,?\nz\nv,2\nw,!\n'
+  const rejects = [
+    { line: 4, field: null, text: 'z', reason: 'the row has 1 values, and the header 2' },
+    { line: 3, field: 'b', text: '?', reason: notInteger },
+    { line: 6, field: 'b', text: '!', reason: notInteger },
+  ]
+
+  test('are left out and told', async () => {
+    const shop = await workshop(declared({ fields: ab, max_rejects: 3 }), { 'd/t.csv': content })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error('expected it to be published')
+    const { rows_in, rows_out, rejected_rows, first_rejects } = outcome.report
+    expect({ rows_in, rows_out, rejected_rows, first_rejects }).toEqual({
+      rows_in: 5,
+      rows_out: 2,
+      rejected_rows: 3,
+      first_rejects: rejects,
+    })
+    await expect(whatCame({ fields: ab, max_rejects: 3 }, content)).resolves.toEqual({
+      rows: [
+        ['x', 1],
+        ['v', 2],
+      ],
+      told: [
+        '  3 rows were left out, as the catalog allows:',
+        '  line 4: the row has 1 values, and the header 2',
+        `  line 3, field "b": "?" ${notInteger}`,
+        `  line 6, field "b": "!" ${notInteger}`,
+      ],
+    })
+  })
+
+  test('are too many, and the report has them all', async () => {
+    const shop = await workshop(declared({ fields: ab, max_rejects: 2 }), { 'd/t.csv': content })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'failed') throw new Error('expected a failure')
+    expect(JSON.parse(await readFile(outcome.report, 'utf8'))).toEqual({
+      dataset: 'd',
+      table: 't',
+      at: '2026-01-02T03:04:05.678Z',
+      problem: '3 rows are not what the catalog declares, and the catalog allows 2; nothing was published',
+      rejects: 3,
+      first_rejects: rejects,
+    })
+  })
+
+  test('do not cover a broken structure', async () => {
+    await expect(whatCame({ fields: ab, max_rejects: 9 }, 'a,b\nx\ny",1\nz,2\n')).resolves.toEqual(
+      refused(
+        'the source cannot be read as CSV; nothing was published',
+        '  line 2: the row has 1 values, and the header 2',
+        '  line 3: a quote stands inside a value that does not start with one',
+      ),
+    )
+  })
+
+  test('do not cover a header', async () => {
+    await expect(whatCame({ fields: ab, max_rejects: 9 }, 'a\nx\n')).resolves.toEqual(
+      misfit('the column "b" is missing'),
+    )
+  })
+
+  test('count rows, not values', async () => {
+    const declaration = { fields: ['a:integer', 'b:integer'], max_rejects: 1 }
+    await expect(whatCame(declaration, 'a,b\n?,!\n1,2\n')).resolves.toEqual({
+      rows: [[1, 2]],
+      told: [
+        '  1 rows were left out, as the catalog allows:',
+        `  line 2, field "a": "?" ${notInteger}`,
+        `  line 2, field "b": "!" ${notInteger}`,
+      ],
+    })
+  })
+})

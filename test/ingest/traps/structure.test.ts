@@ -1,0 +1,222 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  bad,
+  broken,
+  misfit,
+  refused,
+  rows,
+  unended,
+  whatCame,
+  type Came,
+  type Declaration,
+} from '../../support/declared.ts'
+
+/** Traps in the structure of a file: a source either loads to the rows that stand here, or is refused with these words. */
+
+const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
+const ab = ['a:string', 'b:integer']
+const loneReturn =
+  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted'
+const quoteInside = 'a quote stands inside a value that does not start with one'
+
+describe('structure', () => {
+  test.each<
+    [what: string, source: object, content: string | Uint8Array, came: Came, fields?: Declaration['fields']]
+  >([
+    ['a header in another order', {}, 'b,a\n1,x\n', rows(['x', 1])],
+    ['no header line', { header: ['b', 'a'] }, '1,x\n2,y\n', rows(['x', 1], ['y', 2])],
+    [
+      'no header line, and none declared',
+      {},
+      'x,1\n',
+      misfit(
+        'the column "a" is missing; the column "b" is missing; the column "x" is not a field of d/t (did you mean "a"?); the column "1" is not a field of d/t (did you mean "a"?)',
+      ),
+    ],
+    [
+      'a header where none is declared',
+      { header: ['a', 'b'] },
+      'a,b\nx,1\n',
+      bad(`line 1, field "b": "b" ${notInteger}`),
+    ],
+    ['lines before the header', { skip_lines: 2 }, 'Title "of, it\n\na,b\nx,1\n', rows(['x', 1])],
+    [
+      'lines before the header, not declared',
+      {},
+      'Title\na,b\nx,1\n',
+      misfit(
+        'the column "a" is missing; the column "b" is missing; the column "Title" is not a field of d/t',
+      ),
+    ],
+    [
+      'lines before the first row, no header line',
+      { skip_lines: 1, header: ['a', 'b'] },
+      '--\nx,1\n',
+      rows(['x', 1]),
+    ],
+    [
+      'fewer lines than are to be skipped',
+      { skip_lines: 3 },
+      'a,b\nx,1\n',
+      refused('t.csv is empty: it must at least have a header'),
+    ],
+    [
+      'fewer lines than are to be skipped, the last not ended',
+      { skip_lines: 3 },
+      'title\na,b',
+      refused('t.csv is empty: it must at least have a header'),
+    ],
+    // Files are read a MiB at a time.
+    [
+      'a line before the header that ends where a piece of the file does',
+      { skip_lines: 1 },
+      `${'t'.repeat(2 * 1024 * 1024 - 1)}\na,b\nx,1\n`,
+      rows(['x', 1]),
+    ],
+    [
+      'a line that starts with #',
+      {},
+      'a,b\n#x,1\n# not a comment\n',
+      bad('line 3: the row has 1 values, and the header 2'),
+    ],
+    ['a delimiter at the end of each line', { ignore: [''] }, 'a,b,\nx,1,\n', rows(['x', 1])],
+    [
+      'a delimiter at the end of each line, not declared',
+      {},
+      'a,b,\nx,1,\n',
+      misfit('the column "" is not a field of d/t (did you mean "a"?)'),
+    ],
+    [
+      'a delimiter at the end of rows alone',
+      {},
+      'a,b\nx,1,\n',
+      bad('line 2: the row has 3 values, and the header 2'),
+    ],
+    ['blank lines', {}, '\n\na,b\n\r\nx,1\n\n\n', rows(['x', 1])],
+    ['a line of spaces', {}, 'a,b\n  \nx,1\n', bad('line 2: the row has 1 values, and the header 2')],
+    ['a space before a quote', {}, 'a,b\n "x",1\n', broken(2, quoteInside)],
+    ['a space before a quote with a comma', {}, 'a,b\n1, "x,y"\n', broken(2, quoteInside)],
+    ['a space after a quote', {}, 'a,b\n"x" ,1\n', broken(2, 'text follows the closing quote of a value')],
+    ['a lone CR', {}, 'a,b\nx\ry,1\n', broken(2, loneReturn)],
+    ['CR as line ends', {}, 'a,b\rx,1\r', broken(1, loneReturn)],
+    ['CRCRLF', {}, 'a,b\r\r\nx,1\r\r\n', broken(1, loneReturn)],
+    ['CRLF and LF in turn', {}, 'a,b\r\nx,1\ny,2\r\n"z\r\n",3\n', rows(['x', 1], ['y', 2], ['z\r\n', 3])],
+    ['CR inside of quotes', {}, 'a,b\n"x\r\ry",1\n', rows(['x\r\ry', 1])],
+    ['no line feed at the end', {}, 'a,b\nx,1', unended('t.csv', ['x', 1])],
+    ['a header alone that is not ended', {}, 'a,b', unended('t.csv')],
+    ['a header alone', {}, 'a,b\r\n', rows()],
+    ['no bytes', {}, '', refused('t.csv is empty: it must at least have a header')],
+    ['a byte order mark alone', {}, '\uFEFF', refused('t.csv is empty: it must at least have a header')],
+    ['no bytes, no header line', { header: ['a', 'b'] }, '', rows()],
+    [
+      'a page',
+      {},
+      '<!DOCTYPE html>\n<html><body>404</body></html>\n',
+      refused('t.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself'),
+    ],
+    [
+      'a page after blank lines',
+      {},
+      '\n\n  <HTML>\n',
+      refused('t.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself'),
+    ],
+    ['NUL', {}, 'a,b\nx\0,1\n', bad('line 2: a NUL byte: this is not a text file, or it is damaged')],
+    [
+      'NUL in the header',
+      {},
+      'a\0,b\nx,1\n',
+      broken(1, 'a NUL byte: this is not a text file, or it is damaged'),
+    ],
+    [
+      'a tail of NULs',
+      {},
+      `a,b\nx,1\n${'\0'.repeat(3)}`,
+      bad('line 3: a NUL byte: this is not a text file, or it is damaged'),
+    ],
+    ['Ctrl-Z at the end', {}, 'a,b\nx,1\n\u001A', bad('line 3: the row has 1 values, and the header 2')],
+    [
+      'a row longer than 8 MB',
+      {},
+      `a,b\n"${'x'.repeat(9 * 1024 * 1024)}",1\n`,
+      broken(2, 'the row is longer than 8388608 bytes: a quote is stray'),
+    ],
+    [
+      'a row of almost 8 MB',
+      {},
+      `a,b\n"${'é'.repeat(4 * 1024 * 1024 - 8)}",1\n`,
+      rows(['é'.repeat(4 * 1024 * 1024 - 8), 1]),
+    ],
+    [
+      'a backslash before a quote',
+      {},
+      'a,b\n"x\\"y",1\n',
+      broken(2, 'text follows the closing quote of a value'),
+    ],
+    [
+      'a quote that is never closed',
+      {},
+      'a,b\nx,1\n"y,2\nz,3\n',
+      broken(3, 'a quoted value is never closed: the file is cut off, or a quote is stray'),
+    ],
+    ['a quote inside', {}, 'a,b\n5" disk,1\n', broken(2, quoteInside)],
+    ['single quotes', { quote: "'" }, "a,b\n'x,''y''\n\"z\"',1\n", rows(['x,\'y\'\n"z"', 1])],
+    ['double quotes where single ones are declared', { quote: "'" }, 'a,b\n"x",1\n', rows(['"x"', 1])],
+    [
+      'no quotes',
+      { quote: 'none' },
+      'a,b\n5" disk,1\n"x,2\n""",3\n',
+      rows(['5" disk', 1], ['"x', 2], ['"""', 3]),
+    ],
+    [
+      'no quotes, and a delimiter in what looks quoted',
+      { quote: 'none' },
+      'a,b\n"x,y",1\n',
+      bad('line 2: the row has 3 values, and the header 2'),
+    ],
+    ['semicolons', { delimiter: ';' }, 'a;b\nx,y;1\n"z;";2\n', rows(['x,y', 1], ['z;', 2])],
+    [
+      'semicolons, not declared',
+      {},
+      'a;b\nx;1\n',
+      misfit(
+        'the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t',
+        ';',
+      ),
+    ],
+    ['tabs', { delimiter: '\t' }, 'a\tb\nx y\t1\n\t2\n', rows(['x y', 1], [null, 2])],
+    ['spaces', { delimiter: ' ' }, 'a b\nx 1\n"y z" 2\n 3\n', rows(['x', 1], ['y z', 2], [null, 3])],
+    ['bars', { delimiter: '|' }, 'a|b\nx|1\n', rows(['x', 1])],
+    ['renamed columns', { rename: { 'Município ': 'a', B: 'b' } }, '"Município ",B\nx,1\n', rows(['x', 1])],
+    ['ignored columns', { ignore: ['c', 'd'] }, 'c,a,d,b\n9,x,"8\n",1\n', rows(['x', 1])],
+    ['an ignored column twice', { ignore: ['c'] }, 'c,a,c,b\n9,x,8,1\n', rows(['x', 1])],
+    ['a constant', { constants: { a: 'AC' } }, 'b\n1\n2\n', rows(['AC', 1], ['AC', 2])],
+    [
+      'a constant in the dialect of the source',
+      { constants: { b: '1,50' }, decimal: ',' },
+      'a\nx\n',
+      rows(['x', 1.5]),
+      ['a:string', 'b:decimal:6:2'],
+    ],
+    [
+      'a constant that is not of its type',
+      { constants: { b: '1.5' } },
+      'a\nx\n',
+      bad(`line 2, field "b": "1.5" ${notInteger}`),
+    ],
+    [
+      'a constant that is a column too',
+      { constants: { b: '1' } },
+      'a,b\nx,2\n',
+      misfit('the column "b" is not a field of d/t (did you mean "a"?)'),
+    ],
+    ['a column twice', {}, 'a,b,a\nx,1,y\n', misfit('the column "a" is there twice')],
+    [
+      'a column that differs in case',
+      {},
+      'A,b\nx,1\n',
+      misfit('the column "a" is missing; the column "A" is not a field of d/t (did you mean "a"?)'),
+    ],
+  ])('%s', async (_what, source, content, came, fields = ab) => {
+    await expect(whatCame({ fields, source }, content)).resolves.toEqual(came)
+  })
+})

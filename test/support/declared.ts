@@ -1,0 +1,121 @@
+import { parseCatalog } from '../../core/catalog/load.ts'
+import type { Catalog } from '../../core/catalog/catalog.ts'
+import type { IngestOptions } from '../../ingest/ingest.ts'
+import { outcomeLines } from '../../ingest/report.ts'
+import { getPage, serve } from './service.ts'
+import { workshop } from './workshop.ts'
+
+/** What the catalog says of a table whose source is under test. */
+export interface Declaration {
+  readonly name?: string
+  /** `name:type`, `name:decimal:precision:scale`, or the field as the catalog has it. */
+  readonly fields: readonly (string | object)[]
+  readonly source?: object
+  readonly max_rejects?: number
+}
+
+/** A catalog of one dataset `d` whose tables (`t` where not named) keep the order of their sources. */
+export function declared(...tables: readonly Declaration[]): Catalog {
+  const party = { name: 'N', url: 'https://example.org/' }
+  const definition = {
+    title: 'T',
+    limits: { rows: [], catalog: [] },
+    families: { v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true } },
+    datasets: [
+      {
+        slug: 'd',
+        name: 'D',
+        description: 'D',
+        author: party,
+        source: party,
+        license: party,
+        code_url: 'https://example.org/',
+        listed_in: ['v1'],
+        collected_at: '2020-01-01',
+        links: [],
+        tables: tables.map((table) => ({
+          name: 't',
+          order: [],
+          ...table,
+          fields: table.fields.map(fieldOf),
+        })),
+      },
+    ],
+  }
+  return parseCatalog(JSON.stringify(definition), 'declared.yaml')
+}
+
+function fieldOf(field: string | object): object {
+  if (typeof field === 'object') return field
+  const [name, type, precision, scale] = field.split(':')
+  return { name, type, ...(scale !== undefined && { precision: Number(precision), scale: Number(scale) }) }
+}
+
+/** What came of a table: its rows, values in the order of the fields, or why there are none, as a person is told. */
+export type Came =
+  | { readonly rows: readonly unknown[][]; readonly told: readonly string[] }
+  | { readonly refused: readonly string[] }
+
+/**
+ * Ingests one table and reads all its rows through the API.
+ *
+ * @param files name under SOURCES -> bytes; a text alone is `d/t.csv`
+ */
+export async function whatCame(
+  declaration: Declaration,
+  files: string | Uint8Array | Readonly<Record<string, string | Uint8Array>>,
+  options: Partial<IngestOptions> = {},
+): Promise<Came> {
+  const catalog = declared(declaration)
+  const isOne = typeof files === 'string' || files instanceof Uint8Array
+  const shop = await workshop(catalog, isOne ? { 'd/t.csv': files } : files)
+  const [outcome] = await shop.ingest(options)
+  if (outcome?.status === 'failed') return { refused: withoutTable(outcomeLines(outcome).slice(0, -1)) }
+  if (outcome?.status !== 'published')
+    throw new Error(`neither published nor refused: ${String(outcome?.status)}`)
+  const service = await serve(shop)
+  const { results, count } = await getPage(service.app, '/api/v1/dataset/d/t/data/?page_size=10000')
+  await service.close()
+  const names = outcome.table.fields.map(({ name }) => name)
+  const rows = results.map((row) => names.map((name) => row[name]))
+  if (count !== rows.length) throw new Error(`${count} rows are counted, and ${rows.length} are there`)
+  return { rows, told: outcomeLines(outcome).slice(1) }
+}
+
+function withoutTable([first = '', ...rest]: readonly string[]): string[] {
+  return [first.replace('d/t: FAILED, ', ''), ...rest]
+}
+
+/** Rows that came without a word about them. */
+export const rows = (...found: readonly unknown[][]): Came => ({ rows: found, told: [] })
+
+/** A reason for the source as a whole. */
+export const refused = (...lines: readonly string[]): Came => ({ refused: lines })
+
+/** A source whose structure is broken at a line. */
+export const broken = (line: number, reason: string): Came =>
+  refused('the source cannot be read as CSV; nothing was published', `  line ${line}: ${reason}`)
+
+/** A source of which some rows are bad, each told in a line. */
+export const bad = (...lines: readonly string[]): Came =>
+  refused(
+    `${lines.length === 1 ? 'a row is' : `${lines.length} rows are`} not what the catalog declares; nothing was published`,
+    ...lines.map((line) => `  ${line}`),
+  )
+
+/** A source whose header is another. */
+export const misfit = (problems: string, delimiter?: string): Came =>
+  refused(
+    `the header does not fit: ${problems}. ${
+      delimiter === undefined
+        ? ''
+        : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
+    }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ` +
+      '--accept-drift publishes without what is missing or not a field',
+  )
+
+/** Rows of which the last is not ended, which a person is told of. */
+export const unended = (file: string, ...found: readonly unknown[][]): Came => ({
+  rows: found,
+  told: [`  warning: the last line of ${file} is not ended: see that it is not cut off`],
+})
