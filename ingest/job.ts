@@ -15,7 +15,7 @@ import { label, nameSnapshot } from './publish/label.ts'
 import { publish } from './publish/publish.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
-import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
+import { hidesText, readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
 
 /** One table whose source is to be converted. */
@@ -168,7 +168,13 @@ async function requireFewRejects(
       : await readSource(files, { table, progress, limits, target: null, locate: records })
   const bad = values.map(({ record, field, text, reason }): Reject => {
     const { file = '', line = 0 } = located?.lines.get(record) ?? {}
-    return { ...(read.files.length > 1 && { file }), line, field, text, reason }
+    return {
+      ...(read.files.length > 1 && { file }),
+      line,
+      field,
+      text: hidesText(table) ? null : text,
+      reason,
+    }
   })
   const rejects = [...read.rejects, ...bad].slice(0, rejectsKeptMax)
   const rows = badRows + read.rejectedRows

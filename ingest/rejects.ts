@@ -35,6 +35,7 @@ export function rejectLine({ file, line, field, text, reason }: Reject): string 
   const place = file === undefined ? `line ${line}` : `${file}, line ${line}`
   const where = field === null ? place : `${place}, field "${field}"`
   // Of a whole row the text is for the report.
+  if (field !== null && text === null) return `${where}: the value ${reason}`
   return text === null || field === null
     ? `${where}: ${reason}`
     : `${where}: ${JSON.stringify(shortened(text))} ${reason}`

@@ -17,7 +17,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
   'iconv-lite': ['ingest/source/decode.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts'],
-  picomatch: ['ingest/source/find.ts', 'ingest/source/zip.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],

@@ -62,6 +62,12 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   checkFilters(table, path, known, report)
   checkSearch(table, path, fields, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
+  for (const [index, field] of fields) {
+    const constants = entries(at(table, 'source'), 'constants').map(([name]) => name)
+    if (at(field, 'mask') !== undefined && constants.includes(String(at(field, 'name')))) {
+      report([...path, 'fields', index, 'mask'], 'a constant cannot be masked: write it as it is to be shown')
+    }
+  }
 }
 
 function checkOrder(table: unknown, path: Path, known: readonly string[], report: Report): void {

@@ -49,7 +49,7 @@ export function plainSql({ table, columns, hasBreaks, scratch }: Work, isInOrder
   const { delimiter, quote } = table.source
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
   return `read_csv(${quotedText(plainFile(scratch))},
-    auto_detect = false, header = false, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
+    auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
     parallel = ${!isInOrder && !hasBreaks}, max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
     columns = {${names.join(', ')}})`

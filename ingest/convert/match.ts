@@ -25,6 +25,7 @@ export interface Match {
  * @throws TableFailure naming every name that does not match
  */
 export function matchHeader(table: Table, header: readonly string[], acceptsDrift: boolean): Match {
+  const isHidden = table.fields.some(({ mask }) => mask !== null)
   const { rename, ignore, constants, delimiter } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const read = table.fields.map(({ name }) => name).filter((name) => !constants.has(name))
@@ -39,9 +40,13 @@ export function matchHeader(table: Table, header: readonly string[], acceptsDrif
   const faults = [...repeated].map((name) => `the column ${shown(name)} is there twice`)
   const drift = [
     ...missing.map((name) => `the column ${shown(name)} is missing`),
-    ...unknown.map(
-      (name) => `the column ${shown(name)} is not a field of ${tableId(table)}${didYouMean(name, read)}`,
-    ),
+    ...unknown.map((name, index) => {
+      // A first row in place of the header holds values, which are not to be shown where some are to be hidden.
+      if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
+      // Looking for near names takes time, which a header of garbage must not cost.
+      const hint = index < problemsShown ? didYouMean(name, read) : ''
+      return `the column ${shown(name)} is not a field of ${tableId(table)}${hint}`
+    }),
   ]
   const problems = acceptsDrift && missing.length < read.length ? faults : [...faults, ...drift]
   if (problems.length > 0) throw new TableFailure(misfit(problems, header, delimiter))

@@ -118,7 +118,9 @@ function utf16(encoding: Encoding, name: string): Decoder {
       end: () => {
         if (bytes % 2 !== 0)
           throw new TableFailure(`${name} ends within a character of UTF-16: it is cut off`)
-        return bytesOf(half, loneSurrogate, () => half.charCodeAt(0))
+        // It may hold back half of a pair.
+        const rest = half + (decoder?.end() ?? '')
+        return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))
       },
     },
     '\uFEFF',

@@ -1,11 +1,12 @@
+import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import picomatch from 'picomatch'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
 import type { PackedFile } from './member.ts'
+import { matches } from './pattern.ts'
 import { packings } from './unpack.ts'
 
 /** Where a file of a source lies. */
@@ -81,12 +82,10 @@ async function named(sources: string, file: string): Promise<Place[]> {
 }
 
 async function matchingFiles(pattern: string): Promise<string[]> {
-  const [folder, matches] = [path.dirname(pattern), picomatch(path.basename(pattern))]
-  const names = await readdir(folder).catch(orNone<string[]>([]))
-  return names
-    .filter((name) => matches(name))
-    .toSorted()
-    .map((name) => path.join(folder, name))
+  const [folder, name] = [path.dirname(pattern), path.basename(pattern)]
+  const entries = await readdir(folder, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
+  const files = entries.filter((entry) => !entry.isDirectory() && matches(name, entry.name))
+  return files.map((entry) => path.join(folder, entry.name)).toSorted()
 }
 
 async function fileAt(file: string): Promise<PackedFile[]> {

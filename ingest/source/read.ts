@@ -59,6 +59,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
   const files: ReadFile[] = []
   let [packed, text] = [0, 0]
   let writing: Promise<unknown> | undefined
+  let hasHead = false
   const output = target === null ? null : await open(target, 'w')
   try {
     for (const source of sources) {
@@ -69,11 +70,14 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
         scans.push(scan)
         const { scanner, decode } = scan
         const take = async (records: Buffer): Promise<void> => {
-          requireStructure(scan)
-          requireSameHeader(scan, scans[0])
+          requireStructure(scans)
+          requireSameHeader(scan, scans[0], hidesText(table))
           // One write behind, so that the disk works while the next records are read.
           await writing
-          if (records.length > 0) writing = output?.writeFile(records)
+          const head = scan === scans[0] && !hasHead ? headOf(scanner, table) : null
+          hasHead ||= head !== null
+          const bytes = head === null ? records : Buffer.concat([head, records])
+          if (bytes.length > 0) writing = output?.writeFile(bytes)
         }
         const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
         await member.read({
@@ -90,7 +94,6 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
           },
         })
         await take(Buffer.concat([scanner.push(decode.end()), scanner.end()]))
-        requireStructure(scan)
         if (scanner.header === null)
           throw new TableFailure(`${member.name} is empty: it must at least have a header`)
       }
@@ -152,27 +155,44 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   }
 }
 
+/** A first line for the plain form, since its reader takes U+FEFF at the start of a file for a mark, not a value. */
+function headOf({ header }: CsvScanner, { source }: Table): Buffer | null {
+  return header === null
+    ? null
+    : Buffer.from(`${header.map((_, index) => `c${index}`).join(source.delimiter)}\n`)
+}
+
 /** @throws TableFailure with all rejects so far where nothing more can be read */
-function requireStructure({ scanner, file, isOneOfSeveral }: Scan): void {
-  if (!scanner.stopped) return
-  const rejects = scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject))
+function requireStructure(scans: readonly Scan[]): void {
+  if (scans.at(-1)?.scanner.stopped !== true) return
+  const rows = scans.reduce((sum, { scanner }) => sum + scanner.rejectedRows, 1)
+  throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), rows)
+}
+
+function rejectsIn(scans: readonly Scan[]): Reject[] {
+  const all = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
+    scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
+  )
+  return all.slice(0, rejectsKeptMax)
+}
+
+function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {
+  const [found, wanted] = [scan.scanner.header, first?.scanner.header]
+  if (found === null || !wanted || scan === first) return
+  if (JSON.stringify(found) === JSON.stringify(wanted)) return
+  const at = found.findIndex((name, index) => name !== wanted[index])
+  const column = at === -1 ? found.length : at
+  const name = (names: readonly string[]): string =>
+    isHidden ? 'another' : JSON.stringify(names[column] ?? null)
   throw new TableFailure(
-    'the source cannot be read as CSV; nothing was published',
-    rejects,
-    scanner.rejectedRows + 1,
+    `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
+      `${name(found)}${isHidden ? '' : `, and there ${name(wanted)}`}`,
   )
 }
 
-function requireSameHeader(scan: Scan, first: Scan | undefined): void {
-  const [found, wanted] = [scan.scanner.header, first?.scanner.header]
-  if (found === null || !wanted || scan === first) return
-  if (found.join('\n') === wanted.join('\n')) return
-  const at = found.findIndex((name, index) => name !== wanted[index])
-  const column = at === -1 ? found.length : at
-  throw new TableFailure(
-    `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
-      `${JSON.stringify(found[column] ?? null)}, and there ${JSON.stringify(wanted[column] ?? null)}`,
-  )
+/** Whether what the source says may be shown in messages: where values are to be hidden, nothing else may tell them. */
+export function hidesText({ fields }: Table): boolean {
+  return fields.some(({ mask }) => mask !== null)
 }
 
 function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource {
@@ -188,15 +208,12 @@ function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource 
     filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
     bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
   }))
-  const rejects = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
-    scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
-  )
   return {
     header: scanners[0]?.header ?? [],
     columns,
     records: sum(({ records }) => records),
     rejectedRows: sum(({ rejectedRows }) => rejectedRows),
-    rejects: rejects.slice(0, rejectsKeptMax),
+    rejects: rejectsIn(scans),
     blankLines: sum(({ blankLines }) => blankLines),
     hasBreaks: scanners.some(({ hasBreaks }) => hasBreaks),
     unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),

@@ -107,12 +107,13 @@ export class CsvScanner {
   /** The next bytes of the source, in UTF-8 -> the records that they complete. */
   push(chunk: Buffer): Buffer {
     const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#rest = nothing
     return this.#scan(this.#skip === 0 ? data : this.#skipLines(data), false)
   }
 
   /** No more bytes -> the last record. */
   end(): Buffer {
-    if (this.#rest.length === 0) return nothing
+    if (this.#rest.length === 0 || this.#skip > 0) return nothing
     this.endsWithLineFeed = false
     if (this.#rest.at(-1) === CR) {
       const lines = this.#rest.filter((byte) => byte === LF).length

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import picomatch from 'picomatch'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
 import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
+import { matches } from './pattern.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 
@@ -32,12 +32,12 @@ export async function zipMembers(
 }
 
 function isText({ fileName }: Entry): boolean {
-  return /\.(csv|txt|tsv)$/i.test(fileName)
+  // What macOS adds to its zips has the same endings.
+  return /\.(csv|txt|tsv)$/i.test(fileName) && !/(^|\/)(\.|__MACOSX\/)/.test(fileName)
 }
 
 function matching(pattern: string): (entry: Entry) => boolean {
-  const matches = picomatch(pattern, { dot: true })
-  return ({ fileName }) => matches(fileName) || matches(path.basename(fileName))
+  return ({ fileName }) => matches(pattern, fileName) || matches(pattern, path.posix.basename(fileName))
 }
 
 async function entriesOf(file: PackedFile): Promise<Entry[]> {

@@ -9,6 +9,7 @@ describe('settings', () => {
       publicUrl: new URL('http://localhost:8000'),
       catalog: './catalog.yaml',
       sources: './sources',
+      scrubMs: 86_400_000,
       unpackedBytesMax: 100_000_000_000,
       warehouse: './warehouse',
       logLevel: 'info',

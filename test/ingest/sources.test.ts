@@ -237,11 +237,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       packed.map((byte, at) => (at === packed.length - 6 ? byte ^ 1 : byte)),
       /t\.csv\.gz is damaged or cut off \(incorrect .* check\)/,
     ],
-    [
-      'that is none',
-      Buffer.from('a,b\nx,1\n'),
-      /t\.csv\.gz is not a gzip file, as its name says: it starts with "a,b\\nx,1\\n"/,
-    ],
+    ['that is none', Buffer.from('a,b\nx,1\n'), /t\.csv\.gz is not a gzip file, as its name says$/m],
     [
       'that fills the disk',
       gzipSync(Buffer.from('a,b\n'.repeat(20 * 1024 * 1024))),

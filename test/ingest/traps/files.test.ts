@@ -190,13 +190,7 @@ describe('packings', () => {
       refused('t.csv.gz is a gzip file: let its name end in .gz'),
     ],
     ['gz named csv', 'd/t.csv', gzipSync(text), {}, refused('t.csv is a gzip file: let its name end in .gz')],
-    [
-      'csv named gz',
-      'd/t.csv.gz',
-      text,
-      {},
-      refused('t.csv.gz is not a gzip file, as its name says: it starts with "a,b\\nx,1\\n"'),
-    ],
+    ['csv named gz', 'd/t.csv.gz', text, {}, refused('t.csv.gz is not a gzip file, as its name says')],
     [
       'no bytes named gz',
       'd/t.csv.gz',

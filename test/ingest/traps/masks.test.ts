@@ -145,10 +145,11 @@ describe('masks', () => {
     expect(found).not.toContain(secret)
   })
 
-  test('a constant is hidden too', async () => {
-    await expect(
-      whatCame({ ...masked, source: { constants: { cpf: `${secret}9` } } }, 'b\nx\n'),
-    ).resolves.toEqual(rows(['***654321**', 'x']))
+  test('a constant is not hidden, so the catalog does not take one', async () => {
+    const constant = { ...masked, source: { constants: { cpf: `${secret}9` } } }
+    await expect(whatCame(constant, 'b\nx\n')).rejects.toThrow(
+      'a constant cannot be masked: write it as it is to be shown',
+    )
   })
 })
 
