@@ -46,7 +46,10 @@ export async function writeViews(
     const db = await database.connect()
     try {
       await db.rows(`set variable ${baseVariable} = ${quotedText(warehouse)}`)
+      // Together, since each commit waits for the disk.
+      await db.rows('begin')
       for (const published of tables) await writeView(db, published, base)
+      await db.rows('commit')
       await db.rows('checkpoint')
     } finally {
       db.close()

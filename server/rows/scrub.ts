@@ -46,7 +46,7 @@ export class Scrub {
 /** SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
 async function slowHash(file: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes, signal })) {
+  for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {
     hash.update(chunk as Buffer)
     const pauseMs = (1000 * (chunk as Buffer).length) / bytesPerSecondMax
     await wait(pauseMs, undefined, { signal, ref: false })

@@ -44,6 +44,7 @@ describe('headers', () => {
     expect(others).toEqual({
       'acervo-count': '3',
       'acervo-notice': 'Use sparingly.',
+      link: '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
       'acervo-snapshot': expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.stringContaining('Acervo-Snapshot'),
@@ -232,7 +233,7 @@ describe('sparing use', () => {
       type: 'urn:acervo:problem:too-many-requests',
       status: 429,
       detail:
-        'At most 2 requests in 1m are allowed here; try again in 60 s. For a complete dataset, download its files through the links of its dataset page.',
+        'At most 2 requests in 1m are allowed here; try again in 60 s. All rows are in one file: http://localhost:8000/files/d/t.csv.gz.',
     })
     await ask(rows, '192.0.2.2').expect(200)
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)

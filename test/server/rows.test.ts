@@ -1,4 +1,4 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, jest, test } from '@jest/globals'
@@ -222,22 +222,28 @@ describe('a refresh', () => {
 
   test.each<[what: string, change: (manifest: string) => string]>([
     ['cut off', (text) => text.slice(0, 100)],
-    ['of an unknown format', (text) => text.replace('"format": 1', '"format": 2')],
+    ['of an unknown format', (text) => text.replace('"format": 2', '"format": 3')],
     ['whose parts leave a gap', (text) => text.replace('"firstRow": 2', '"firstRow": 3')],
     ['whose parts do not add up', (text) => text.replace('"rows": 3,', '"rows": 4,')],
     ['that leads out of its folder', (text) => text.replace('part-00000', '../part-00000')],
-  ])('with a manifest %s is refused', async (_what, change) => {
+    ['of another date', (text) => text.replace('"import_date": "2026', '"import_date": "2027')],
+  ])('with a manifest %s is refused; the newest whole snapshot on disk serves', async (_what, change) => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
     await shop.ingest({ partRows: 2 })
-    const pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
+    const home = path.join(shop.warehouse, 'd', 't')
+    const pointer = path.join(home, 'current.json')
     const text = await readFile(pointer, 'utf8')
     expect(change(text)).not.toBe(text)
     await writeFile(pointer, change(text))
-    const { app, logged } = await serve(shop)
+    const whole = await serve(shop)
+    expect((await getPage(whole.app, address)).count).toBe(3)
+    expect(whole.logged()).toContain('current.json is damaged or of an unknown format')
+    const id = (await readdir(home)).find((name) => name.startsWith('2026')) ?? ''
+    await rm(path.join(home, id, 'part-00000.parquet'))
+    const { app } = await serve(shop)
     await request(app).get(address).expect(503)
-    expect(logged()).toContain('current.json is damaged or of an unknown format')
   })
 
   test('in which a bit flipped is refused', async () => {

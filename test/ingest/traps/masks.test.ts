@@ -95,7 +95,7 @@ describe('masks', () => {
       `cpf,b\n${secret}9,x\n`,
       [
         'a row is not what the catalog declares; nothing was published',
-        `  line 2, field "b": "x" ${notInteger}`,
+        `  line 2, field "b": the value ${notInteger}`,
       ],
       { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:integer'] },
     ],
