@@ -162,7 +162,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       scratch: path.join(scratch, 'spill'),
       folders: [scratch],
     })
-    const [db, second] = [await work.connect({ progress: true }), await work.connect()]
+    const db = await work.connect({ progress: true })
     try {
       return await convertAndPublish({
         table,
@@ -175,7 +175,6 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         previous: (isDamaged ? manifest?.previous : manifest?.snapshot) ?? null,
         scratch,
         db,
-        second,
         progress,
         partRows,
         acceptsDrift,
@@ -183,7 +182,6 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       })
     } finally {
       db.close()
-      second.close()
       work.close()
     }
   })

@@ -34,8 +34,6 @@ export interface Job {
   /** Folder of this job alone, on the file system of the warehouse. */
   readonly scratch: string
   readonly db: Connection
-  /** For what runs at the same time. */
-  readonly second: Connection
   readonly progress: Progress
   readonly partRows: number
   readonly acceptsDrift: boolean
@@ -48,20 +46,8 @@ export interface Job {
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
-  const {
-    table,
-    dataset,
-    files,
-    warehouse,
-    scratch,
-    db,
-    second,
-    progress,
-    partRows,
-    acceptsDrift,
-    current,
-    now,
-  } = job
+  const { table, dataset, files, warehouse, scratch, db, progress, partRows, acceptsDrift, current, now } =
+    job
   const steps = stopwatch(job)
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
@@ -85,20 +71,8 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
     () => writeParts(work, folder, staged.goodRows, partRows, progress),
     'own',
   )
-  // Packing keeps one core busy, proving and profiling the other.
-  const packed = steps.time(
-    'packing',
-    () => writeDownload({ ...work, db: second }, folder, parts, progress),
-    'own',
-  )
-  const proved = steps.time('proving', async () => {
-    await provePublished(work, folder, parts, staged)
-    return profile(work, folder, parts)
-  })
-  // Both have ended before anything is thrown: no statement may run when the database is closed.
-  await Promise.allSettled([proved, packed])
-  await packed
-  const profiles = await proved
+  await steps.time('proving', () => provePublished(work, folder, parts, staged))
+  const profiles = await steps.time('profiling', () => profile(work, folder, parts))
 
   const before =
     current === null ? null : await readBefore(layout.snapshot(warehouse, table, current.snapshot))
@@ -109,6 +83,7 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
       `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
     )
   }
+  await steps.time('packing', () => writeDownload(work, folder, parts, progress), 'own')
   const sources = read.files.map(job.identify)
   const labelled = {
     dataset,

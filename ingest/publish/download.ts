@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { layout } from '../../core/warehouse/layout.ts'
@@ -14,9 +15,12 @@ import { LF } from '../source/record.ts'
 const gzipLevel = 4
 const chunkBytes = 1024 * 1024
 
+/** Parts in work at the same time: one is written out by DuckDB while others are packed, each by a thread. */
+const atOnceMax = 3
+
 /**
- * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "".
- * While one part is packed the next is written out.
+ * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "". Each part is
+ * a gzip member of its own, so that several are packed at the same time.
  *
  * @throws TableFailure where it has other lines than the parts have rows and line feeds in values
  */
@@ -28,32 +32,74 @@ export async function writeDownload(
 ): Promise<void> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   let [lines, done] = [0, 0]
-  async function* texts(): AsyncGenerator<Buffer> {
-    let next = renderPart(work, folder, parts, 0)
-    for (const index of parts.length === 0 ? [0] : parts.keys()) {
-      const file = await next
-      next = index + 1 < parts.length ? renderPart(work, folder, parts, index + 1) : Promise.resolve(file)
-      // Awaited in the next round; a fault until then must not count as unheard.
-      next.catch(() => undefined)
-      for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {
-        lines += lineFeeds(chunk as Buffer)
+  async function* members(): AsyncGenerator<Buffer> {
+    for await (const piece of packedInOrder(work, folder, parts)) {
+      for await (const chunk of createReadStream(piece.file, { highWaterMark: chunkBytes }))
         yield chunk as Buffer
-      }
-      await rm(file)
-      done += parts[index]?.rows ?? 0
+      await rm(piece.file)
+      lines += piece.lines
+      done += piece.rows
       progress.advance({ fraction: done / Math.max(1, rows), rows: done })
     }
   }
-  const target = path.join(folder, layout.download(work.table))
-  // What waits is packed by another thread while the next is read.
-  const waiting = { writableHighWaterMark: 8 * chunkBytes, readableHighWaterMark: chunkBytes }
-  const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes, ...waiting })
-  await pipeline(texts, gzip, createWriteStream(target))
+  await pipeline(members, createWriteStream(path.join(folder, layout.download(work.table))))
   const expected = rows + (await breaksIn(work, folder, parts))
   if (lines === expected) return
   throw new TableFailure(
     `the proof of the download failed: it has ${lines} lines, and ${expected} are due; nothing was published`,
   )
+}
+
+/** A part as a gzip member. */
+interface Piece {
+  readonly file: string
+  readonly rows: number
+  readonly lines: number
+}
+
+async function* packedInOrder(
+  work: Work,
+  folder: string,
+  parts: readonly WrittenPart[],
+): AsyncGenerator<Piece> {
+  const waiting: Promise<Piece>[] = []
+  const count = Math.max(1, parts.length)
+  let lastRendering: Promise<unknown> = Promise.resolve()
+  try {
+    for (let next = 0, taken = 0; taken < count; taken += 1) {
+      for (; next < count && waiting.length < atOnceMax; next += 1) {
+        const index = next
+        // One after the other, since the connection runs one statement at a time.
+        const rendering = lastRendering.then(() => renderPart(work, folder, parts, index))
+        lastRendering = rendering.catch(() => undefined)
+        const packing = rendering.then(packPiece)
+        // Awaited in its turn; a fault until then must not count as unheard.
+        packing.catch(() => undefined)
+        waiting.push(packing)
+      }
+      const piece = waiting.shift()
+      if (piece !== undefined) yield await piece
+    }
+  } finally {
+    // Nothing may be at work any more when the database is closed and the folder removed.
+    await Promise.allSettled([lastRendering, ...waiting])
+  }
+}
+
+async function packPiece({ file, rows }: { file: string; rows: number }): Promise<Piece> {
+  let lines = 0
+  const count = new Transform({
+    highWaterMark: chunkBytes,
+    transform: (chunk: Buffer, _encoding, done) => {
+      lines += lineFeeds(chunk)
+      done(null, chunk)
+    },
+  })
+  const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes })
+  const input = createReadStream(file, { highWaterMark: chunkBytes })
+  await pipeline(input, count, gzip, createWriteStream(`${file}.gz`))
+  await rm(file)
+  return { file: `${file}.gz`, rows, lines }
 }
 
 /** Line feeds in the header and in values. */
@@ -83,7 +129,7 @@ async function renderPart(
   folder: string,
   parts: readonly WrittenPart[],
   index: number,
-): Promise<string> {
+): Promise<{ file: string; rows: number }> {
   const file = path.join(work.scratch, `download-${index}.csv`)
   const part = parts[index]
   const columns = work.fields.map(({ field }) => {
@@ -98,5 +144,5 @@ async function renderPart(
   await work.db
     .rows(`copy (${select}) to ${quotedText(file)} (format csv, header ${index === 0}, delimiter ',',
     quote '"', escape '"', nullstr '')`)
-  return file
+  return { file, rows: part?.rows ?? 0 }
 }
