@@ -174,6 +174,20 @@ describe('a server in trouble', () => {
     )
   })
 
+  const says: { readonly nothing: Act } = { nothing: () => undefined }
+
+  test('that falls silent is asked again, for the rest', async () => {
+    const stuck: Act = (_request, response) => {
+      response.writeHead(200, { 'content-length': csv.length, etag: '"1"' })
+      response.write(csv.slice(0, 100))
+    }
+    const web = await startWeb({ [at]: [says.nothing, stuck, rest(csv, { etag: '"1"' })] })
+    const shop = await webShop(web)
+    await expect(shop.run({ silenceMs: 300 })).resolves.toBe('published')
+    await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
+    expect(web.asked).toEqual([at, at, `${at} range: bytes=100- if-range: "1"`])
+  })
+
   test('that is slow but steady is waited for', async () => {
     const shop = await webShop(await startWeb({ [at]: slow(csv, 500, 25) }))
     await expect(shop.run()).resolves.toBe('published')

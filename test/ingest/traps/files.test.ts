@@ -1,4 +1,4 @@
-import zlib, { gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
@@ -149,7 +149,6 @@ const two = { name: 'in/u.csv', content: 'a,b\ny,2\n' }
 const text = Buffer.from('a,b\nx,1\n')
 const damaged = (name: string, why: string): Came =>
   refused(`${name} is damaged or cut off (${why}): fetch it again`)
-const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: Buffer) => Buffer }
 
 describe('packings', () => {
   test.each<[what: string, name: string, content: Uint8Array, source: object, came: Came]>([
@@ -296,27 +295,6 @@ describe('packings', () => {
       {},
       refused('t.csv is a zip or xlsx file: let its name end in .zip, or export the sheet as CSV'),
     ],
-    ...(zstdCompressSync === undefined
-      ? [
-          [
-            'zst on a Node that has none',
-            'd/t.csv.zst',
-            Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
-            {},
-            refused(
-              `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
-            ),
-          ] as [string, string, Buffer, object, Came],
-        ]
-      : [
-          ['zst', 'd/t.csv.zst', zstdCompressSync(text), {}, rows(['x', 1])] as [
-            string,
-            string,
-            Buffer,
-            object,
-            Came,
-          ],
-        ]),
   ])('%s', async (_what, name, content, source, came) => {
     await expect(whatCame({ fields: ab, source }, { [name]: content })).resolves.toEqual(came)
   })

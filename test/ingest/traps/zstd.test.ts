@@ -1,0 +1,60 @@
+import zlib from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { refused, rows, whatCame, type Came } from '../../support/declared.ts'
+
+/** Node has zstd since 22.15; before, files of it are refused. */
+const { zstdCompressSync, constants } = zlib as unknown as {
+  zstdCompressSync?: (bytes: Buffer, options?: object) => Buffer
+  constants: Readonly<Record<string, number>>
+}
+const fields = ['a:string', 'b:integer']
+const came = (content: Uint8Array): Promise<Came> => whatCame({ fields }, { 'd/t.csv.zst': content })
+
+const describeWithout = zstdCompressSync === undefined ? describe : describe.skip
+describeWithout('a zstd file where Node has none', () => {
+  test('is refused, with what to do', async () => {
+    await expect(came(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))).resolves.toEqual(
+      refused(
+        `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
+      ),
+    )
+  })
+})
+
+const describeWith = zstdCompressSync === undefined ? describe.skip : describe
+describeWith('a zstd file', () => {
+  const lines = Array.from({ length: 3000 }, (_, n) => `x${(n * 7919) % 1000},${n}\n`)
+  const text = Buffer.from(`a,b\n${lines.join('')}`)
+  const checked = { params: { [constants['ZSTD_c_checksumFlag'] ?? 201]: 1 } }
+  const whole = zstdCompressSync?.(text, checked) ?? Buffer.alloc(0)
+  const cutOff = refused('t.csv.zst is damaged or cut off: fetch it again')
+  const more = refused('t.csv.zst holds more after its first zstd frame: pack it anew as one')
+
+  test('that is whole loads', async () => {
+    const expected = rows(
+      ...lines.map((line): [string, number] => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
+    )
+    await expect(came(whole)).resolves.toEqual(expected)
+  })
+
+  test.each<[what: string, content: Uint8Array, told: Came]>([
+    ['cut in half', whole.subarray(0, whole.length / 2), cutOff],
+    ['without its last byte', whole.subarray(0, -1), cutOff],
+    ['with something after it', Buffer.concat([whole, Buffer.from('x')]), more],
+    ['of two frames', Buffer.concat([whole, whole]), more],
+    [
+      'without a check sum',
+      zstdCompressSync?.(text) ?? whole,
+      refused('t.csv.zst has no check sum, so damage could not be seen: pack it with zstd --check'),
+    ],
+  ])('%s is refused', async (_what, content, told) => {
+    await expect(came(content)).resolves.toEqual(told)
+  })
+
+  test('with a flipped bit is refused, wherever it is', async () => {
+    for (let at = 4; at < whole.length; at += Math.ceil(whole.length / 60)) {
+      const flipped = whole.map((byte, index) => (index === at ? byte ^ 4 : byte))
+      expect(Object.keys(await came(flipped))).toEqual(['refused'])
+    }
+  }, 60_000)
+})
