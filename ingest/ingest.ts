@@ -5,8 +5,9 @@ import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../core/errors.ts'
 import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
-import { layout } from '../core/warehouse/layout.ts'
+import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { filesOf, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
+import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
@@ -15,7 +16,7 @@ import type { Progress } from './progress.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
-import { inScratch, sweep } from './publish/scratch.ts'
+import { inScratch, sweepDrafts, sweepScratch } from './publish/scratch.ts'
 import { TableFailure } from './rejects.ts'
 import { clearFailure, writeFailure, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
@@ -60,7 +61,7 @@ const silenceMsDefault = 30_000
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
   try {
     await mkdir(options.warehouse, { recursive: true })
-    await sweep(options.warehouse)
+    await sweepScratch(options.warehouse)
   } catch (cause) {
     throw new StartError(`the warehouse ${options.warehouse} cannot be written: ${messageOf(cause)}`, {
       cause,
@@ -87,18 +88,39 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
   const progress = options.progress(table)
   try {
     return await withTable(options.warehouse, table, async () => {
-      const outcome = await ingestTable(table, options, progress)
+      await sweepDrafts(layout.table(options.warehouse, table))
+      const outcome = await ingestOrFail(table, options, progress)
       if (options.retention !== undefined && 'manifest' in outcome) {
-        await removeGarbage(options.warehouse, table, outcome.manifest, options.now(), options.retention)
+        await removeGarbage(
+          options.warehouse,
+          table,
+          outcome.manifest,
+          options.now(),
+          options.retention,
+        ).catch(
+          // What is published is published.
+          (error: unknown) =>
+            progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
+        )
       }
       return outcome
     })
   } catch (error) {
     const failure = asFailure(error, options.memoryBytes)
-    return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
+    return { status: 'failed', table, failure, report: 'none, nothing was looked at' }
   } finally {
     // Before the outcome is told, so that it does not stand behind the line that renews itself.
     progress.end()
+  }
+}
+
+/** Under the lock of the table, so that no other job's report is written over. */
+async function ingestOrFail(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
+  try {
+    return await ingestTable(table, options, progress)
+  } catch (error) {
+    const failure = asFailure(error, options.memoryBytes)
+    return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
   }
 }
 
@@ -152,9 +174,12 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(warehouse, table)) {
-      if (withdrawn.definition === definition && (await areSums(withdrawn.sources, obtained))) {
-        return { status: 'held', table, withdrawn: withdrawn.snapshot }
-      }
+      if (withdrawn.definition !== definition || !(await areSums(withdrawn.sources, obtained))) continue
+      if (!isDamaged) return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      throw new TableFailure(
+        `the published snapshot is damaged, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
+          '--accept-drift publishes it again',
+      )
     }
     const work = await Database.open({
       memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
@@ -171,8 +196,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
         limits: options,
         warehouse,
-        current,
-        previous: (isDamaged ? manifest?.previous : manifest?.snapshot) ?? null,
+        before: manifest,
+        previous: found.previous,
         scratch,
         db,
         progress,
@@ -201,6 +226,8 @@ interface Current {
   /** Null where nothing ever was, or where it cannot be read. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
+  /** What a rollback of the next snapshot leads to. */
+  readonly previous: SnapshotId | null
 }
 
 /** A damaged snapshot must not stop the ingest that would replace it. */
@@ -208,14 +235,29 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
   let manifest: Manifest | null = null
   try {
     manifest = await readManifest(layout.pointer(warehouse, table))
-    if (manifest !== null) {
-      await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), filesOf(manifest))
+    if (manifest === null) {
+      if ((await snapshotsOnDisk(warehouse, table)).length === 0)
+        return { manifest, isDamaged: false, previous: null }
+      throw new Error('current.json is gone, though there are snapshots')
     }
-    return { manifest, isDamaged: false }
+    await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), filesOf(manifest))
+    return { manifest, isDamaged: false, previous: manifest.snapshot }
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
-    return { manifest, isDamaged: true }
+    // Where the pointer cannot be read, the newest on disk is what a new one is compared with.
+    if (manifest !== null) return { manifest, isDamaged: true, previous: manifest.previous }
+    const newest = await newestOf(warehouse, table)
+    return { manifest: newest, isDamaged: true, previous: newest?.snapshot ?? null }
   }
+}
+
+async function newestOf(warehouse: string, table: Table): Promise<Manifest | null> {
+  const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
+  for (const id of await snapshotsOnDisk(warehouse, table)) {
+    const manifest = withdrawn.has(id) ? null : await manifestOf(warehouse, table, id).catch(() => null)
+    if (manifest !== null) return manifest
+  }
+  return null
 }
 
 /** Whether what is published was made from these very files. */

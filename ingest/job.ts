@@ -27,8 +27,8 @@ export interface Job {
   readonly identify: (file: ReadFile, index: number) => Source
   readonly limits: UnpackLimits
   readonly warehouse: string
-  /** What is published now. */
-  readonly current: Manifest | null
+  /** What is published now, damaged or not: a new snapshot is compared with it. */
+  readonly before: Manifest | null
   /** What a rollback of the new snapshot would lead to. */
   readonly previous: SnapshotId | null
   /** Folder of this job alone, on the file system of the warehouse. */
@@ -46,8 +46,19 @@ export interface Job {
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
-  const { table, dataset, files, warehouse, scratch, db, progress, partRows, acceptsDrift, current, now } =
-    job
+  const {
+    table,
+    dataset,
+    files,
+    warehouse,
+    scratch,
+    db,
+    progress,
+    partRows,
+    acceptsDrift,
+    before: earlier,
+    now,
+  } = job
   const steps = stopwatch(job)
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
@@ -75,10 +86,10 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   const profiles = await steps.time('profiling', () => profile(work, folder, parts))
 
   const before =
-    current === null ? null : await readBefore(layout.snapshot(warehouse, table, current.snapshot))
-  const drift = [...ofHeader, ...driftSince(before, staged.goodRows, profiles)]
+    earlier === null ? null : await readBefore(layout.snapshot(warehouse, table, earlier.snapshot), earlier)
+  const drift = [...ofHeader, ...goneFiles(earlier, read), ...driftSince(before, staged.goodRows, profiles)]
   if (drift.length > 0 && !acceptsDrift) {
-    const since = current === null ? '' : ` of ${current.import_date}`
+    const since = earlier === null ? '' : ` of ${earlier.import_date}`
     throw new TableFailure(
       `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
     )
@@ -120,6 +131,14 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   // What is published anew is not held back any more.
   await rm(layout.withdrawn(warehouse, table), { force: true })
   return { status: 'published', table, manifest, report }
+}
+
+/** Of several files, one that is not there any more takes its rows with it in silence. */
+function goneFiles(earlier: Manifest | null, { files }: ReadSource): string[] {
+  if (earlier === null || earlier.sources.length < 2) return []
+  const names = new Set(files.map(({ name }) => name))
+  const gone = earlier.sources.filter(({ name }) => !names.has(name))
+  return gone.map(({ name }) => `the file ${name} of the source is gone`)
 }
 
 /**

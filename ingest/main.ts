@@ -42,7 +42,9 @@ async function main(): Promise<number> {
   }
   const code = conclude(outcomes, settings.sources, positionals.length > 0)
   try {
-    await publishViews(settings.warehouse, catalog)
+    for (const { published, error } of await publishViews(settings.warehouse, catalog)) {
+      console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
+    }
   } catch (error) {
     console.error(`the tables are as told above, but warehouse.duckdb was not made anew: ${messageOf(error)}`)
     return 1

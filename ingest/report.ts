@@ -148,15 +148,16 @@ const beforeShape = z.object({
   fields: z.array(z.object({ name: z.string(), nulls: z.int() })),
 })
 
-/** What the report of a snapshot says of its rows; null where there is none to read. */
-export async function readBefore(folder: string): Promise<Before | null> {
+/** What the report of a snapshot says of its rows, as far as it can be read. */
+export async function readBefore(folder: string, { rows: counted }: Manifest): Promise<Before> {
   try {
     const { rows_out: rows, fields } = beforeShape.parse(
       JSON.parse(await readFile(path.join(folder, layout.report), 'utf8')),
     )
     return { rows, fields }
   } catch {
-    return null
+    // The manifest knows the rows, if not the fields.
+    return { rows: counted, fields: [] }
   }
 }
 

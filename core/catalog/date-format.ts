@@ -33,16 +33,20 @@ const needed: Readonly<Record<'date' | 'datetime', { all: readonly Part[]; most:
 export function parseDateFormat(format: string, type: 'date' | 'datetime'): DateFormat | null {
   const groups = new Map<Part, number>()
   let pattern = ''
+  // Of one digit or two, right before: then where it ends would be a guess.
+  let isOpen = false
   for (const [word] of format.matchAll(/yyyy|mm?|dd?|hh?|ss|./gsu)) {
     if (!(word in parts)) {
       if (/[a-z0-9]/.test(word)) return null
+      isOpen = false
       pattern += word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
       continue
     }
     const { part, digits } = parts[word as keyof typeof parts]
     const isMinute = part === 'month' && (groups.has('month') || groups.has('hour'))
     const meant = isMinute ? 'minute' : part
-    if (groups.has(meant)) return null
+    if (groups.has(meant) || isOpen) return null
+    isOpen = digits.includes(',')
     groups.set(meant, groups.size + 1)
     pattern += `(${digits})`
   }

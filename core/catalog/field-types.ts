@@ -69,7 +69,7 @@ export const fieldTypes = {
     pattern: () => '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?',
     // Infinity and NaN are rendered as themselves.
     certain: (_text, value) => `isfinite(${value})`,
-    expects: () => 'a finite number with a decimal point, such as 0.0189 or 1e-7',
+    expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
     value: oneZero,
     canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
     rendered: asText,

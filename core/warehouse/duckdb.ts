@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { link, mkdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import {
   DuckDBBlobVector,
@@ -10,7 +10,7 @@ import {
   type DuckDBVector,
   version,
 } from '@duckdb/node-api'
-import { messageOf } from '../errors.ts'
+import { codeOf, messageOf } from '../errors.ts'
 import { quotedText } from './sql.ts'
 
 /** The only importer of @duckdb/node-api: opening, locking down, and running statements under a time bound. */
@@ -142,8 +142,9 @@ export class LockHeld extends Error {
  */
 export async function holdLock(file: string): Promise<() => void> {
   await mkdir(path.dirname(file), { recursive: true })
+  await makeLockFile(file)
   try {
-    const instance = await DuckDBInstance.create(file, { threads: '1', memory_limit: '16MB' })
+    const instance = await DuckDBInstance.create(file, lockSettings)
     return () => instance.closeSync()
   } catch (error) {
     const found = /lock is held in .*?\(PID (\d+)\)/.exec(messageOf(error))
@@ -151,6 +152,29 @@ export async function holdLock(file: string): Promise<() => void> {
       throw new LockHeld(found === null ? null : Number(found[1]))
     }
     throw error
+  }
+}
+
+const lockSettings = { threads: '1', memory_limit: '16MB' }
+
+/** Whole or not at all, since a file that was cut short by a kill could not be locked ever again. */
+async function makeLockFile(file: string): Promise<void> {
+  const isThere = await stat(file).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  const draft = `${file}.${process.pid}.draft`
+  await rm(draft, { force: true })
+  const instance = await DuckDBInstance.create(draft, lockSettings)
+  instance.closeSync()
+  try {
+    await link(draft, file)
+  } catch (error) {
+    // Another process was faster.
+    if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
   }
 }
 

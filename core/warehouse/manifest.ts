@@ -134,10 +134,18 @@ export class DamagedFile extends Error {
   }
 }
 
+/** A file that is not there, or not all of it; it may be on its way. */
+export class MissingFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MissingFile'
+  }
+}
+
 /**
  * Reads every file of a snapshot once: a flipped bit in Parquet often decodes to another value without an error.
  *
- * @throws Error where one is missing or of another size; DamagedFile where its hash differs
+ * @throws MissingFile where one is missing or of another size; DamagedFile where its hash differs
  */
 export async function requireFiles(
   folder: string,
@@ -146,8 +154,8 @@ export async function requireFiles(
 ): Promise<void> {
   for (const { file, bytes } of files) {
     const size = await sizeOf(path.join(folder, file))
-    if (size === null) throw new Error(`${file} is gone`)
-    if (size !== bytes) throw new Error(`${file} has ${size} bytes, and ${bytes} in its manifest`)
+    if (size === null) throw new MissingFile(`${file} is gone`)
+    if (size !== bytes) throw new MissingFile(`${file} has ${size} bytes, and ${bytes} in its manifest`)
   }
   for (const { file, sha256: written } of files) {
     if ((await hash(path.join(folder, file))) !== written) {

@@ -1,4 +1,5 @@
 import { timeOf, type SnapshotId } from './layout.ts'
+import type { Manifest } from './manifest.ts'
 
 /** How long old snapshots are kept, for pinned walks and for whoever reads the files. */
 export interface Retention {
@@ -8,17 +9,17 @@ export interface Retention {
   readonly graceMs: number
 }
 
-/** Those of a table's snapshots that may be removed, whatever their order. */
+/** Those of a table's snapshots that may be removed; never the current one, nor the one that a rollback leads to. */
 export function removable(
   ids: readonly SnapshotId[],
-  current: SnapshotId,
+  { snapshot: current, previous }: Pick<Manifest, 'snapshot' | 'previous'>,
   now: Date,
   { count, graceMs }: Retention,
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]
-    if (id === current || index < count || successor === undefined) return false
+    if (id === current || id === previous || index < count || successor === undefined) return false
     return timeOf(successor).getTime() + graceMs <= now.getTime()
   })
 }

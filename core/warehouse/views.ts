@@ -22,6 +22,12 @@ export interface ViewsOptions {
   readonly scratch: string
 }
 
+/** A table whose parts cannot be read; the views of the others are made all the same. */
+export interface LeftOut {
+  readonly published: PublishedTable
+  readonly error: unknown
+}
+
 /** Who moved the parts says where they are now: `set variable acervo_files = '/mnt/warehouse'`. */
 const baseVariable = 'acervo_files'
 
@@ -33,7 +39,8 @@ export async function writeViews(
   file: string,
   tables: readonly PublishedTable[],
   { warehouse, base, scratch }: ViewsOptions,
-): Promise<void> {
+): Promise<LeftOut[]> {
+  const leftOut: LeftOut[] = []
   await rm(file, { force: true })
   const database = await Database.open({
     file,
@@ -46,10 +53,17 @@ export async function writeViews(
     const db = await database.connect()
     try {
       await db.rows(`set variable ${baseVariable} = ${quotedText(warehouse)}`)
-      // Together, since each commit waits for the disk.
-      await db.rows('begin')
-      for (const published of tables) await writeView(db, published, base)
-      await db.rows('commit')
+      for (const published of tables) {
+        // Together, since each commit waits for the disk.
+        await db.rows('begin')
+        try {
+          await writeView(db, published, base)
+          await db.rows('commit')
+        } catch (error) {
+          await db.rows('rollback')
+          leftOut.push({ published, error })
+        }
+      }
       await db.rows('checkpoint')
     } finally {
       db.close()
@@ -57,6 +71,7 @@ export async function writeViews(
   } finally {
     database.close()
   }
+  return leftOut
 }
 
 async function writeView(db: Connection, published: PublishedTable, base: string): Promise<void> {

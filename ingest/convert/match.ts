@@ -37,7 +37,11 @@ export function matchHeader(table: Table, header: readonly string[], acceptsDrif
   }
   const missing = read.filter((name) => !columns.has(name))
   const unknown = [...columns.keys()].filter((name) => !read.includes(name))
-  const faults = [...repeated].map((name) => `the column ${shown(name)} is there twice`)
+  const faults = [...repeated].map((name) =>
+    isHidden && !read.includes(name)
+      ? `column ${(columns.get(name) ?? 0) + 1} is there twice`
+      : `the column ${shown(name)} is there twice`,
+  )
   const drift = [
     ...missing.map((name) => `the column ${shown(name)} is missing`),
     ...unknown.map((name, index) => {

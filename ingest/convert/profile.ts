@@ -137,7 +137,10 @@ async function histogramsOf(
 }
 
 function edgesBetween(low: number, high: number): number[] {
-  const inner = Array.from({ length: ranges }, (_, step) => low + (high - low) * (step / ranges))
+  const inner = Array.from(
+    { length: ranges },
+    (_, step) => low * (1 - step / ranges) + high * (step / ranges),
+  )
   return [...inner, high]
 }
 

@@ -75,8 +75,17 @@ function isGood(text: string, plain: string, value: string, { field }: MatchedFi
   const rendered = type.rendered(value)
   // Most values are written as they are rendered, which is cheaper to see than the pattern.
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
-    field.type === 'float' ? ` and isfinite(${value})` : ''
+    field.type === 'float' ? ` and isfinite(${value}) and ${isHeld(plain, value)}` : ''
   }`
   return `(${text} is null or coalesce(
     case when ${rendered} = ${plain} and ${type.certain(plain, value)} then true else ${slow} end, false))`
+}
+
+/** More digits than any double has. */
+const significantMax = 17
+
+/** Whether a double can hold what a number says: not more digits than it has, and not zero for what is none. */
+function isHeld(plain: string, value: string): string {
+  const digits = `regexp_replace(regexp_extract(${plain}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
+  return `length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`
 }

@@ -26,7 +26,7 @@ export async function removeGarbage(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
   const rest = ids.filter((id) => !orphans.includes(id))
-  const old = removable(rest, current.snapshot, now, { count, graceMs: graceMs + serverFirstMs })
+  const old = removable(rest, current, now, { count, graceMs: graceMs + serverFirstMs })
   for (const id of [...orphans, ...old]) await removeSnapshot(warehouse, table, id)
 }
 

@@ -1,42 +1,56 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { codeOf } from '../../core/errors.ts'
+import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { draftEnding } from './durable.ts'
 
-/** Runs work in a scratch folder of its own on the warehouse's file system, removed whatever happens. */
+/** This process among all that ever had its number; in containers the numbers come again and again. */
+const own = `${process.pid}.${Math.round(performance.timeOrigin)}-`
+const lockName = 'lock'
+
+/**
+ * Runs work in a scratch folder of its own on the warehouse's file system, removed whatever happens. A lock in it tells
+ * other jobs, in other containers too, that it is in use.
+ */
 export async function inScratch<T>(warehouse: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(layout.scratch(warehouse), { recursive: true })
-  const folder = await mkdtemp(path.join(layout.scratch(warehouse), `${process.pid}-`))
+  const home = await mkdtemp(path.join(layout.scratch(warehouse), own))
+  const release = await holdLock(path.join(home, lockName))
+  const folder = path.join(home, 'work')
   try {
+    await mkdir(folder)
     return await work(folder)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    release()
+    await rm(home, { recursive: true, force: true })
   }
 }
 
-/** Removes what killed jobs left behind: scratch folders, which are named by their process, and drafts of files. */
-export async function sweep(warehouse: string): Promise<void> {
+/** Removes the scratch folders that killed jobs left behind. */
+export async function sweepScratch(warehouse: string): Promise<void> {
   for (const name of await namesIn(layout.scratch(warehouse))) {
-    if (!isAlive(Number.parseInt(name, 10))) {
-      await rm(path.join(layout.scratch(warehouse), name), { recursive: true, force: true })
+    // A process does not exclude itself by a lock.
+    if (name.startsWith(own)) continue
+    const home = path.join(layout.scratch(warehouse), name)
+    const hasLock = (await namesIn(home)).includes(lockName)
+    // One that was killed before it had its lock; its number is the next best sign of life.
+    if (!hasLock && isAlive(Number.parseInt(name, 10))) continue
+    try {
+      if (hasLock) (await holdLock(path.join(home, lockName)))()
+      await rm(home, { recursive: true, force: true })
+    } catch (error) {
+      if (!(error instanceof LockHeld)) throw error
     }
   }
-  for (const dataset of await namesIn(warehouse)) {
-    if (dataset.startsWith('.')) continue
-    await sweepDrafts(path.join(warehouse, dataset))
-    for (const table of await namesIn(path.join(warehouse, dataset))) {
-      await sweepDrafts(path.join(warehouse, dataset, table))
-    }
-  }
-  await sweepDrafts(warehouse)
 }
 
-async function sweepDrafts(folder: string): Promise<void> {
+/** Removes the drafts of files that killed jobs left in a folder. Only under the lock of what the folder holds. */
+export async function sweepDrafts(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
-    const [, pid] = /\.(\d+)\.draft$/.exec(name) ?? []
-    if (name.endsWith(draftEnding) && pid !== undefined && !isAlive(Number(pid)))
-      await rm(path.join(folder, name))
+    if (name.endsWith(draftEnding) || name.endsWith(`${draftEnding}.wal`)) {
+      await rm(path.join(folder, name), { force: true })
+    }
   }
 }
 
@@ -50,7 +64,6 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid)) return false
   try {
     process.kill(pid, 0)
     return true

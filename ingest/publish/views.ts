@@ -6,9 +6,9 @@ import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields, readManifest } from '../../core/warehouse/manifest.ts'
-import { writeViews, type PublishedTable } from '../../core/warehouse/views.ts'
+import { writeViews, type LeftOut, type PublishedTable } from '../../core/warehouse/views.ts'
 import { draftEnding, renameDurably, replaceDurably, syncFile } from './durable.ts'
-import { inScratch } from './scratch.ts'
+import { inScratch, sweepDrafts } from './scratch.ts'
 
 /** Another job holds the lock for some 100 ms at a time. */
 const lockEveryMs = 50
@@ -16,16 +16,17 @@ const lockTriesMax = 600
 
 /**
  * Makes `warehouse.duckdb` anew beside the old one and renames it over: views of all that is published, usable from any
- * folder. Whoever has the old one open keeps it, and its snapshots stay for their time of grace.
+ * folder, without tables whose parts cannot be read. Whoever has the old one open keeps it, and its snapshots stay for their time of grace.
  */
-export async function publishViews(warehouse: string, catalog: Catalog): Promise<void> {
+export async function publishViews(warehouse: string, catalog: Catalog): Promise<LeftOut[]> {
   const home = path.resolve(warehouse)
   const release = await patientLock(path.join(layout.locks(home), 'warehouse'))
   try {
+    await sweepDrafts(home)
     const tables = await publishedTables(home, catalog)
     const file = layout.views(home)
     const draft = `${file}.${process.pid}${draftEnding}`
-    await inScratch(home, async (scratch) =>
+    const leftOut = await inScratch(home, async (scratch) =>
       writeViews(draft, tables, { warehouse: home, base: home, scratch }),
     )
     await syncFile(draft)
@@ -34,6 +35,7 @@ export async function publishViews(warehouse: string, catalog: Catalog): Promise
     const { sha256 } = await sumsOf(draft)
     await renameDurably(draft, file)
     await replaceDurably(layout.viewsSum(home), `${sha256}  ${path.basename(file)}\n`)
+    return leftOut
   } finally {
     release()
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../progress.ts'
@@ -63,6 +63,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
   const output = target === null ? null : await open(target, 'w')
   try {
     for (const source of sources) {
+      const before = await fingerprintOf(source.path)
       const members = await membersOf(source, table.source.member, options.limits)
       const hash = packingOf(source.name) === 'zip' ? null : createHash('sha256')
       for (const member of members) {
@@ -94,10 +95,18 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
           },
         })
         await take(Buffer.concat([scanner.push(decode.end()), scanner.end()]))
-        if (scanner.header === null)
+        if (scanner.isShort) {
+          throw new TableFailure(
+            `${member.name} has no more than the ${table.source.skipLines} lines to be skipped`,
+          )
+        }
+        if (scanner.header === null || scanner.isEmpty)
           throw new TableFailure(`${member.name} is empty: it must at least have a header`)
       }
       const sha256 = hash === null ? await hashOf(source.path) : hash.digest('hex')
+      if ((await fingerprintOf(source.path)) !== before) {
+        throw new TableFailure(`${source.name} changed while it was read: run it again when it is whole`)
+      }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
     }
     await writing
@@ -106,6 +115,11 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
     await output?.close()
   }
   return joined(scans, files)
+}
+
+async function fingerprintOf(file: string): Promise<string> {
+  const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
+  return [ino, size, mtimeNs, ctimeNs].join()
 }
 
 interface Scan {
@@ -133,6 +147,7 @@ function scanOf(
   const headerOf = (name: string): string => source.rename.get(name) ?? name
   const scanner = new CsvScanner({
     ...source,
+    hidesText: hidesText(options.table),
     maskOf: (column) => masked.get(headerOf(column)) ?? null,
     locate: new Set(own),
   })

@@ -26,6 +26,8 @@ export interface ScanOptions {
   readonly encoding: Encoding
   /** How the values of a column are hidden, or null. */
   readonly maskOf: (column: string) => MaskName | null
+  /** Whether messages may not show what the source says, since something in it is to be hidden. */
+  readonly hidesText: boolean
   /** Values that masks leave alone. */
   readonly nulls: readonly string[]
   /** Records (from 0, the header and rejected ones not counted) whose line numbers are wanted. */
@@ -98,6 +100,16 @@ export class CsvScanner {
   /** Whether a fault of structure ended the reading. */
   get stopped(): boolean {
     return this.#stopped
+  }
+
+  /** Whether there was nothing to read at all. */
+  get isEmpty(): boolean {
+    return this.#line === 1 && this.records === 0 && this.rejectedRows === 0
+  }
+
+  /** Whether there were not even the lines that are to be skipped. */
+  get isShort(): boolean {
+    return this.#skip > 0
   }
 
   get columns(): ColumnFacts[] {
@@ -238,10 +250,8 @@ export class CsvScanner {
     let at = 0
     for (; this.#skip > 0; this.#skip -= 1) {
       const feed = data.indexOf(LF, at)
-      if (feed === -1) {
-        this.#rest = data.subarray(at)
-        return nothing
-      }
+      // The line goes on in the next chunk, and all of it is skipped.
+      if (feed === -1) return nothing
       at = feed + 1
       this.#line += 1
     }
@@ -312,8 +322,9 @@ export class CsvScanner {
     this.rejectedRows += 1
     if (this.rejects.length >= rejectsKeptMax) return
     // What is to be hidden is not shown here either.
-    const text =
-      this.#masks !== null ? null : record.toString('utf8', 0, 4 * rowShownMax).slice(0, rowShownMax)
+    const text = this.#options.hidesText
+      ? null
+      : record.toString('utf8', 0, 4 * rowShownMax).slice(0, rowShownMax)
     this.rejects.push({ line, field: null, text, reason })
   }
 

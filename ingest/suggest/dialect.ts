@@ -80,6 +80,7 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
           skipLines,
           encoding: 'utf-8',
           header: null,
+          hidesText: false,
           maskOf: () => null,
           nulls: [],
         })

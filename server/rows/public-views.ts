@@ -60,8 +60,8 @@ export class PublicViews {
     const draft = path.join(scratch, `draft-${file}`)
     await writeViews(draft, tables, { warehouse: path.resolve(warehouse), base, scratch })
     await rename(draft, path.join(scratch, file))
-    // Who still reads the one before keeps its bytes.
-    await rm(path.join(scratch, `warehouse-${this.#number - 1}.duckdb`), { force: true })
+    // The one before may have been promised to someone who has not opened it yet.
+    await rm(path.join(scratch, `warehouse-${this.#number - 2}.duckdb`), { force: true })
     const { sha256 } = await sumsOf(path.join(scratch, file))
     return { folder: scratch, file, sha256, lastModified: new Date().toUTCString() }
   }

@@ -25,7 +25,10 @@ export class Scrub {
     if (everyMs === 0 || this.#stop.signal.aborted) return
     const again = (): void => {
       void this.once()
-        .catch((error: unknown) => this.#log.error({ err: error }, 'files not read again'))
+        .catch((error: unknown) => {
+          // Stopped in the middle, it says nothing of the files.
+          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'files not read again')
+        })
         .finally(() => this.begin(everyMs))
     }
     this.#timer = setTimeout(again, everyMs).unref()

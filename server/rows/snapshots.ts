@@ -5,6 +5,7 @@ import { messageOf } from '../../core/errors.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedFile,
+  MissingFile,
   filesOf,
   holdsFields,
   orderTerms,
@@ -54,6 +55,8 @@ interface Shelf {
   seen: string
   /** Why what is published is not what is served; null where all is well. */
   fault: string | null
+  /** What is done to it, one after the other: a look must not come between a scrub and what follows from it. */
+  turn: Promise<unknown>
   /** Why the pointer, or a removal, did not work; told once. */
   trouble: string | null
 }
@@ -75,7 +78,15 @@ export class Snapshots {
     this.#shelves = new Map(
       allTables(catalog).map((table) => [
         table,
-        { table, current: null, kept: new Map(), seen: '', fault: null, trouble: null },
+        {
+          table,
+          current: null,
+          kept: new Map(),
+          seen: '',
+          fault: null,
+          turn: Promise.resolve(),
+          trouble: null,
+        },
       ]),
     )
   }
@@ -133,7 +144,10 @@ export class Snapshots {
         try {
           await kept.inUse.during(() => requireFiles(snapshot.folder, filesOf(snapshot.manifest), hash))
         } catch (error) {
-          if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
+          if (!(error instanceof DamagedFile || error instanceof MissingFile)) throw error
+          await inTurn(shelf, async () => {
+            if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
+          })
         }
       }
     }
@@ -146,7 +160,7 @@ export class Snapshots {
 
   /** Looks at every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
   async refresh(): Promise<void> {
-    await Promise.all([...this.#shelves.values()].map((shelf) => this.#look(shelf)))
+    await Promise.all([...this.#shelves.values()].map((shelf) => inTurn(shelf, () => this.#look(shelf))))
   }
 
   /** Looks again and again until stopped; never two looks at once. */
@@ -172,6 +186,11 @@ export class Snapshots {
       let manifest: Manifest | null = null
       try {
         manifest = await readManifest(pointer)
+        if (manifest === null && (await snapshotsOnDisk(this.#warehouse, table)).length > 0) {
+          throw new Error(
+            `${pointer} is gone, though there are snapshots; run \`make ingest\` to publish the table anew`,
+          )
+        }
         if (manifest !== null) await this.#take(shelf, manifest)
         shelf.seen = seen
         shelf.trouble = null
@@ -281,7 +300,7 @@ export class Snapshots {
   async #removeOld(shelf: Shelf): Promise<void> {
     const { table, current, kept } = shelf
     if (current === null) return
-    const ids = removable([...kept.keys()], current.manifest.snapshot, new Date(), this.#retention)
+    const ids = removable([...kept.keys()], current.manifest, new Date(), this.#retention)
     for (const id of ids) {
       const old = kept.get(id)
       if (old === undefined || old.inUse.now) continue
@@ -301,6 +320,13 @@ export class Snapshots {
     shelf.trouble = messageOf(error)
     this.#log.error({ err: error, table: tableId(shelf.table) }, what)
   }
+}
+
+async function inTurn(shelf: Shelf, work: () => Promise<void>): Promise<void> {
+  const turn = shelf.turn.then(work)
+  // Whoever waits next must not fail for what went wrong before.
+  shelf.turn = turn.catch(() => undefined)
+  await turn
 }
 
 /** A rename gives the pointer another inode. */

@@ -36,7 +36,7 @@ async function durableCalls(): Promise<string[]> {
     .replaceAll(warehouse, '')
     .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'SNAPSHOT')
     .replaceAll(/\/\.scratch\/[^/]+/g, '/SCRATCH')
-    .replaceAll(/current\.json\.\d+/g, 'current.json')
+    .replaceAll(/\.\d+\.draft/g, '.draft')
     .split('\n')
     .flatMap((line) => {
       const [, synced] = /fsync\(\d+<(.*?)>\)/.exec(line) ?? []
@@ -53,19 +53,20 @@ describeWithStrace('by its system calls', () => {
   test('everything is synced before the rename that shows it, and the rename after it', async () => {
     const calls = await durableCalls()
     const home = '/socios-brasil/empresas'
-    const show = calls.indexOf(`rename /SCRATCH/snapshot -> ${home}/SNAPSHOT`)
+    const show = calls.indexOf(`rename /SCRATCH/work/snapshot -> ${home}/SNAPSHOT`)
     expect(new Set(calls.slice(0, show))).toEqual(
       new Set([
-        'sync /.locks/socios-brasil.empresas',
-        'sync /SCRATCH/snapshot/empresas.csv.gz',
-        'sync /SCRATCH/snapshot/manifest.json',
-        'sync /SCRATCH/snapshot/part-00000.parquet',
-        'sync /SCRATCH/snapshot/report.json',
-        'sync /SCRATCH/snapshot',
+        'sync /.locks/socios-brasil.empresas.draft',
+        'sync /SCRATCH/lock.draft',
+        'sync /SCRATCH/work/snapshot/empresas.csv.gz',
+        'sync /SCRATCH/work/snapshot/manifest.json',
+        'sync /SCRATCH/work/snapshot/part-00000.parquet',
+        'sync /SCRATCH/work/snapshot/report.json',
+        'sync /SCRATCH/work/snapshot',
       ]),
     )
-    expect(calls[show - 1]).toBe('sync /SCRATCH/snapshot')
-    const views = calls.indexOf('sync /.locks/warehouse')
+    expect(calls[show - 1]).toBe('sync /SCRATCH/work/snapshot')
+    const views = calls.indexOf('sync /.locks/warehouse.draft')
     expect(calls.slice(show + 1, views)).toEqual([
       `sync ${home}`,
       'sync /socios-brasil',
@@ -75,8 +76,8 @@ describeWithStrace('by its system calls', () => {
       `sync ${home}`,
     ])
     // The views are synced before they are shown too; how often DuckDB itself does is its own affair.
-    const own = calls.slice(views + 1).filter((call) => !call.includes('.wal'))
-    const steps = own.map((call) => call.replace(/\.\d+\.draft/, '.draft'))
+    const inWork = /\.wal|SCRATCH|\.locks/
+    const steps = calls.slice(views + 1).filter((call) => !inWork.test(call))
     expect(steps.filter((call, index) => call !== steps[index - 1])).toEqual([
       'sync /warehouse.duckdb.draft',
       'rename /warehouse.duckdb.draft -> /warehouse.duckdb',

@@ -273,6 +273,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
     skipLines,
     header: null,
     encoding: 'utf-8',
+    hidesText: false,
     maskOf: () => null,
     nulls: [''],
     locate: new Set([0, 1, 2, 3]),

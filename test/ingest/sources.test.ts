@@ -324,6 +324,7 @@ function scan(chunks: readonly Buffer[]) {
     skipLines: 0,
     header: null,
     encoding: 'utf-8',
+    hidesText: false,
     maskOf: () => null,
     nulls: [''],
     locate: new Set([0, 1, 2, 3]),

@@ -78,6 +78,36 @@ describe('a source unlike the one before', () => {
     expect((await getPage(app, address)).results[0]).toEqual(row)
   })
 
+  test('of whose files one is gone is refused until it is accepted', async () => {
+    const parts = tinyCatalog({ fields: ['n:integer', 's:string'], source: { files: 'd/t*.csv' } })
+    const shop = await workshop(parts, { 'd/t1.csv': csv(10), 'd/t2.csv': csv(3) })
+    await shop.ingest(onDay(1))
+    await rm(path.join(shop.sources, 'd', 't2.csv'))
+    const [refused] = await shop.ingest(onDay(2))
+    expect(outcomeLines(refused as Outcome)[0]).toContain('the file t2.csv of the source is gone')
+    const [accepted] = await shop.ingest({ ...onDay(2), acceptsDrift: true })
+    expect(accepted?.status).toBe('published')
+  })
+
+  test('is found out even where the pointer is gone: the newest on disk is what it is compared with', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await rm(layout.pointer(shop.warehouse, tableOf(shop)))
+    const service = await serve(shop)
+    expect((await getPage(service.app, address)).count).toBe(11)
+    expect(service.snapshots.states).toEqual([
+      {
+        table: 'd/t',
+        snapshot: expect.stringMatching(/^20260102/),
+        fault: expect.stringContaining('is gone'),
+      },
+    ])
+    const refused = await refresh(shop, csv(2), onDay(3))
+    expect(outcomeLines(refused)[0]).toContain('there are 2 rows, and 11 before')
+    const healed = await refresh(shop, csv(12), onDay(4))
+    expect(healed.status).toBe('published')
+    expect((await rollback(shop.warehouse, tableOf(shop), new Date())).rows).toBe(11)
+  })
+
   test('what was null before, or is new, is no drift', async () => {
     const shop = await shopWith(csv(10, ''))
     expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
@@ -153,6 +183,24 @@ describe('old snapshots', () => {
   })
 })
 
+test('a lock file is there whole or not at all, and one that is there is used', async () => {
+  const shop = await shopWith(csv(10))
+  const names = await readdir(layout.locks(shop.warehouse))
+  expect(names).toEqual(['d.t'])
+  expect((await refresh(shop, csv(11), onDay(2))).status).toBe('published')
+  expect(await readdir(layout.locks(shop.warehouse))).toEqual(['d.t'])
+})
+
+test('a table whose parts are gone has no view, and the others have', async () => {
+  const both = tinyCatalog({ fields: ['n:integer'] }, { name: 'u', fields: ['n:integer'] })
+  const shop = await workshop(both, { 'd/t.csv': 'n\n1\n', 'd/u.csv': 'n\n1\n' })
+  const [first] = await shop.ingest()
+  if (first?.status !== 'published') throw new Error('expected a snapshot')
+  await rm(path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet'))
+  const leftOut = await publishViews(shop.warehouse, both)
+  expect(leftOut.map(({ published }) => published.table.name)).toEqual(['t'])
+})
+
 test('two jobs at once: the second says who works on the table, and does nothing', async () => {
   const shop = await shopWith(csv(10))
   const holder = `
@@ -169,7 +217,10 @@ test('two jobs at once: the second says who works on the table, and does nothing
     expect(outcomeLines(outcome)[0]).toBe(
       `d/t: FAILED, process ${child.pid} works on d/t already: nothing was done; run it again when that has ended`,
     )
-    expect(await rowsOf(shop)).toBe(10)
+    expect([await rowsOf(shop), await readdir(path.join(shop.warehouse, 'd', 't'))]).toEqual([
+      10,
+      expect.not.arrayContaining(['failure.json']),
+    ])
   } finally {
     child.kill('SIGKILL')
     await once(child, 'exit')

@@ -161,7 +161,7 @@ describe('old snapshots', () => {
     ['order does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
   ])('%s', (_what, ids, current, now, count, graceHours, gone) => {
     const retention = { count, graceMs: graceHours * hourMs }
-    const found = removable(ids.map(idOf), idOf(current), at(now), retention)
+    const found = removable(ids.map(idOf), { snapshot: idOf(current), previous: null }, at(now), retention)
     expect(found.toSorted()).toEqual(gone.map(idOf))
   })
 

@@ -145,6 +145,16 @@ describe('masks', () => {
     expect(found).not.toContain(secret)
   })
 
+  test('nor where the masked column itself is missing, or there twice', async () => {
+    for (const content of [`b\n${secret}9,x\n"`, `${secret}9,${secret}9\n`]) {
+      const shop = await workshop(declared(masked), { 'd/t.csv': content })
+      const [outcome] = await shop.ingest()
+      if (outcome?.status !== 'failed') throw new Error('expected a failure')
+      expect(outcomeLines(outcome).join('\n')).not.toContain(secret)
+      expect(await everythingIn(shop.warehouse)).not.toContain(secret)
+    }
+  })
+
   test('a constant is not hidden, so the catalog does not take one', async () => {
     const constant = { ...masked, source: { constants: { cpf: `${secret}9` } } }
     await expect(whatCame(constant, 'b\nx\n')).rejects.toThrow(

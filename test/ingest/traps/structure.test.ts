@@ -58,13 +58,13 @@ describe('structure', () => {
       'fewer lines than are to be skipped',
       { skip_lines: 3 },
       'a,b\nx,1\n',
-      refused('t.csv is empty: it must at least have a header'),
+      refused('t.csv has no more than the 3 lines to be skipped'),
     ],
     [
       'fewer lines than are to be skipped, the last not ended',
       { skip_lines: 3 },
       'title\na,b',
-      refused('t.csv is empty: it must at least have a header'),
+      refused('t.csv has no more than the 3 lines to be skipped'),
     ],
     // Files are read a MiB at a time.
     [
@@ -107,7 +107,12 @@ describe('structure', () => {
     ['a header alone', {}, 'a,b\r\n', rows()],
     ['no bytes', {}, '', refused('t.csv is empty: it must at least have a header')],
     ['a byte order mark alone', {}, '\uFEFF', refused('t.csv is empty: it must at least have a header')],
-    ['no bytes, no header line', { header: ['a', 'b'] }, '', rows()],
+    [
+      'no bytes, no header line',
+      { header: ['a', 'b'] },
+      '',
+      refused('t.csv is empty: it must at least have a header'),
+    ],
     [
       'a page',
       {},

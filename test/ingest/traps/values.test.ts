@@ -6,7 +6,7 @@ import { refused, rows, whatCame } from '../../support/declared.ts'
 const expects = {
   integer: 'is not a whole number of 64 bits, digits only, such as 1200 or -7',
   decimal: 'is not a decimal number with at most 4 digits before and 2 after the point, such as -12.50',
-  float: 'is not a finite number with a decimal point, such as 0.0189 or 1e-7',
+  float: 'is not a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
   bool: 'is not true, True, TRUE or false, False, FALSE',
   date: 'is not a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
   datetime: 'is not a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
