@@ -112,7 +112,8 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
     table: table.name,
     snapshot: named.snapshot,
     import_date: labelled.importDate.toISOString(),
-    sources,
+    // Addresses may be of inner hosts, or carry a token; the report is public.
+    sources: read.files,
     rows_in: read.records + read.rejectedRows,
     rows_out: staged.goodRows,
     rejected_rows: read.rejectedRows + staged.badRows,

@@ -39,7 +39,7 @@ export interface Report {
   readonly snapshot: SnapshotId
   /** UTC. */
   readonly import_date: string
-  readonly sources: readonly Source[]
+  readonly sources: readonly Pick<Source, 'name' | 'bytes' | 'sha256'>[]
   readonly rows_in: number
   readonly rows_out: number
   /** Rows that were left out. */
@@ -135,7 +135,8 @@ function profileLines({ fields, rows_out: rows }: Report): string[] {
 }
 
 function shortened(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ')
+  // What would move the cursor or change colours on a terminal is shown as white space.
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
   return line.length > cellMax ? `${line.slice(0, cellMax - 1)}…` : line
 }
 

@@ -88,6 +88,7 @@ function otherDelimiter(header: string, declared: string): string {
     : `The delimiter may be ${JSON.stringify(found)}: declare it as source.delimiter. `
 }
 
-function shown(name: string): string {
+function shown(given: string): string {
+  const name = given.replaceAll(/\p{Cc}/gu, ' ')
   return `"${name.length > nameShownMax ? `${name.slice(0, nameShownMax)}…` : name}"`
 }

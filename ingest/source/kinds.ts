@@ -12,10 +12,10 @@ const starts = [
   },
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },
-  { bytes: [0x42, 0x5a, 0x68], what: 'a bzip2 file', remedy: 'unpack it' },
+  { bytes: [0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26], what: 'a bzip2 file', remedy: 'unpack it' },
   { bytes: [0x37, 0x7a, 0xbc, 0xaf], what: 'a 7z file', remedy: 'unpack it' },
   { bytes: [0x52, 0x61, 0x72, 0x21], what: 'a rar file', remedy: 'unpack it' },
-  { bytes: [0x50, 0x41, 0x52, 0x31], what: 'a Parquet file', remedy: 'export it as CSV' },
+  { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], what: 'a Parquet file', remedy: 'export it as CSV' },
   { bytes: [0x25, 0x50, 0x44, 0x46], what: 'a PDF file', remedy: 'find the CSV that it was made from' },
 ] as const
 

@@ -70,9 +70,11 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
         const scan = scanOf(member, scans, options, sources.length + members.length > 2)
         scans.push(scan)
         const { scanner, decode } = scan
+        let isCompared = false
         const take = async (records: Buffer): Promise<void> => {
           requireStructure(scans)
-          requireSameHeader(scan, scans[0], hidesText(table))
+          if (!isCompared && scanner.header !== null) requireSameHeader(scan, scans[0], hidesText(table))
+          isCompared ||= scanner.header !== null
           // One write behind, so that the disk works while the next records are read.
           await writing
           const head = scan === scans[0] && !hasHead ? headOf(scanner, table) : null
@@ -188,7 +190,8 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
   const all = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
     scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
   )
-  return all.slice(0, rejectsKeptMax)
+  // What ended the reading comes last, and is told in any case.
+  return all.length <= rejectsKeptMax ? all : [...all.slice(0, rejectsKeptMax - 1), ...all.slice(-1)]
 }
 
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {

@@ -335,6 +335,8 @@ export class CsvScanner {
 
   #stop(line: number, reason: string): void {
     this.#stopped = true
+    // The last to be told, however many went before.
+    if (this.rejects.length >= rejectsKeptMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })
   }
 }

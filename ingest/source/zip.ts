@@ -74,18 +74,30 @@ function notZip(file: PackedFile, cause: unknown): TableFailure {
   return Object.assign(new TableFailure(message), { cause })
 }
 
+/** In bytes. */
+const handedOnLeast = 1024 * 1024
+
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {
   if (entry.isEncrypted()) throw new TableFailure(`${file.name}/${entry.fileName} is encrypted: unpack it`)
   const zip = await openWhole(file)
   try {
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)
     const requireBounds = boundsOf(file, limits)
-    let sum = 0
+    let [sum, waiting, waitingBytes] = [0, [] as Buffer[], 0]
+    const handOn = async (): Promise<void> => {
+      const text = Buffer.concat(waiting)
+      ;[waiting, waitingBytes] = [[], 0]
+      await sink.onText(text)
+    }
     for await (const text of stream as AsyncIterable<Buffer>) {
       requireBounds(text.length, entry.compressedSize)
       sum = zlib.crc32(text, sum)
-      await sink.onText(text)
+      waiting.push(text)
+      waitingBytes += text.length
+      // A long row is read again with each piece of it, so pieces are large.
+      if (waitingBytes >= handedOnLeast) await handOn()
     }
+    await handOn()
     if (sum !== entry.crc32)
       throw new Error(`${entry.fileName} has another check sum than it was packed with`)
   } catch (cause) {

@@ -119,7 +119,9 @@ function namesFor({ firstLine, hasHeader }: Dialect): string[] {
     const plain = hasHeader ? cell.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase() : ''
     const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
     const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
-    names.push(names.includes(name) ? `${name}_${index + 1}` : name)
+    let free = name
+    for (let number = index + 1; names.includes(free); number += 1) free = `${name}_${number}`
+    names.push(free)
   }
   return names
 }
