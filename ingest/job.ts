@@ -4,9 +4,17 @@ import type { Dataset, Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
-import { badValues, plainFile, sort, stage, writeParts, type Work } from './convert/convert.ts'
+import {
+  badValues,
+  plainFile,
+  sort,
+  stage,
+  writeParts,
+  type Work,
+  type WrittenPart,
+} from './convert/convert.ts'
 import { matchHeader } from './convert/match.ts'
-import { profile } from './convert/profile.ts'
+import { profile, type FieldProfile } from './convert/profile.ts'
 import { provePublished, proveStaged, type Staged } from './convert/prove.ts'
 import { driftSince } from './drift.ts'
 import type { Progress } from './progress.ts'
@@ -46,27 +54,38 @@ export interface Job {
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
-  const {
-    table,
-    dataset,
-    files,
-    warehouse,
-    scratch,
-    db,
-    progress,
-    partRows,
-    acceptsDrift,
-    before: earlier,
-    now,
-  } = job
   const steps = stopwatch(job)
+  const converted = await convert(job, steps)
+  const drift = await requireLikeness(job, converted)
+  await steps.time(
+    'packing',
+    () => writeDownload(converted.work, converted.folder, converted.parts, job.progress),
+    'own',
+  )
+  return publishAndReport(job, steps, converted, drift)
+}
+
+/** Parts that lie proved in a folder, and all that was learnt on the way. */
+interface Converted {
+  readonly work: Work
+  readonly folder: string
+  readonly read: ReadSource
+  readonly staged: Staged
+  readonly rejects: readonly Reject[]
+  readonly parts: readonly WrittenPart[]
+  readonly profiles: readonly FieldProfile[]
+  /** What of the header is not as declared, and was accepted. */
+  readonly ofHeader: readonly string[]
+}
+
+async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
+  const { table, files, scratch, db, progress, partRows, acceptsDrift, limits } = job
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
-
   const target = plainFile(scratch)
   const read = await steps.time(
     'reading',
-    () => readSource(files, { table, progress, limits: job.limits, target }),
+    () => readSource(files, { table, progress, limits, target }),
     'own',
   )
   const { fields, drift: ofHeader } = matchHeader(table, read.header, acceptsDrift)
@@ -77,34 +96,45 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
     return { staged: found, rejects: await requireFewRejects(job, work, read, found) }
   })
   await steps.time('sorting', () => sort(work))
-  const parts = await steps.time(
-    'writing',
-    () => writeParts(work, folder, staged.goodRows, partRows, progress),
-    'own',
-  )
+  const write = (): Promise<WrittenPart[]> => writeParts(work, folder, staged.goodRows, partRows, progress)
+  const parts = await steps.time('writing', write, 'own')
   await steps.time('proving', () => provePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, folder, parts))
+  return { work, folder, read, staged, rejects, parts, profiles, ofHeader }
+}
 
-  const before =
-    earlier === null ? null : await readBefore(layout.snapshot(warehouse, table, earlier.snapshot), earlier)
-  const drift = [...ofHeader, ...goneFiles(earlier, read), ...driftSince(before, staged.goodRows, profiles)]
-  if (drift.length > 0 && !acceptsDrift) {
-    const since = earlier === null ? '' : ` of ${earlier.import_date}`
-    throw new TableFailure(
-      `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
-    )
-  }
-  await steps.time('packing', () => writeDownload(work, folder, parts, progress), 'own')
-  const sources = read.files.map(job.identify)
+/**
+ * What is unlike the snapshot before, in sentences, where that was accepted.
+ *
+ * @throws TableFailure where it was not
+ */
+async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: Converted): Promise<string[]> {
+  const { table, warehouse, acceptsDrift, before } = job
+  const known = before && (await readBefore(layout.snapshot(warehouse, table, before.snapshot), before))
+  const drift = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, staged.goodRows, profiles)]
+  if (drift.length === 0 || acceptsDrift) return drift
+  const since = before === null ? '' : ` of ${before.import_date}`
+  throw new TableFailure(
+    `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
+  )
+}
+
+async function publishAndReport(
+  job: Job,
+  steps: Stopwatch,
+  { folder, read, staged, rejects, parts, profiles }: Converted,
+  drift: readonly string[],
+): Promise<Outcome> {
+  const { table, dataset, warehouse, partRows, previous, now } = job
   const labelled = {
     dataset,
     table,
-    sources,
+    sources: read.files.map(job.identify),
     rows: staged.goodRows,
     textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
     partRows,
     importDate: now(),
-    previous: job.previous,
+    previous,
   }
   const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
   const report: Report = {
@@ -184,6 +214,8 @@ async function requireFewRejects(
 }
 
 const progressEveryMs = 100
+
+type Stopwatch = ReturnType<typeof stopwatch>
 
 /** Times the steps of a job and shows how far DuckDB is in each, where the step does not tell itself. */
 function stopwatch({ db, progress }: Job) {
