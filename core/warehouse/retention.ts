@@ -17,9 +17,11 @@ export function removable(
   { count, graceMs }: Retention,
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
+  // What is newer was rolled back, and takes no place of what was published.
+  const from = newestFirst.indexOf(current)
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]
-    if (id === current || id === previous || index < count || successor === undefined) return false
+    if (index < from + count || id === previous || successor === undefined) return false
     return timeOf(successor).getTime() + graceMs <= now.getTime()
   })
 }
