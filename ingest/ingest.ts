@@ -5,9 +5,10 @@ import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../core/errors.ts'
 import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
+import { newestOnDisk } from '../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
-import { filesOf, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
-import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
+import { readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
+import { snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
@@ -240,24 +241,17 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
         return { manifest, isDamaged: false, previous: null }
       throw new Error('current.json is gone, though there are snapshots')
     }
-    await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), filesOf(manifest))
+    await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
     return { manifest, isDamaged: false, previous: manifest.snapshot }
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     // Where the pointer cannot be read, the newest on disk is what a new one is compared with.
     if (manifest !== null) return { manifest, isDamaged: true, previous: manifest.previous }
-    const newest = await newestOf(warehouse, table)
-    return { manifest: newest, isDamaged: true, previous: newest?.snapshot ?? null }
+    for await (const newest of newestOnDisk(warehouse, table)) {
+      return { manifest: newest, isDamaged: true, previous: newest.snapshot }
+    }
+    return { manifest: null, isDamaged: true, previous: null }
   }
-}
-
-async function newestOf(warehouse: string, table: Table): Promise<Manifest | null> {
-  const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
-  for (const id of await snapshotsOnDisk(warehouse, table)) {
-    const manifest = withdrawn.has(id) ? null : await manifestOf(warehouse, table, id).catch(() => null)
-    if (manifest !== null) return manifest
-  }
-  return null
 }
 
 /** Whether what is published was made from these very files. */

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { Dataset, Table } from '../core/catalog/catalog.ts'
+import { hidesText, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
@@ -23,7 +23,7 @@ import { label, nameSnapshot } from './publish/label.ts'
 import { publish } from './publish/publish.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
-import { hidesText, readSource, type ReadFile, type ReadSource } from './source/read.ts'
+import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
 
 /** One table whose source is to be converted. */

@@ -133,3 +133,8 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
 export function allTables(catalog: Catalog): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
+
+/** Whether what the source says may not be shown in messages: where values are hidden, nothing else may tell them. */
+export function hidesText({ fields }: Pick<Table, 'fields'>): boolean {
+  return fields.some(({ mask }) => mask !== null)
+}

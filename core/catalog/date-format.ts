@@ -1,3 +1,5 @@
+import { quotedText } from '../warehouse/sql.ts'
+
 /** How a source writes dates: `dd/mm/yyyy`, `yyyymmdd`, `d/m/yyyy hh:mm` and the like. */
 export interface DateFormat {
   /** RE2 pattern that a whole text must match, with a group for each part. */
@@ -56,7 +58,7 @@ export function parseDateFormat(format: string, type: 'date' | 'datetime'): Date
 
 /** SQL: a text in this format as ISO 8601; null where it is not in this format. */
 export function asIso({ pattern, groups }: DateFormat, text: string): string {
-  const quoted = `'${pattern.replaceAll("'", "''")}'`
+  const quoted = quotedText(pattern)
   const group = (part: Part, width: number): string =>
     `lpad(regexp_extract(${text}, ${quoted}, ${groups.get(part) ?? 0}), ${width}, '0')`
   const date = `${group('year', 4)} || '-' || ${group('month', 2)} || '-' || ${group('day', 2)}`

@@ -149,9 +149,10 @@ export class MissingFile extends Error {
  */
 export async function requireFiles(
   folder: string,
-  files: readonly StoredFile[],
+  manifest: Manifest,
   hash: (file: string) => Promise<string> = hashOf,
 ): Promise<void> {
+  const files = filesOf(manifest)
   for (const { file, bytes } of files) {
     const size = await sizeOf(path.join(folder, file))
     if (size === null) throw new MissingFile(`${file} is gone`)
@@ -166,9 +167,7 @@ export async function requireFiles(
 
 /** All files of a snapshot but its manifest. */
 export function filesOf({ parts, files }: Manifest): StoredFile[] {
-  return [...parts, ...files].map(({ file, bytes, sha256: short, sha512: long }) => {
-    return { file, bytes, sha256: short, sha512: long }
-  })
+  return [...parts, ...files]
 }
 
 async function sizeOf(file: string): Promise<number | null> {

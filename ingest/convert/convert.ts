@@ -6,7 +6,7 @@ import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import type { Progress } from '../progress.ts'
 import { rejectsKeptMax } from '../rejects.ts'
-import { recordBytesMax } from '../source/scan.ts'
+import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
 import { valueSql } from './values.ts'
 

@@ -1,5 +1,5 @@
 import type { Field, SourceForm, Table } from '../../core/catalog/catalog.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import { hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { TableFailure } from '../rejects.ts'
 
@@ -25,7 +25,7 @@ export interface Match {
  * @throws TableFailure naming every name that does not match
  */
 export function matchHeader(table: Table, header: readonly string[], acceptsDrift: boolean): Match {
-  const isHidden = table.fields.some(({ mask }) => mask !== null)
+  const isHidden = hidesText(table)
   const { rename, ignore, constants, delimiter } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const read = table.fields.map(({ name }) => name).filter((name) => !constants.has(name))

@@ -1,5 +1,6 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { publishedBefore } from '../../core/warehouse/history.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
@@ -21,25 +22,13 @@ export async function removeGarbage(
 ): Promise<void> {
   const ids = await snapshotsOnDisk(warehouse, table)
   const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
-  const published = await chainOf(warehouse, table, current)
+  // A clock may have been set back since they were published.
+  const published = new Set<SnapshotId>()
+  for await (const { snapshot } of publishedBefore(warehouse, table, current)) published.add(snapshot)
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
   const rest = ids.filter((id) => !orphans.includes(id))
   const old = removable(rest, current, now, { count, graceMs: graceMs + serverFirstMs })
   for (const id of [...orphans, ...old]) await removeSnapshot(warehouse, table, id)
-}
-
-/** Far more than are ever kept. */
-const chainMax = 1000
-
-/** What was published up to the current snapshot, as far as it is kept; a clock may have been set back meanwhile. */
-async function chainOf(warehouse: string, table: Table, current: Manifest): Promise<Set<SnapshotId>> {
-  const chain = new Set([current.snapshot])
-  for (let { previous } = current; previous !== null && chain.size < chainMax;) {
-    chain.add(previous)
-    const manifest = await manifestOf(warehouse, table, previous).catch(() => null)
-    previous = manifest?.previous ?? null
-  }
-  return chain
 }

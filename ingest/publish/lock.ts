@@ -4,13 +4,10 @@ import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { TableFailure } from '../rejects.ts'
 
-/** Another job works on the table; it is the one that reports. */
-export class TableBusy extends TableFailure {}
-
 /**
  * Works on a table as the only job that does.
  *
- * @throws TableBusy naming the process that works on it already
+ * @throws TableFailure naming the process that works on it already
  */
 export async function withTable<T>(warehouse: string, table: Table, work: () => Promise<T>): Promise<T> {
   let release: () => void

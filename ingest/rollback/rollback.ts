@@ -1,7 +1,7 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
+import { readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
 import { manifestOf } from '../../core/warehouse/on-disk.ts'
 import { readWithdrawn, withdrawnOf, withdrawnText } from '../../core/warehouse/withdrawn.ts'
 import { replaceDurably } from '../publish/durable.ts'
@@ -33,7 +33,7 @@ export async function rollback(warehouse: string, table: Table, now: Date): Prom
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is not kept any more`}`,
       )
     }
-    await requireFiles(layout.snapshot(warehouse, table, earlier.snapshot), filesOf(earlier))
+    await requireFiles(layout.snapshot(warehouse, table, earlier.snapshot), earlier)
     const withdrawn = await readWithdrawn(warehouse, table)
     // First, so that a job that begins in between cannot publish it again.
     const all = [

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
-import type { Table } from '../../core/catalog/catalog.ts'
+import { hidesText, type Table } from '../../core/catalog/catalog.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../progress.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
@@ -206,11 +206,6 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
     `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
       `${name(found)}${isHidden ? '' : `, and there ${name(wanted)}`}`,
   )
-}
-
-/** Whether what the source says may be shown in messages: where values are to be hidden, nothing else may tell them. */
-export function hidesText({ fields }: Table): boolean {
-  return fields.some(({ mask }) => mask !== null)
 }
 
 function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource {

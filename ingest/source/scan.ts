@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
 import { rejectsKeptMax, type Reject } from '../rejects.ts'
-import { badMark } from './decode.ts'
 import { masks } from './mask.ts'
 import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
-import { firstBadByte, wholeCharacters } from './utf8.ts'
+import { reasons, recordBytesMax, unsoundness } from './soundness.ts'
+import { wholeCharacters } from './utf8.ts'
 
 /** What was counted in one column, over all records that were handed on. */
 export interface ColumnFacts {
@@ -34,19 +34,8 @@ export interface ScanOptions {
   readonly locate?: ReadonlySet<number>
 }
 
-/** In bytes; longer rows come from a stray quote. DuckDB is told to read lines of up to twice this. */
-export const recordBytesMax = 8 * 1024 * 1024
 /** In characters; of a row that is rejected. */
 const rowShownMax = 500
-
-const reasons = {
-  loneReturn: 'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
-  unclosed: 'a quoted value is never closed: the file is cut off, or a quote is stray',
-  quoteInside: 'a quote stands inside a value that does not start with one',
-  afterQuote: 'text follows the closing quote of a value',
-  nul: 'a NUL byte: this is not a text file, or it is damaged',
-  tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
-}
 
 const nothing = Buffer.alloc(0)
 
@@ -213,7 +202,7 @@ export class CsvScanner {
         leaveOut(start, at)
       } else if (this.header === null) {
         leaveOut(start, at)
-        const reason = areSound ? null : this.#unsound(data.subarray(start, ended))
+        const reason = areSound ? null : unsoundness(data.subarray(start, ended), this.#options.encoding)
         if (reason !== null) {
           this.#stop(line, reason)
           break
@@ -222,7 +211,7 @@ export class CsvScanner {
         lengths = this.#lengths
       } else {
         const record = data.subarray(start, ended)
-        const reason = (areSound ? null : this.#unsound(record)) ?? this.#misfit(field)
+        const reason = (areSound ? null : unsoundness(record, this.#options.encoding)) ?? this.#misfit(field)
         const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
         if (reason !== null || masked?.reason !== undefined) {
           this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
@@ -283,21 +272,6 @@ export class CsvScanner {
   #misfit(values: number): string | null {
     const columns = this.#filled.length
     return values === columns ? null : `the row has ${values} values, and the header ${columns}`
-  }
-
-  #unsound(record: Buffer): string | null {
-    if (record.includes(0)) return reasons.nul
-    const at = firstBadByte(record)
-    if (at === -1) return null
-    const { encoding } = this.#options
-    if (encoding === 'utf-8' || record[at] !== badMark) {
-      const byte = (record[at] ?? 0).toString(16).padStart(2, '0')
-      return `the byte 0x${byte} is not UTF-8: declare the encoding of the source as source.encoding`
-    }
-    const digits = record.toString('latin1', at + 1, at + 5)
-    return encoding.startsWith('utf-16')
-      ? `half of a character (0x${digits}) is not UTF-16`
-      : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`
   }
 
   #mask(record: Buffer, columns: readonly (MaskName | null)[]): { record: Buffer; reason?: string } {

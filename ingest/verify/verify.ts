@@ -39,9 +39,8 @@ export async function* verify(warehouse: string, tables: readonly Table[]): Asyn
         const manifest = await manifestOf(warehouse, table, id)
         if (manifest === null)
           throw new Error('it has no manifest: remove its folder, or publish the table anew')
-        const files = filesOf(manifest)
-        bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-        await requireFiles(layout.snapshot(warehouse, table, id), files)
+        bytes = filesOf(manifest).reduce((sum, file) => sum + file.bytes, 0)
+        await requireFiles(layout.snapshot(warehouse, table, id), manifest)
       })
       // One that was over its time may have been removed meanwhile.
       const isGone = fault !== null && !(await snapshotsOnDisk(warehouse, table)).includes(id)

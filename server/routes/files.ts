@@ -96,38 +96,49 @@ function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
 
 function tableListing(service: FileService, catalog: Catalog): Resource {
   const addresses = fileAddresses(service.publicUrl)
-  return {
-    path: '/:dataset/:table',
-    name: 'Table Files',
-    description: 'The files of the current snapshot of a table.',
-    limiter: service.limiter,
-    find: ({ params, target, headers }) => {
-      negotiate(headers, parseQuery(target, ['format']).get('format'))
-      const table = findTable(findDataset(catalog, params), params)
-      const snapshot = service.snapshots.current(table)
-      if (snapshot === null) throw notPublished(table)
-      return listing(service, [snapshot], JSON.stringify(listed(snapshot, addresses)))
-    },
-  }
+  return listingOf(service, '/:dataset/:table', 'Table Files', (params) => {
+    const table = findTable(findDataset(catalog, params), params)
+    const snapshot = service.snapshots.current(table)
+    if (snapshot === null) throw notPublished(table)
+    return { snapshots: [snapshot], body: listed(snapshot, addresses) }
+  })
 }
 
 function datasetListing(service: FileService, catalog: Catalog): Resource {
   const addresses = fileAddresses(service.publicUrl)
+  return listingOf(service, '/:dataset', 'Dataset Files', (params) => {
+    const dataset = findDataset(catalog, params)
+    const snapshots = currentOf(service, dataset)
+    const tables = snapshots.map((snapshot) => listed(snapshot, addresses))
+    return { snapshots, body: { dataset: dataset.slug, sums: addresses.sums(dataset), tables } }
+  })
+}
+
+/** A listing of current files, which only a refresh changes. */
+function listingOf(
+  { limiter, freshness }: FileService,
+  path: string,
+  name: string,
+  find: (params: RouteParameters) => { snapshots: readonly Snapshot[]; body: unknown },
+): Resource {
   return {
-    path: '/:dataset',
-    name: 'Dataset Files',
-    description: 'The files of the current snapshots of the tables of a dataset.',
-    limiter: service.limiter,
-    find: ({ params, target, headers }) => {
+    path,
+    name,
+    description: 'The files of what is published now: names, addresses, sizes and sums.',
+    limiter,
+    find: ({ params, target, headers }): NamedAnswer => {
       negotiate(headers, parseQuery(target, ['format']).get('format'))
-      const dataset = findDataset(catalog, params)
-      const current = currentOf(service, dataset)
-      const body = {
-        dataset: dataset.slug,
-        sums: addresses.sums(dataset),
-        tables: current.map((snapshot) => listed(snapshot, addresses)),
+      const { snapshots, body } = find(params)
+      const text = JSON.stringify(body)
+      const latest = Math.max(0, ...snapshots.map(({ manifest }) => Date.parse(manifest.import_date)))
+      return {
+        name: nameOf(text),
+        lastModified: new Date(latest).toUTCString(),
+        cacheControl: freshness.changing,
+        headers: {},
+        isAtHand: true,
+        body: () => ({ pieces: [text] }),
       }
-      return listing(service, current, JSON.stringify(body))
     },
   }
 }
@@ -150,18 +161,6 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
       sha512,
       media_type: mediaTypeOf(file),
     })),
-  }
-}
-
-function listing({ freshness }: FileService, snapshots: readonly Snapshot[], body: string): NamedAnswer {
-  const latest = Math.max(0, ...snapshots.map(({ manifest }) => Date.parse(manifest.import_date)))
-  return {
-    name: nameOf(body),
-    lastModified: new Date(latest).toUTCString(),
-    cacheControl: freshness.changing,
-    headers: {},
-    isAtHand: true,
-    body: () => ({ pieces: [body] }),
   }
 }
 

@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
+import { newestOnDisk, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedFile,
   MissingFile,
-  filesOf,
   holdsFields,
   orderTerms,
   readManifest,
@@ -17,7 +17,7 @@ import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehous
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../http/logging.ts'
 import { blockRowsOf, rowBytesOf, rowSql } from './plan.ts'
-import { olderThan } from './older.ts'
+import { emptyShelf, inTurn, type Kept, type Shelf } from './shelf.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
@@ -40,27 +40,6 @@ export interface TableState {
 /** The spec's readers see a refresh within 2 s. */
 const lookEveryMs = 1000
 
-/** A snapshot that lies on disk; it is read and verified when it is first asked for. */
-interface Kept {
-  readonly inUse: InUse
-  opened: Promise<Snapshot | null> | null
-}
-
-/** What the server knows of one table. */
-interface Shelf {
-  readonly table: Table
-  current: Snapshot | null
-  readonly kept: Map<SnapshotId, Kept>
-  /** What was last taken from the pointer, so that only a change is read. */
-  seen: string
-  /** Why what is published is not what is served; null where all is well. */
-  fault: string | null
-  /** What is done to it, one after the other: a look must not come between a scrub and what follows from it. */
-  turn: Promise<unknown>
-  /** Why the pointer, or a removal, did not work; told once. */
-  trouble: string | null
-}
-
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
 export class Snapshots {
   readonly #warehouse: string
@@ -75,20 +54,7 @@ export class Snapshots {
     this.#warehouse = path.resolve(warehouse)
     this.#retention = retention
     this.#log = log
-    this.#shelves = new Map(
-      allTables(catalog).map((table) => [
-        table,
-        {
-          table,
-          current: null,
-          kept: new Map(),
-          seen: '',
-          fault: null,
-          turn: Promise.resolve(),
-          trouble: null,
-        },
-      ]),
-    )
+    this.#shelves = new Map(allTables(catalog).map((table) => [table, emptyShelf(table)]))
   }
 
   /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
@@ -142,7 +108,7 @@ export class Snapshots {
         const snapshot = kept.opened === null ? null : await kept.opened
         if (snapshot === null) continue
         try {
-          await kept.inUse.during(() => requireFiles(snapshot.folder, filesOf(snapshot.manifest), hash))
+          await kept.inUse.during(() => requireFiles(snapshot.folder, snapshot.manifest, hash))
         } catch (error) {
           if (!(error instanceof DamagedFile || error instanceof MissingFile)) throw error
           await inTurn(shelf, async () => {
@@ -228,12 +194,17 @@ export class Snapshots {
     )
   }
 
-  /** Serves the snapshot that was published before the one that cannot be. */
+  /**
+   * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
+   * (`from` is null), the newest on disk.
+   */
   async #fallBack(shelf: Shelf, from: Manifest | null): Promise<void> {
     const { table } = shelf
     shelf.current = null
     try {
-      for await (const manifest of olderThan(this.#warehouse, table, from)) {
+      const candidates =
+        from === null ? newestOnDisk(this.#warehouse, table) : publishedBefore(this.#warehouse, table, from)
+      for await (const manifest of candidates) {
         try {
           await this.#take(shelf, manifest)
           this.#log.warn({ table: tableId(table), snapshot: manifest.snapshot }, 'an older snapshot serves')
@@ -270,7 +241,7 @@ export class Snapshots {
       )
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
-    await requireFiles(folder, filesOf(manifest))
+    await requireFiles(folder, manifest)
     const lastModified = new Date(manifest.import_date).toUTCString()
     const rowBytes = rowBytesOf(manifest)
     return {
@@ -320,13 +291,6 @@ export class Snapshots {
     shelf.trouble = messageOf(error)
     this.#log.error({ err: error, table: tableId(shelf.table) }, what)
   }
-}
-
-async function inTurn(shelf: Shelf, work: () => Promise<void>): Promise<void> {
-  const turn = shelf.turn.then(work)
-  // Whoever waits next must not fail for what went wrong before.
-  shelf.turn = turn.catch(() => undefined)
-  await turn
 }
 
 /** A rename gives the pointer another inode. */

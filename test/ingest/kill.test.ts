@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
+import { readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 /** The built ingest, killed wherever it is; `npm test` has built it. KILLS sets how often at random. */
@@ -55,7 +55,7 @@ async function published(): Promise<number> {
   const manifest = await readManifest(layout.pointer(warehouse, table))
   if (manifest === null) return 0
   const home = layout.snapshot(warehouse, table, manifest.snapshot)
-  await requireFiles(home, filesOf(manifest))
+  await requireFiles(home, manifest)
   const database = await Database.open({
     memory: '100MB',
     threads: 1,

@@ -1,9 +1,8 @@
-import { parseCatalog } from '../../core/catalog/load.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { outcomeLines } from '../../ingest/report.ts'
 import { getPage, serve } from './service.ts'
-import { workshop } from './workshop.ts'
+import { catalogAround, fieldOf, workshop } from './workshop.ts'
 
 /** What the catalog says of a table whose source is under test. */
 export interface Declaration {
@@ -16,39 +15,9 @@ export interface Declaration {
 
 /** A catalog of one dataset `d` whose tables (`t` where not named) keep the order of their sources. */
 export function declared(...tables: readonly Declaration[]): Catalog {
-  const party = { name: 'N', url: 'https://example.org/' }
-  const definition = {
-    title: 'T',
-    limits: { rows: [], catalog: [] },
-    families: { v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true } },
-    datasets: [
-      {
-        slug: 'd',
-        name: 'D',
-        description: 'D',
-        author: party,
-        source: party,
-        license: party,
-        code_url: 'https://example.org/',
-        listed_in: ['v1'],
-        collected_at: '2020-01-01',
-        links: [],
-        tables: tables.map((table) => ({
-          name: 't',
-          order: [],
-          ...table,
-          fields: table.fields.map(fieldOf),
-        })),
-      },
-    ],
-  }
-  return parseCatalog(JSON.stringify(definition), 'declared.yaml')
-}
-
-function fieldOf(field: string | object): object {
-  if (typeof field === 'object') return field
-  const [name, type, precision, scale] = field.split(':')
-  return { name, type, ...(scale !== undefined && { precision: Number(precision), scale: Number(scale) }) }
+  return catalogAround(
+    tables.map((table) => ({ name: 't', order: [], ...table, fields: table.fields.map(fieldOf) })),
+  )
 }
 
 /** What came of a table: its rows, values in the order of the fields, or why there are none, as a person is told. */

@@ -79,6 +79,20 @@ interface TinyTable {
 
 /** A catalog of one dataset `d` with a few tables, families as in the real one. */
 export function tinyCatalog(...tables: readonly TinyTable[]): Catalog {
+  return catalogAround(
+    tables.map((table) => ({ name: 't', order: [], ...table, fields: table.fields.map(fieldOf) })),
+  )
+}
+
+/** `name:type`, `name:decimal:precision:scale`, or a field as the catalog has it. */
+export function fieldOf(field: string | object): object {
+  if (typeof field === 'object') return field
+  const [name, type, precision, scale] = field.split(':')
+  return { name, type, ...(scale !== undefined && { precision: Number(precision), scale: Number(scale) }) }
+}
+
+/** The rest of a catalog around tables as the catalog has them. */
+export function catalogAround(tables: readonly object[]): Catalog {
   const party = { name: 'N', url: 'https://example.org/' }
   const definition = {
     title: 'T',
@@ -107,19 +121,7 @@ export function tinyCatalog(...tables: readonly TinyTable[]): Catalog {
         listed_in: ['v1'],
         collected_at: '2020-01-01',
         links: [],
-        tables: tables.map(({ name = 't', fields, order = [], source }) => ({
-          name,
-          order,
-          ...(source && { source }),
-          fields: fields.map((field) => {
-            const [fieldName, type, precision, scale] = field.split(':')
-            return {
-              name: fieldName,
-              type,
-              ...(scale !== undefined && { precision: Number(precision), scale: Number(scale) }),
-            }
-          }),
-        })),
+        tables,
       },
     ],
   }

@@ -1,0 +1,44 @@
+import type { Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import type { InUse, Snapshot } from './snapshot.ts'
+
+/** A snapshot that lies on disk; it is read and verified when it is first asked for. */
+export interface Kept {
+  readonly inUse: InUse
+  opened: Promise<Snapshot | null> | null
+}
+
+/** What the server knows of one table. */
+export interface Shelf {
+  readonly table: Table
+  current: Snapshot | null
+  readonly kept: Map<SnapshotId, Kept>
+  /** What was last taken from the pointer, so that only a change is read. */
+  seen: string
+  /** Why what is published is not what is served; null where all is well. */
+  fault: string | null
+  /** What is done to it, one after the other: a look must not come between a scrub and what follows from it. */
+  turn: Promise<unknown>
+  /** Why the pointer, or a removal, did not work; told once. */
+  trouble: string | null
+}
+
+export function emptyShelf(table: Table): Shelf {
+  return {
+    table,
+    current: null,
+    kept: new Map(),
+    seen: '',
+    fault: null,
+    turn: Promise.resolve(),
+    trouble: null,
+  }
+}
+
+/** Works on a shelf when whoever worked on it before is done. */
+export async function inTurn(shelf: Shelf, work: () => Promise<void>): Promise<void> {
+  const turn = shelf.turn.then(work)
+  // Whoever waits next must not fail for what went wrong before.
+  shelf.turn = turn.catch(() => undefined)
+  await turn
+}
