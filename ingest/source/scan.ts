@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
 import { rejectsKeptMax, type Reject } from '../rejects.ts'
 import { masks } from './mask.ts'
+import { RecordBounds } from './bounds.ts'
+import { Kept } from './kept.ts'
 import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
 import { reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
@@ -65,22 +67,18 @@ export class CsvScanner {
 
   readonly #options: ScanOptions
   readonly #marks: Marks
-  /** 1 for the bytes that end a plain value, or may not be in one. */
-  readonly #special = new Uint8Array(256)
   #skip: number
   #line = 1
   #rest: Buffer = nothing
   #filled = new Float64Array()
   #bytes = new Float64Array()
-  /** Of the values of the record at hand. */
-  #lengths = new Float64Array()
+  readonly #bounds: RecordBounds
   #masks: readonly (MaskName | null)[] | null = null
 
   constructor(options: ScanOptions) {
     this.#options = options
     this.#marks = { delimiter: options.delimiter.charCodeAt(0), quote: options.quote?.charCodeAt(0) ?? -1 }
-    for (const byte of [this.#marks.delimiter, this.#marks.quote, LF, CR])
-      if (byte >= 0) this.#special[byte] = 1
+    this.#bounds = new RecordBounds(this.#marks)
     this.#skip = options.skipLines
     this.header = null
     if (options.header !== null) this.#begin(options.header)
@@ -125,114 +123,58 @@ export class CsvScanner {
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
-    if (this.stopped || data.length === 0) return nothing
-    let at = 0
-    const { delimiter, quote } = this.#marks
-    const special = this.#special
-    let lengths = this.#lengths
-    const end = data.length
-    const areSound = isUtf8(data.subarray(0, isLast ? end : wholeCharacters(data))) && !data.includes(0)
-    const pieces: Buffer[] = []
-    // From where on records follow each other as they are.
-    let run = 0
-    const leaveOut = (from: number, to: number): void => {
-      if (from > run) pieces.push(data.subarray(run, from))
-      run = to
-    }
-
+    if (this.#stopped || data.length === 0) return nothing
+    const areSound =
+      isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
+    const kept = new Kept(data)
     let start = 0
-    scan: for (; start < end; start = at) {
-      let [field, breaks, cr] = [0, 0, -1]
-      at = start
-      for (;;) {
-        let length = 0
-        if (data[at] === quote) {
-          const from = at + 1
-          let doubled = 0
-          for (at = from; at < end; at += 1) {
-            const byte = data[at]
-            if (byte === LF) breaks += 1
-            else if (byte === quote) {
-              if (data[at + 1] !== quote) break
-              doubled += 1
-              at += 1
-            }
-          }
-          length = at - from - doubled
-          at += 1
-        } else {
-          const from = at
-          while (at < end && special[data[at] as number] === 0) at += 1
-          length = at - from
-          if (data[at] === quote && at < end) {
-            this.#stop(this.#line + breaks, reasons.quoteInside)
-            break scan
-          }
-        }
-        if (at >= end) break scan
-        lengths[field] = length
-        field += 1
-        const stop = data[at] as number
-        at += 1
-        if (stop === delimiter) continue
-        if (stop === LF) break
-        if (stop !== CR) {
-          this.#stop(this.#line + breaks, reasons.afterQuote)
-          break scan
-        }
-        if (at >= end) break scan
-        if (data[at] !== LF) {
-          this.#stop(this.#line + breaks, reasons.loneReturn)
-          break scan
-        }
-        cr = at - 1
-        at += 1
-        break
-      }
-      const ended = cr === -1 ? at - 1 : cr
-      const line = this.#line
-      this.#line += breaks + 1
-      if (ended - start > recordBytesMax) {
-        this.#stop(line, reasons.tooLong)
-        break
-      }
-      // In a file of one column a blank line is a row whose value is empty.
-      if (ended === start && this.#filled.length !== 1) {
-        this.blankLines += 1
-        leaveOut(start, at)
-      } else if (this.header === null) {
-        leaveOut(start, at)
-        const reason = areSound ? null : unsoundness(data.subarray(start, ended), this.#options.encoding)
-        if (reason !== null) {
-          this.#stop(line, reason)
-          break
-        }
-        this.#begin(valuesOf(data.subarray(start, ended), this.#marks))
-        lengths = this.#lengths
-      } else {
-        const record = data.subarray(start, ended)
-        const reason = (areSound ? null : unsoundness(record, this.#options.encoding)) ?? this.#misfit(field)
-        const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
-        if (reason !== null || masked?.reason !== undefined) {
-          this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
-          leaveOut(start, at)
-          continue
-        }
-        if (masked !== null) {
-          leaveOut(start, at)
-          pieces.push(masked.record)
-        } else if (cr !== -1) leaveOut(cr, cr + 1)
-        this.#count(line)
-        if (breaks > 0) this.hasBreaks = true
-      }
+    while (start < data.length && !this.#isStopped() && this.#bounds.find(data, start)) {
+      this.#take(data, start, areSound, kept)
+      start = this.#bounds.next
     }
+    const { fault, breaks } = this.#bounds
+    if (fault !== null) this.#stop(this.#line + breaks, fault)
     if (this.#isStopped()) return nothing
     // What is not complete waits for more; its line feeds are counted again then.
-    this.#rest = start < end ? data.subarray(start) : nothing
-    leaveOut(start, end)
+    this.#rest = start < data.length ? data.subarray(start) : nothing
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
     else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, reasons.tooLong)
-    return pieces.length === 1 ? (pieces[0] ?? nothing) : Buffer.concat(pieces)
+    return kept.upTo(start)
+  }
+
+  /** The record from `start` on, whose bounds were found. */
+  #take(data: Buffer, start: number, areSound: boolean, kept: Kept): void {
+    const { end, next, values, breaks } = this.#bounds
+    const line = this.#line
+    this.#line += breaks + 1
+    if (end - start > recordBytesMax) {
+      this.#stop(line, reasons.tooLong)
+    } else if (end === start && this.#filled.length !== 1) {
+      // In a file of one column a blank line is a row whose value is empty.
+      this.blankLines += 1
+      kept.leaveOut(start, next)
+    } else if (this.header === null) {
+      kept.leaveOut(start, next)
+      const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
+      if (reason === null) this.#begin(valuesOf(data.subarray(start, end), this.#marks))
+      else this.#stop(line, reason)
+    } else if (areSound && this.#masks === null && values === this.#filled.length) {
+      // So are nearly all; of them nothing but their bounds is asked, since views of millions would take time.
+      if (next - end > 1) kept.leaveOut(end, next - 1)
+      this.#count(line)
+    } else {
+      const record = data.subarray(start, end)
+      const reason = (areSound ? null : unsoundness(record, this.#options.encoding)) ?? this.#misfit(values)
+      const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
+      if (reason !== null || masked?.reason !== undefined) {
+        this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
+        kept.leaveOut(start, next)
+        return
+      }
+      if (masked !== null) kept.replace(start, next, masked.record)
+      else if (next - end > 1) kept.leaveOut(end, next - 1)
+      this.#count(line)
+    }
   }
 
   #skipLines(data: Buffer): Buffer {
@@ -251,13 +193,13 @@ export class CsvScanner {
     this.header = header
     this.#filled = new Float64Array(header.length)
     this.#bytes = new Float64Array(header.length)
-    this.#lengths = new Float64Array(header.length)
+    this.#bounds.lengths = new Int32Array(header.length)
     const columns = header.map(this.#options.maskOf)
     this.#masks = columns.some((mask) => mask !== null) ? columns : null
   }
 
   #count(line: number): void {
-    const [filled, bytes, lengths] = [this.#filled, this.#bytes, this.#lengths]
+    const [filled, bytes, { lengths }] = [this.#filled, this.#bytes, this.#bounds]
     for (let column = 0; column < lengths.length; column += 1) {
       const length = lengths[column] as number
       if (length > 0) {
@@ -266,6 +208,7 @@ export class CsvScanner {
       }
     }
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
+    if (this.#bounds.breaks > 0) this.hasBreaks = true
     this.records += 1
   }
 
@@ -288,7 +231,7 @@ export class CsvScanner {
       }
       values[column] = hidden
     }
-    for (const [column, text] of values.entries()) this.#lengths[column] = Buffer.byteLength(text)
+    for (const [column, text] of values.entries()) this.#bounds.lengths[column] = Buffer.byteLength(text)
     return { record: encodeRecord(values, this.#marks) }
   }
 

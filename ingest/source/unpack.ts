@@ -46,9 +46,7 @@ export async function membersOf(
   if (packing === null) return [{ name: file.name, read: (sink) => readThrough(file, null, sink, limits) }]
   const unpack = packing === 'gzip' ? zlib.createGunzip : zstdOf(file)
   if (packing === 'zstd') await requireWholeFrame(file)
-  return [
-    { name: file.name, read: (sink) => readThrough(file, unpack({ chunkSize: chunkBytes }), sink, limits) },
-  ]
+  return [{ name: file.name, read: (sink) => readThrough(file, unpack(unpackOptions), sink, limits) }]
 }
 
 async function startOf(file: string): Promise<Buffer> {
@@ -62,7 +60,10 @@ async function startOf(file: string): Promise<Buffer> {
   }
 }
 
-type Unpack = (options: { chunkSize: number }) => Transform & { bytesWritten: number }
+/** So much is unpacked ahead, by another thread, while what came before is read. */
+const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkBytes }
+
+type Unpack = (options: typeof unpackOptions) => Transform & { bytesWritten: number }
 
 /** Node has had it since 22.15. */
 function zstdOf({ name }: PackedFile): Unpack {
@@ -90,6 +91,8 @@ async function readThrough(
     },
   })
   const takeText = async (text: Buffer): Promise<void> => {
+    // Later than this very call, after which the next text begins to be unpacked.
+    await Promise.resolve()
     requireBounds(text.length, packed)
     await sink.onText(text)
   }

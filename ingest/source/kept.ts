@@ -1,0 +1,27 @@
+/** What is handed on of some bytes: all as they are, but for what is left out or replaced, told in their order. */
+export class Kept {
+  readonly #data: Buffer
+  readonly #pieces: Buffer[] = []
+  /** From where on nothing was handed on yet. */
+  #from = 0
+
+  constructor(data: Buffer) {
+    this.#data = data
+  }
+
+  leaveOut(from: number, to: number): void {
+    if (from > this.#from) this.#pieces.push(this.#data.subarray(this.#from, from))
+    this.#from = to
+  }
+
+  replace(from: number, to: number, by: Buffer): void {
+    this.leaveOut(from, to)
+    this.#pieces.push(by)
+  }
+
+  /** All of it up to `end`. */
+  upTo(end: number): Buffer {
+    this.leaveOut(end, end)
+    return this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces)
+  }
+}
