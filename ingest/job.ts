@@ -99,7 +99,7 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const write = (): Promise<WrittenPart[]> => writeParts(work, folder, staged.goodRows, partRows, progress)
   const parts = await steps.time('writing', write, 'own')
   await steps.time('proving', () => provePublished(work, folder, parts, staged))
-  const profiles = await steps.time('profiling', () => profile(work, folder, parts))
+  const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
   return { work, folder, read, staged, rejects, parts, profiles, ofHeader }
 }
 

@@ -12,8 +12,10 @@ interface FieldTypeRow {
   readonly stored: (digits: Digits) => string
   /** RE2 pattern that the whole source text must match; null where any text is a value. */
   readonly pattern: (digits: Digits) => string | null
-  /** SQL: whether a text that its own value renders as matches the pattern; spares most values the pattern. */
+  /** SQL: whether a text that is its own rendering matches the pattern; spares most values the pattern. */
   readonly certain: (text: string, value: string) => string
+  /** SQL: other signs that a text says the same as a rendering, and matches the pattern; they spare more the pattern. */
+  readonly alike?: (text: string, rendered: string) => readonly string[]
   /** What a right value looks like, for reports: "expected ...". */
   readonly expects: (digits: Digits) => string
   /** SQL: a value as it is stored, from one that was cast to the stored type. */
@@ -69,6 +71,11 @@ export const fieldTypes = {
     pattern: () => '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?',
     // Infinity and NaN are rendered as themselves.
     certain: (_text, value) => `isfinite(${value})`,
+    // What differs in zeros at the end alone: after a point they say nothing, and no exponent is its own tenfold.
+    alike: (text, rendered) => [
+      `${rendered} = ${text} || '.0'`,
+      `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
+    ],
     expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
     value: oneZero,
     canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,

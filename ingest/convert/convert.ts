@@ -63,26 +63,34 @@ export const stagedSql = ({ scratch }: Work): string =>
   `read_parquet(${quotedText(stagedFile(scratch))}, file_row_number = true)`
 export const sortedSql = ({ scratch }: Work): string =>
   `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
+export const sortedRowsSql = (work: Work, first: number, rows: number): string =>
+  `${sortedSql(work)} where file_row_number between ${first} and ${first + rows - 1}`
 
 /**
  * Casts every row. Beside its values f0, f1, ... a row says whether all are good, what their hash is before anything
- * was written, and how many values and bytes the reader saw in it, weighted by field so that no two can change places.
+ * was written, and how many values and bytes the reader saw in it, as `seenIn` weighs them.
  */
 export async function stage(work: Work): Promise<void> {
   const values = work.fields.map((matched) => valueSql(matched, work.table.source))
-  const read = work.fields.flatMap(({ column }, index) =>
-    column === null ? [] : [{ column, weight: index + 1 }],
+  const seen = work.fields.flatMap(({ column }, index) =>
+    column === null ? [] : [`coalesce(${index + 1} * (${valueWeight} + strlen(c${column})), 0)`],
   )
-  const filled = read.map(({ column, weight }) => `case when c${column} is null then 0 else ${weight} end`)
-  const bytes = read.map(({ column, weight }) => `${weight} * coalesce(strlen(c${column}), 0)`)
   const names = values.map((_, index) => `f${index}`)
   await work.db.rows(`copy (
     select *, hash(${names.join(', ')}) as row_hash
     from (select ${values.map(({ value }, index) => `${value} as f${index}`).join(', ')},
       ${values.map(({ isGood }) => isGood).join(' and ')} as is_good,
-      ${['0', ...filled].join(' + ')} as filled, ${['0', ...bytes].join(' + ')} as bytes
+      ${['0', ...seen].join(' + ')} as seen
       from ${plainSql(work)}))
     to ${quotedText(stagedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+}
+
+/** Of a value against one byte of it; by more bytes no two readers differ. */
+const valueWeight = 2 ** 36
+
+/** What `stage` must have seen in a column, weighted by field so that no two can change places. */
+export function seenIn(field: number, values: number, bytes: number): bigint {
+  return BigInt(field + 1) * (BigInt(valueWeight) * BigInt(values) + BigInt(bytes))
 }
 
 /** A value that its declared type does not allow. */
@@ -153,8 +161,7 @@ export async function writeParts(
   for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
     const file = layout.part(parts.length)
     const count = Math.min(partRows, rows - firstRow)
-    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedSql(work)}
-      where file_row_number between ${firstRow} and ${firstRow + count - 1})
+    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, firstRow, count)})
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
     parts.push({ file, firstRow, rows: count })
     progress.advance({ fraction: (firstRow + count) / rows, rows: firstRow + count })

@@ -1,11 +1,9 @@
-import path from 'node:path'
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/warehouse/duckdb.ts'
-import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
-import { numberOf, type Work, type WrittenPart } from './convert.ts'
+import { numberOf, sortedSql, type Work } from './convert.ts'
 
-/** What the published values of a field look like. */
+/** What the values of a field look like. */
 export interface FieldProfile {
   readonly name: string
   readonly type: string
@@ -39,13 +37,8 @@ const uniqueShare = 0.5
 const alwaysCounted = 1000
 const textShownMax = 200
 
-/** Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate. */
-export async function profile(
-  work: Work,
-  folder: string,
-  parts: readonly WrittenPart[],
-): Promise<FieldProfile[]> {
-  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+/** Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as they are sorted, with which the parts are compared. */
+export async function profile(work: Work, rows: number): Promise<FieldProfile[]> {
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0)
     return fields.map(({ name, type }) => ({
@@ -56,30 +49,37 @@ export async function profile(
       min: null,
       max: null,
     }))
-  const from = `read_parquet([${parts.map(({ file }) => quotedText(path.join(folder, file))).join(', ')}])`
-  const terms = fields.map((field) => {
-    const column = quotedName(field.name)
-    return `count(${column}), approx_count_distinct(${column}), ${shown(field, `min(${column})`)}, ${shown(field, `max(${column})`)}`
+  const from = sortedSql(work)
+  const terms = fields.map((field, index) => {
+    const column = `f${index}`
+    const [min, max] = [`min(${column})`, `max(${column})`]
+    const bounds = isMeasure(field) ? [numberSql(field, min), numberSql(field, max)] : ['null', 'null']
+    return [
+      `count(${column})`,
+      `approx_count_distinct(${column})`,
+      shown(field, min),
+      shown(field, max),
+      ...bounds,
+    ]
   })
-  const [facts = []] = await work.db.rows(`select ${terms.join(', ')} from ${from}`)
+  const [facts = []] = await work.db.rows(`select ${terms.flat().join(', ')} from ${from}`)
   const found = fields.map((field, index) => {
-    const [filled, distinct, min, max] = facts.slice(4 * index, 4 * index + 4)
+    const at = index * (terms[0]?.length ?? 0)
+    const [filled, distinct, min, max, low, high] = facts.slice(at)
     return {
       field,
+      column: `f${index}`,
       filled: numberOf(filled),
       distinct: numberOf(distinct),
       min: min === null ? null : String(min),
       max: max === null ? null : String(max),
+      bounds: [Number(low), Number(high)] as const,
     }
   })
   const measures = found.filter(({ field, distinct }) => isMeasure(field) && distinct > ranges)
-  const histograms = await histogramsOf(
-    work.db,
-    from,
-    measures.map(({ field }) => field),
-  )
+  const histograms = await histogramsOf(work.db, from, measures)
   const profiles: FieldProfile[] = []
-  for (const { field, filled, distinct, min, max } of found) {
+  for (const { field, column, filled, distinct, min, max } of found) {
     const common = {
       name: field.name,
       type: field.type,
@@ -91,7 +91,7 @@ export async function profile(
     const histogram = histograms.get(field)
     const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
     if (histogram !== undefined) profiles.push({ ...common, histogram })
-    else profiles.push({ ...common, top: isUnique ? null : await top(work.db, from, field) })
+    else profiles.push({ ...common, top: isUnique ? null : await top(work.db, from, field, column) })
   }
   return profiles
 }
@@ -105,34 +105,40 @@ function shown(field: Field, value: string): string {
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
 }
 
-async function top(db: Connection, from: string, field: Field): Promise<Frequent[]> {
-  const column = quotedName(field.name)
+async function top(db: Connection, from: string, field: Field, column: string): Promise<Frequent[]> {
   const rows = await db.rows(`select ${shown(field, 'value')}, number from
     (select ${column} as value, count(*) as number from ${from} where ${column} is not null group by 1
       order by number desc, value limit ${topMax})`)
   return rows.map(([value, number]) => ({ value: String(value), rows: numberOf(number) }))
 }
 
-/** Ranges of the same width between the bounds of each field, all counted in one reading. */
+/** A value of a measure as a number, on which ranges are told apart. */
+function numberSql({ type }: Field, value: string): string {
+  return isTime(type) ? `epoch(${value})` : `${value}::double`
+}
+
+interface Measure {
+  readonly field: Field
+  readonly column: string
+  /** The lowest and the highest number. */
+  readonly bounds: readonly [number, number]
+}
+
+/** Ranges of the same width between the bounds of each measure, all counted in one reading. */
 async function histogramsOf(
   db: Connection,
   from: string,
-  fields: readonly Field[],
+  measures: readonly Measure[],
 ): Promise<Map<Field, Range[]>> {
-  if (fields.length === 0) return new Map()
-  const numbers = fields.map(({ name, type }) =>
-    isTime(type) ? `epoch(${quotedName(name)})` : `${quotedName(name)}::double`,
-  )
-  const bounds = numbers.map((number) => `min(${number}), max(${number})`)
-  const [row = []] = await db.rows(`select ${bounds.join(', ')} from ${from}`)
-  const edges = fields.map((_, index) => edgesBetween(Number(row[2 * index]), Number(row[2 * index + 1])))
-  const counts = numbers.map((number, index) => {
+  if (measures.length === 0) return new Map()
+  const edges = measures.map(({ bounds }) => edgesBetween(...bounds))
+  const counts = measures.map(({ field, column }, index) => {
     const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
-    return `array_to_string(map_values(histogram(${number}, [${uppers.join(', ')}])), ' ')`
+    return `array_to_string(map_values(histogram(${numberSql(field, column)}, [${uppers.join(', ')}])), ' ')`
   })
   const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
   return new Map(
-    fields.map((field, index) => [field, rangesOf(field, edges[index] ?? [], String(counted[index]))]),
+    measures.map(({ field }, index) => [field, rangesOf(field, edges[index] ?? [], String(counted[index]))]),
   )
 }
 

@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { ColumnFacts } from '../source/scan.ts'
-import { numberOf, plainSql, sortedSql, stagedSql, type Work, type WrittenPart } from './convert.ts'
+import { numberOf, plainSql, seenIn, sortedSql, stagedSql, type Work, type WrittenPart } from './convert.ts'
 import { valueSql } from './values.ts'
 
 /** What our scanner counted, without DuckDB. */
@@ -28,21 +28,16 @@ export interface Staged {
  * @throws TableFailure naming the column
  */
 export async function proveStaged(work: Work, witness: Witness): Promise<Staged> {
-  const [row = []] = await work.db
-    .rows(`select count(*), coalesce(sum(filled), 0)::varchar, coalesce(sum(bytes), 0)::varchar,
+  const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar from ${stagedSql(work)}`)
-  const weighed = (of: (facts: ColumnFacts) => number): string => {
-    const terms = work.fields.map(({ column }, index) => {
-      const facts = column === null ? undefined : witness.columns[column]
-      return facts === undefined ? 0n : BigInt(index + 1) * BigInt(of(facts))
-    })
-    return terms.reduce((sum, term) => sum + term, 0n).toString()
-  }
+  const seen = work.fields.map(({ column }, index) => {
+    const facts = column === null ? undefined : witness.columns[column]
+    return facts === undefined ? 0n : seenIn(index, facts.filled, facts.bytes)
+  })
   requireSame('rows', witness.records, row[0])
-  const agrees = weighed(({ filled }) => filled) === row[1] && weighed(({ bytes }) => bytes) === row[2]
-  if (!agrees) await nameColumn(work, witness)
-  const goodRows = numberOf(row[3])
-  return { goodRows, badRows: witness.records - goodRows, rowHash: BigInt(String(row[4])) }
+  if (String(seen.reduce((sum, one) => sum + one, 0n)) !== row[1]) await nameColumn(work, witness)
+  const goodRows = numberOf(row[2])
+  return { goodRows, badRows: witness.records - goodRows, rowHash: BigInt(String(row[3])) }
 }
 
 /** @throws TableFailure naming the column that the two readers see differently */
@@ -92,8 +87,9 @@ export async function provePublished(
 
 /** Sums of hashes, which do not depend on the order of the rows and add up over parts. */
 async function hashes(work: Work, from: string, columns: readonly string[], firstRow: number) {
-  const [row = []] = await work.db.rows(`select count(*), ${hashSum(columns)},
-    ${hashSum([`file_row_number + ${firstRow}`, ...columns])} from ${from}`)
+  const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},
+    ${hashSum([`position + ${firstRow}`, 'whole'])}
+    from (select hash(${columns.join(', ')}) as whole, file_row_number as position from ${from})`)
   const [rows = 0n, whole = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
   return { rows, whole, positioned }
 }
@@ -125,7 +121,11 @@ async function sums(work: Work, from: string, columns: readonly string[]): Promi
 }
 
 function hashSum(values: readonly string[]): string {
-  return `coalesce(sum(hash(${values.join(', ')})), 0)::varchar`
+  return sumOf(`hash(${values.join(', ')})`)
+}
+
+function sumOf(number: string): string {
+  return `coalesce(sum(${number}), 0)::varchar`
 }
 
 function requireSame(what: string, source: unknown, read: unknown): void {

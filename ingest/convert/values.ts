@@ -77,8 +77,10 @@ function isGood(text: string, plain: string, value: string, { field }: MatchedFi
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
     field.type === 'float' ? ` and isfinite(${value}) and ${isHeld(plain, value)}` : ''
   }`
-  return `(${text} is null or coalesce(
-    case when ${rendered} = ${plain} and ${type.certain(plain, value)} then true else ${slow} end, false))`
+  const quick = [`${rendered} = ${plain}`, ...(type.alike?.(plain, rendered) ?? [])].map(
+    (sign) => `when ${sign} and ${type.certain(plain, value)} then true`,
+  )
+  return `(${text} is null or coalesce(case ${quick.join(' ')} else ${slow} end, false))`
 }
 
 /** More digits than any double has. */

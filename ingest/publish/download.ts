@@ -3,26 +3,28 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { createGzip, gzipSync } from 'node:zlib'
+import type { Field } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
-import { numberOf, type Work, type WrittenPart } from '../convert/convert.ts'
+import { quotedText } from '../../core/warehouse/sql.ts'
+import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from '../convert/convert.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
-import { LF } from '../source/record.ts'
+import { encodeRecord, LF, type Marks } from '../source/record.ts'
 
 /** Levels above cost twice the time for a twentieth of the size, measured on tables of 3 and 18 fields. */
-const gzipLevel = 4
+const gzipLevel = 1
 const chunkBytes = 1024 * 1024
+const marks: Marks = { delimiter: ','.charCodeAt(0), quote: '"'.charCodeAt(0) }
 
-/** Parts in work at the same time: one is written out by DuckDB while others are packed, each by a thread. */
+/** Pieces in work at the same time: one is written out by DuckDB while others are packed, each by a thread. */
 const atOnceMax = 3
 
 /**
- * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "". Each part is
- * a gzip member of its own, so that several are packed at the same time.
+ * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "". The header
+ * and the rows of each part are gzip members of their own, so that several are packed at the same time.
  *
- * @throws TableFailure where it has other lines than the parts have rows and line feeds in values
+ * @throws TableFailure where it has other lines than rows and line feeds in values
  */
 export async function writeDownload(
   work: Work,
@@ -33,46 +35,47 @@ export async function writeDownload(
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   let [lines, done] = [0, 0]
   async function* members(): AsyncGenerator<Buffer> {
-    for await (const piece of packedInOrder(work, folder, parts)) {
+    const names = work.fields.map(({ field }) => field.name)
+    yield gzipSync(encodeRecord(names, marks))
+    for await (const piece of packedInOrder(work, parts)) {
       for await (const chunk of createReadStream(piece.file, { highWaterMark: chunkBytes }))
         yield chunk as Buffer
       await rm(piece.file)
       lines += piece.lines
       done += piece.rows
-      progress.advance({ fraction: done / Math.max(1, rows), rows: done })
+      progress.advance({ fraction: done / rows, rows: done })
     }
   }
   await pipeline(members, createWriteStream(path.join(folder, layout.download(work.table))))
-  const expected = rows + (await breaksIn(work, folder, parts))
+  const expected = rows + (await breaksIn(work))
   if (lines === expected) return
   throw new TableFailure(
-    `the proof of the download failed: it has ${lines} lines, and ${expected} are due; nothing was published`,
+    `the proof of the download failed: its rows have ${lines} lines, and ${expected} are due; nothing was published`,
   )
 }
 
-/** A part as a gzip member. */
-interface Piece {
+/** The rows of a part, written out. */
+interface Rendered {
   readonly file: string
   readonly rows: number
+}
+
+/** The same as a gzip member. */
+interface Piece extends Rendered {
   readonly lines: number
 }
 
-async function* packedInOrder(
-  work: Work,
-  folder: string,
-  parts: readonly WrittenPart[],
-): AsyncGenerator<Piece> {
+async function* packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncGenerator<Piece> {
   const waiting: Promise<Piece>[] = []
-  const count = Math.max(1, parts.length)
+  const left = [...parts]
   let lastRendering: Promise<unknown> = Promise.resolve()
   try {
-    for (let next = 0, taken = 0; taken < count; taken += 1) {
-      for (; next < count && waiting.length < atOnceMax; next += 1) {
-        const index = next
+    for (const _ of parts) {
+      for (const part of left.splice(0, atOnceMax - waiting.length)) {
         // One after the other, since the connection runs one statement at a time.
-        const rendering = lastRendering.then(() => renderPart(work, folder, parts, index))
+        const rendering = lastRendering.then(() => render(work, part))
         lastRendering = rendering.catch(() => undefined)
-        const packing = rendering.then(packPiece)
+        const packing = rendering.then(pack)
         // Awaited in its turn; a fault until then must not count as unheard.
         packing.catch(() => undefined)
         waiting.push(packing)
@@ -86,7 +89,7 @@ async function* packedInOrder(
   }
 }
 
-async function packPiece({ file, rows }: { file: string; rows: number }): Promise<Piece> {
+async function pack({ file, rows }: Rendered): Promise<Piece> {
   let lines = 0
   const count = new Transform({
     highWaterMark: chunkBytes,
@@ -102,19 +105,16 @@ async function packPiece({ file, rows }: { file: string; rows: number }): Promis
   return { file: `${file}.gz`, rows, lines }
 }
 
-/** Line feeds in the header and in values. */
-async function breaksIn(work: Work, folder: string, parts: readonly WrittenPart[]): Promise<number> {
-  const ofHeader = work.fields.reduce((sum, { field }) => sum + field.name.split('\n').length - 1, 1)
-  const texts = work.fields.filter(({ field }) => field.type === 'string' || field.type === 'text')
+/** Line feeds in values. */
+async function breaksIn(work: Work): Promise<number> {
   const canHave = work.hasBreaks || work.fields.some(({ constant }) => constant?.includes('\n'))
-  if (!canHave || parts.length === 0 || texts.length === 0) return ofHeader
-  const counts = texts.map(({ field }) => {
-    const name = quotedName(field.name)
-    return `coalesce(sum(length(${name}) - length(replace(${name}, chr(10), ''))), 0)`
-  })
-  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
-  const [row] = await work.db.rows(`select ${counts.join(' + ')} from read_parquet([${files.join(', ')}])`)
-  return ofHeader + numberOf(row?.[0])
+  const texts = work.fields.flatMap(({ field }, index) => (isText(field) ? [`f${index}`] : []))
+  if (!canHave || texts.length === 0) return 0
+  const counts = texts.map(
+    (text) => `coalesce(sum(length(${text}) - length(replace(${text}, chr(10), ''))), 0)`,
+  )
+  const [row] = await work.db.rows(`select ${counts.join(' + ')} from ${sortedSql(work)}`)
+  return numberOf(row?.[0])
 }
 
 function lineFeeds(chunk: Buffer): number {
@@ -123,26 +123,24 @@ function lineFeeds(chunk: Buffer): number {
   return count
 }
 
-/** One part as CSV, the first with the header. */
-async function renderPart(
-  work: Work,
-  folder: string,
-  parts: readonly WrittenPart[],
-  index: number,
-): Promise<{ file: string; rows: number }> {
-  const file = path.join(work.scratch, `download-${index}.csv`)
-  const part = parts[index]
-  const columns = work.fields.map(({ field }) => {
-    const name = quotedName(field.name)
-    return field.type === 'datetime' ? `replace(${name}::varchar, ' ', 'T') as ${name}` : name
+/** The rows of a part as CSV. Each is put together as one text, which takes half the time of a CSV writer's checks. */
+async function render(work: Work, { file, firstRow, rows }: WrittenPart): Promise<Rendered> {
+  const target = path.join(work.scratch, `${file}.csv`)
+  const values = work.fields.map(({ field }, index) => {
+    const value = `f${index}`
+    if (isText(field)) return quotedIfDue(value)
+    return field.type === 'datetime' ? `replace(${value}::varchar, ' ', 'T')` : value
   })
-  const empty = work.fields.map(({ field }) => `null as ${quotedName(field.name)}`)
-  const select =
-    part === undefined
-      ? `select ${empty.join(', ')} limit 0`
-      : `select ${columns.join(', ')} from read_parquet(${quotedText(path.join(folder, part.file))})`
   await work.db
-    .rows(`copy (${select}) to ${quotedText(file)} (format csv, header ${index === 0}, delimiter ',',
-    quote '"', escape '"', nullstr '')`)
-  return { file, rows: part?.rows ?? 0 }
+    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, firstRow, rows)})
+    to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
+  return { file: target, rows }
 }
+
+/** SQL: a text as a value of CSV (RFC 4180); null is nothing, and an empty text is quoted. */
+function quotedIfDue(text: string): string {
+  const signs = ["','", `'"'`, 'chr(10)', 'chr(13)'].map((sign) => `contains(${text}, ${sign})`)
+  return `case when ${text} = '' or ${signs.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
+}
+
+const isText = ({ type }: Field): boolean => type === 'string' || type === 'text'
