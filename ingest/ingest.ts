@@ -12,6 +12,7 @@ import { snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
+import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
 import { removeGarbage } from './publish/garbage.ts'
@@ -39,6 +40,8 @@ export interface IngestOptions {
   /** Publish what is unlike the snapshot before. */
   readonly acceptsDrift?: boolean
   readonly partRows?: number
+  /** Text that is cast at once. */
+  readonly batchBytes?: number
   /** Removes snapshots that are over their time; without it all are kept. */
   readonly retention?: Retention
   /** Milliseconds before what could not be fetched is tried again. */
@@ -203,6 +206,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         db,
         progress,
         partRows,
+        batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
         now: options.now,
       })

@@ -4,18 +4,10 @@ import { hidesText, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
-import {
-  badValues,
-  plainFile,
-  sort,
-  stage,
-  writeParts,
-  type Work,
-  type WrittenPart,
-} from './convert/convert.ts'
-import { matchHeader } from './convert/match.ts'
+import { sort, writeParts, type Staged, type Work, type WrittenPart } from './convert/convert.ts'
+import { Intake } from './convert/intake.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
-import { provePublished, proveStaged, type Staged } from './convert/prove.ts'
+import { provePublished } from './convert/prove.ts'
 import { driftSince } from './drift.ts'
 import type { Progress } from './progress.ts'
 import { writeDownload } from './publish/download.ts'
@@ -23,6 +15,7 @@ import { label, nameSnapshot } from './publish/label.ts'
 import { publish } from './publish/publish.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
+import type { Batch } from './source/batches.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
 
@@ -44,6 +37,8 @@ export interface Job {
   readonly db: Connection
   readonly progress: Progress
   readonly partRows: number
+  /** Text that is cast at once. */
+  readonly batchBytes: number
   readonly acceptsDrift: boolean
   readonly now: () => Date
 }
@@ -57,11 +52,8 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
   const converted = await convert(job, steps)
   const drift = await requireLikeness(job, converted)
-  await steps.time(
-    'packing',
-    () => writeDownload(converted.work, converted.folder, converted.parts, job.progress),
-    'own',
-  )
+  const { work, folder, parts, read } = converted
+  await steps.time('packing', () => writeDownload(work, folder, parts, read.breaks > 0, job.progress), 'own')
   return publishAndReport(job, steps, converted, drift)
 }
 
@@ -82,20 +74,13 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const { table, files, scratch, db, progress, partRows, acceptsDrift, limits } = job
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
-  const target = plainFile(scratch)
-  const read = await steps.time(
-    'reading',
-    () => readSource(files, { table, progress, limits, target }),
-    'own',
-  )
-  const { fields, drift: ofHeader } = matchHeader(table, read.header, acceptsDrift)
-  const work: Work = { db, table, fields, columns: read.columns.length, hasBreaks: read.hasBreaks, scratch }
-  const { staged, rejects } = await steps.time('checking', async () => {
-    await stage(work)
-    const found = await proveStaged(work, read)
-    return { staged: found, rejects: await requireFewRejects(job, work, read, found) }
-  })
-  await steps.time('sorting', () => sort(work))
+  const intake = new Intake({ table, db, scratch, acceptsDrift })
+  const taker = { folder: scratch, bytes: job.batchBytes, take: (batch: Batch) => intake.take(batch) }
+  const read = await steps.time('reading', () => readSource(files, { table, progress, limits, taker }), 'own')
+  const rejects = await requireFewRejects(job, intake, read)
+  const { staged } = intake
+  const { work, drift: ofHeader } = intake.taken
+  await steps.time('sorting', () => sort(work, staged))
   const write = (): Promise<WrittenPart[]> => writeParts(work, folder, staged.goodRows, partRows, progress)
   const parts = await steps.time('writing', write, 'own')
   await steps.time('proving', () => provePublished(work, folder, parts, staged))
@@ -179,18 +164,16 @@ function goneFiles(earlier: Manifest | null, { files }: ReadSource): string[] {
  */
 async function requireFewRejects(
   job: Job,
-  work: Work,
+  { staged: { badRows }, badCount, badValues: values }: Intake,
   read: ReadSource,
-  { badRows }: Staged,
 ): Promise<readonly Reject[]> {
   if (badRows === 0 && read.rejectedRows === 0) return []
-  const { count, values } = badRows === 0 ? { count: 0, values: [] } : await badValues(work)
   const records = new Set(values.map(({ record }) => record))
   const { table, files, limits, progress } = job
   const located =
     records.size === 0
       ? null
-      : await readSource(files, { table, progress, limits, target: null, locate: records })
+      : await readSource(files, { table, progress, limits, taker: null, locate: records })
   const bad = values.map(({ record, field, text, reason }): Reject => {
     const { file = '', line = 0 } = located?.lines.get(record) ?? {}
     return {
@@ -209,7 +192,7 @@ async function requireFewRejects(
   throw new TableFailure(
     `${what} not what the catalog declares${allowed}; nothing was published`,
     rejects,
-    count + read.rejectedRows,
+    badCount + read.rejectedRows,
   )
 }
 

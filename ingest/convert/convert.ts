@@ -6,12 +6,13 @@ import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import type { Progress } from '../progress.ts'
 import { rejectsKeptMax } from '../rejects.ts'
+import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
 import { valueSql } from './values.ts'
 
 /**
- * The plain form of a source -> typed Parquet in the order of the source -> in the declared order -> parts. Each step
+ * Batches of a source in plain form -> typed Parquet of each -> all in the declared order -> parts. Each step
  * writes a file that the next one reads, so memory is bounded whatever their size. Inside, columns are named by number
  * (c0, c1 for texts, f0, f1 for values), so that no name of a source can collide with one of ours.
  */
@@ -32,57 +33,64 @@ export interface Work {
   readonly fields: readonly MatchedField[]
   /** Columns of the header. */
   readonly columns: number
-  /** Whether a value of the source holds a line feed. */
-  readonly hasBreaks: boolean
   /** Folder of the files between the steps. */
   readonly scratch: string
+}
+
+/** Batches that were cast, and what their rows say of themselves. */
+export interface Staged {
+  readonly files: readonly string[]
+  readonly goodRows: number
+  readonly badRows: number
+  /** Sum of the hashes of the good rows, taken before anything was written. */
+  readonly rowHash: bigint
 }
 
 /** `count` in DuckDB's answers is a bigint. */
 export const numberOf = (value: unknown): number => Number(value)
 
 /**
- * The plain form as a table of texts, empty as null. The reader is told everything: whatever it may guess, it may
+ * A batch as a table of texts, empty as null. The reader is told everything: whatever it may guess, it may
  * guess wrong; and it reads with several threads only where no line feed stands in a value, which it then gets right.
  */
-export function plainSql({ table, columns, hasBreaks, scratch }: Work, isInOrder = false): string {
+export function plainSql({ table, columns }: Work, { file, breaks }: Batch, isInOrder = false): string {
   const { delimiter, quote } = table.source
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  return `read_csv(${quotedText(plainFile(scratch))},
+  return `read_csv(${quotedText(file)},
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
-    parallel = ${!isInOrder && !hasBreaks}, max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
+    parallel = ${!isInOrder && breaks === 0}, max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
     columns = {${names.join(', ')}})`
 }
 
-export const plainFile = (scratch: string): string => path.join(scratch, 'source.csv')
-const stagedFile = (scratch: string): string => path.join(scratch, 'staged.parquet')
 const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
 
-export const stagedSql = ({ scratch }: Work): string =>
-  `read_parquet(${quotedText(stagedFile(scratch))}, file_row_number = true)`
+export const stagedSql = (files: readonly string[]): string =>
+  `read_parquet([${files.map(quotedText).join(', ')}], file_row_number = true)`
 export const sortedSql = ({ scratch }: Work): string =>
   `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
 export const sortedRowsSql = (work: Work, first: number, rows: number): string =>
   `${sortedSql(work)} where file_row_number between ${first} and ${first + rows - 1}`
 
 /**
- * Casts every row. Beside its values f0, f1, ... a row says whether all are good, what their hash is before anything
+ * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what their hash is before anything
  * was written, and how many values and bytes the reader saw in it, as `seenIn` weighs them.
  */
-export async function stage(work: Work): Promise<void> {
+export async function stage(work: Work, batch: Batch): Promise<string> {
   const values = work.fields.map((matched) => valueSql(matched, work.table.source))
   const seen = work.fields.flatMap(({ column }, index) =>
     column === null ? [] : [`coalesce(${index + 1} * (${valueWeight} + strlen(c${column})), 0)`],
   )
   const names = values.map((_, index) => `f${index}`)
+  const file = `${batch.file}.parquet`
   await work.db.rows(`copy (
-    select *, hash(${names.join(', ')}) as row_hash
+    select *, hash(${names.join(', ')}) as row_hash, ${batch.before} as before
     from (select ${values.map(({ value }, index) => `${value} as f${index}`).join(', ')},
       ${values.map(({ isGood }) => isGood).join(' and ')} as is_good,
       ${['0', ...seen].join(' + ')} as seen
-      from ${plainSql(work)}))
-    to ${quotedText(stagedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+      from ${plainSql(work, batch)}))
+    to ${quotedText(file)} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+  return file
 }
 
 /** Of a value against one byte of it; by more bytes no two readers differ. */
@@ -95,25 +103,28 @@ export function seenIn(field: number, values: number, bytes: number): bigint {
 
 /** A value that its declared type does not allow. */
 export interface BadValue {
-  /** Record of the plain form, from 0. */
+  /** Of the source, without what was left out, from 0. */
   readonly record: number
   readonly field: string
   readonly text: string
   readonly reason: string
 }
 
-/** All values that are not what their field declares; the first ones whole, in the order of the source. */
-export async function badValues(work: Work): Promise<{ count: number; values: BadValue[] }> {
+/** All values of a batch that are not what their field declares; the first ones whole, in their order. */
+export async function badValues(
+  work: Work,
+  batch: Batch,
+): Promise<{ count: number; values: readonly BadValue[] }> {
   const fields = work.fields.map((matched) => ({ matched, sql: valueSql(matched, work.table.source) }))
   const counts = fields.map(({ sql }) => `count(*) filter (where not ${sql.isGood})`)
   const found =
-    (await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work)}`))[0]?.map(numberOf) ?? []
+    (await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
   const values: BadValue[] = []
   for (const [index, { matched, sql }] of fields.entries()) {
     if (found[index] === 0) continue
     const rows = await work.db.rows(
-      `select record, text from (select row_number() over () - 1 as record, ${sql.text} as text, ${sql.isGood} as is_good
-        from ${plainSql(work, true)}) where not is_good order by record limit ${rejectsKeptMax}`,
+      `select record, text from (select ${batch.before} + row_number() over () - 1 as record, ${sql.text} as text, ${sql.isGood} as is_good
+        from ${plainSql(work, batch, true)}) where not is_good order by record limit ${rejectsKeptMax}`,
     )
     values.push(
       ...rows.map(([record, text]) => ({
@@ -131,14 +142,14 @@ export async function badValues(work: Work): Promise<{ count: number; values: Ba
 }
 
 /** Sorts the good rows by the declared order, then by their place in the source. */
-export async function sort(work: Work): Promise<void> {
+export async function sort(work: Work, { files }: Staged): Promise<void> {
   const names = work.fields.map((_, index) => `f${index}`)
   const keys = orderTerms(
     work.table,
     (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
   )
-  await work.db.rows(`copy (select ${names.join(', ')} from ${stagedSql(work)} where is_good
-    order by ${[...keys, 'file_row_number asc'].join(', ')})
+  await work.db.rows(`copy (select ${names.join(', ')} from ${stagedSql(files)} where is_good
+    order by ${[...keys, 'before + file_row_number asc'].join(', ')})
     to ${quotedText(sortedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
 }
 

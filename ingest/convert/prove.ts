@@ -1,50 +1,43 @@
 import path from 'node:path'
-import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import { TableFailure } from '../rejects.ts'
-import type { ColumnFacts } from '../source/scan.ts'
-import { numberOf, plainSql, seenIn, sortedSql, stagedSql, type Work, type WrittenPart } from './convert.ts'
-import { valueSql } from './values.ts'
-
-/** What our scanner counted, without DuckDB. */
-export interface Witness {
-  readonly header: readonly string[]
-  readonly columns: readonly ColumnFacts[]
-  readonly records: number
-}
-
-/** What the staged rows say of themselves. */
-export interface Staged {
-  readonly goodRows: number
-  readonly badRows: number
-  /** Sum of the hashes of the good rows, taken before anything was written. */
-  readonly rowHash: bigint
-}
+import type { Batch } from '../source/batches.ts'
+import {
+  numberOf,
+  plainSql,
+  seenIn,
+  sortedSql,
+  stagedSql,
+  type Staged,
+  type Work,
+  type WrittenPart,
+} from './convert.ts'
 
 /**
- * Two readers must agree on the source: our scanner and DuckDB's, on the number of rows and, in each column that is
+ * Two readers must agree on a batch: our scanner and DuckDB's, on the number of rows and, in each column that is
  * read, of values and their bytes.
  *
  * @throws TableFailure naming the column
  */
-export async function proveStaged(work: Work, witness: Witness): Promise<Staged> {
+export async function proveStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
-    count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar from ${stagedSql(work)}`)
+    count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar from ${stagedSql([file])}`)
   const seen = work.fields.map(({ column }, index) => {
-    const facts = column === null ? undefined : witness.columns[column]
+    const facts = column === null ? undefined : batch.columns[column]
     return facts === undefined ? 0n : seenIn(index, facts.filled, facts.bytes)
   })
-  requireSame('rows', witness.records, row[0])
-  if (String(seen.reduce((sum, one) => sum + one, 0n)) !== row[1]) await nameColumn(work, witness)
+  requireSame('rows', batch.records, row[0])
+  if (String(seen.reduce((sum, one) => sum + one, 0n)) !== row[1]) await nameColumn(work, batch)
   const goodRows = numberOf(row[2])
-  return { goodRows, badRows: witness.records - goodRows, rowHash: BigInt(String(row[3])) }
+  return { files: [file], goodRows, badRows: batch.records - goodRows, rowHash: BigInt(String(row[3])) }
 }
 
 /** @throws TableFailure naming the column that the two readers see differently */
-async function nameColumn(work: Work, { header, columns }: Witness): Promise<never> {
+async function nameColumn(work: Work, batch: Batch): Promise<never> {
+  const { header, columns } = batch
   const facts = columns.map((_, index) => `count(c${index}), coalesce(sum(strlen(c${index})), 0)`)
   const found =
-    (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work)}`))[0]?.map(numberOf) ?? []
+    (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
   for (const [index, column] of columns.entries()) {
     requireSame(`values of "${header[index] ?? ''}"`, column.filled, found[2 * index])
     requireSame(`bytes of "${header[index] ?? ''}"`, column.bytes, found[2 * index + 1])
@@ -54,7 +47,7 @@ async function nameColumn(work: Work, { header, columns }: Witness): Promise<nev
 
 /**
  * Re-reads the written parts and compares them with what was cast: the rows as wholes by the sum of their hashes, and
- * each row's position. A hash was taken of values whose rendering had been compared with the text of the source.
+ * each row's position with that in the sorted rows, each of which must come after the one before it. A hash was taken of values whose rendering had been compared with the text of the source.
  *
  * @throws TableFailure naming the field; nothing is published then
  */
@@ -80,9 +73,32 @@ export async function provePublished(
     positioned += found.positioned
   }
   requireSame('rows', staged.goodRows, rows)
-  if (whole !== staged.rowHash) await nameField(work, folder, parts)
+  if (whole !== staged.rowHash) await nameField(work, folder, parts, staged)
   requireSame('rows as wholes', staged.rowHash, whole)
   requireSame('positions of the rows', sorted.positioned, positioned)
+  requireSame('rows out of the declared order', 0, await misplaced(work))
+}
+
+/** Sorted rows that belong before the row that stands before them; compared value by value, not as the sort does. */
+async function misplaced(work: Work): Promise<number> {
+  const terms = work.table.order.map(({ field, direction }) => ({
+    column: `f${work.fields.findIndex((matched) => matched.field.name === field)}`,
+    sign: direction === 'asc' ? '>' : '<',
+  }))
+  if (terms.length === 0) return 0
+  // Nulls stand last in either direction.
+  const isWrong = terms.reduceRight(
+    (
+      later,
+      { column, sign },
+    ) => `coalesce(last_${column} ${sign} ${column}, last_${column} is null and ${column} is not null)
+      or (last_${column} is not distinct from ${column} and (${later}))`,
+    'false',
+  )
+  const columns = terms.flatMap(({ column }) => [column, `lag(${column}) over () as last_${column}`])
+  const [row] = await work.db.rows(`select count(*) filter (where position > 0 and (${isWrong}))
+    from (select file_row_number as position, ${columns.join(', ')} from ${sortedSql(work)})`)
+  return numberOf(row?.[0])
 }
 
 /** Sums of hashes, which do not depend on the order of the rows and add up over parts. */
@@ -94,20 +110,18 @@ async function hashes(work: Work, from: string, columns: readonly string[], firs
   return { rows, whole, positioned }
 }
 
-/** @throws TableFailure naming the field whose values, written out as text, are not those of the source */
-async function nameField(work: Work, folder: string, parts: readonly WrittenPart[]): Promise<void> {
-  const sql = work.fields.map((matched) => valueSql(matched, work.table.source))
-  const isGood = sql.map((value) => value.isGood).join(' and ')
-  const rendered = work.fields.map(({ field }, index) =>
-    typeRow(field.type).rendered(sql[index]?.value ?? 'null'),
-  )
-  const source = await sums(work, `${plainSql(work)} where ${isGood}`, rendered)
+/** @throws TableFailure naming the field whose values, as they were cast, are not those that were written */
+async function nameField(
+  work: Work,
+  folder: string,
+  parts: readonly WrittenPart[],
+  staged: Staged,
+): Promise<void> {
+  const cast = work.fields.map((_, index) => `f${index}`)
+  const source = await sums(work, `${stagedSql(staged.files)} where is_good`, cast)
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
-  const published = await sums(
-    work,
-    `read_parquet([${files.join(', ')}])`,
-    work.fields.map(({ field }) => typeRow(field.type).rendered(quotedName(field.name))),
-  )
+  const names = work.fields.map(({ field }) => quotedName(field.name))
+  const published = await sums(work, `read_parquet([${files.join(', ')}])`, names)
   for (const [index, { field }] of work.fields.entries()) {
     requireSame(`values of "${field.name}"`, source[index], published[index])
   }

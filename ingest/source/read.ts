@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { hidesText, type Table } from '../../core/catalog/catalog.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../progress.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
+import { BatchWriter, type BatchTaker, type Tally } from './batches.ts'
 import { decoderOf } from './decode.ts'
 import { kindBytes, requireText } from './kinds.ts'
-import { CsvScanner, type ColumnFacts } from './scan.ts'
+import { CsvScanner } from './scan.ts'
 import type { Member, PackedFile, UnpackLimits } from './member.ts'
 import { membersOf, packingOf } from './unpack.ts'
 
@@ -19,17 +20,12 @@ export interface ReadFile {
 }
 
 /** All files of a source as one. */
-export interface ReadSource {
-  readonly header: readonly string[]
-  readonly columns: readonly ColumnFacts[]
-  /** Rows that were handed on. */
-  readonly records: number
+export interface ReadSource extends Tally {
   /** Rows that were left out, since they cannot be read. */
   readonly rejectedRows: number
   /** The first of them. */
   readonly rejects: readonly Reject[]
   readonly blankLines: number
-  readonly hasBreaks: boolean
   /** Files whose last line is not ended. */
   readonly unended: readonly string[]
   /** Record -> file and line on which it starts, for those asked for. */
@@ -41,26 +37,24 @@ export interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits
-  /** Where the plain form goes; null only scans. */
-  readonly target: string | null
+  /** Takes the plain form; null only scans. */
+  readonly taker: BatchTaker | null
   readonly locate?: ReadonlySet<number>
 }
 
 /**
- * Unpacks, decodes and scans the files of a source, one after the other, and writes their plain form.
+ * Unpacks, decodes and scans the files of a source, one after the other, and hands their plain form on.
  *
  * @throws TableFailure where a file is not what its name says, is damaged, cannot be read as CSV, or has another header
  *   than the first
  */
 export async function readSource(sources: readonly PackedFile[], options: ReadOptions): Promise<ReadSource> {
-  const { table, progress, target } = options
+  const { table, progress, taker } = options
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
   const files: ReadFile[] = []
   let [packed, text] = [0, 0]
-  let writing: Promise<unknown> | undefined
-  let hasHead = false
-  const output = target === null ? null : await open(target, 'w')
+  const writer = taker === null ? null : new BatchWriter(taker, table.source.delimiter)
   try {
     for (const source of sources) {
       const before = await fingerprintOf(source.path)
@@ -75,12 +69,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
           requireStructure(scans)
           if (!isCompared && scanner.header !== null) requireSameHeader(scan, scans[0], hidesText(table))
           isCompared ||= scanner.header !== null
-          // One write behind, so that the disk works while the next records are read.
-          await writing
-          const head = scan === scans[0] && !hasHead ? headOf(scanner, table) : null
-          hasHead ||= head !== null
-          const bytes = head === null ? records : Buffer.concat([head, records])
-          if (bytes.length > 0) writing = output?.writeFile(bytes)
+          if (records.length > 0) await writer?.write(records, () => tallyOf(scans))
         }
         const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
         await member.read({
@@ -111,10 +100,9 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
       }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
     }
-    await writing
+    await writer?.end(tallyOf(scans))
   } finally {
-    await writing?.catch(() => undefined)
-    await output?.close()
+    await writer?.close()
   }
   return joined(scans, files)
 }
@@ -172,13 +160,6 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   }
 }
 
-/** A first line for the plain form, since its reader takes U+FEFF at the start of a file for a mark, not a value. */
-function headOf({ header }: CsvScanner, { source }: Table): Buffer | null {
-  return header === null
-    ? null
-    : Buffer.from(`${header.map((_, index) => `c${index}`).join(source.delimiter)}\n`)
-}
-
 /** @throws TableFailure with all rejects so far where nothing more can be read */
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.stopped !== true) return
@@ -208,6 +189,20 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
   )
 }
 
+function tallyOf(scans: readonly Scan[]): Tally {
+  const scanners = scans.map(({ scanner }) => scanner)
+  const [first = [], ...others] = scanners.map(({ columns }) => columns)
+  return {
+    header: scanners[0]?.header ?? [],
+    columns: first.map(({ filled, bytes }, index) => ({
+      filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
+      bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
+    })),
+    records: scanners.reduce((total, { records }) => total + records, 0),
+    breaks: scanners.reduce((total, { breaks }) => total + breaks, 0),
+  }
+}
+
 function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource {
   const scanners = scans.map(({ scanner }) => scanner)
   const sum = (of: (scanner: CsvScanner) => number): number =>
@@ -216,19 +211,11 @@ function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource 
   for (const { scanner, before, file } of scans) {
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
   }
-  const [first = [], ...others] = scanners.map(({ columns: counted }) => counted)
-  const columns = first.map(({ filled, bytes }, index) => ({
-    filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
-    bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
-  }))
   return {
-    header: scanners[0]?.header ?? [],
-    columns,
-    records: sum(({ records }) => records),
+    ...tallyOf(scans),
     rejectedRows: sum(({ rejectedRows }) => rejectedRows),
     rejects: rejectsIn(scans),
     blankLines: sum(({ blankLines }) => blankLines),
-    hasBreaks: scanners.some(({ hasBreaks }) => hasBreaks),
     unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
     lines,
     files,

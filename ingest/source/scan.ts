@@ -56,8 +56,8 @@ export class CsvScanner {
   /** Left out. */
   rejectedRows = 0
   blankLines = 0
-  /** Whether a value that was handed on holds a line feed. */
-  hasBreaks = false
+  /** Line feeds in values that were handed on. */
+  breaks = 0
   /** Whether the last line is ended; a file that was cut off most often is not. */
   endsWithLineFeed = true
   #stopped = false
@@ -208,7 +208,7 @@ export class CsvScanner {
       }
     }
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
-    if (this.#bounds.breaks > 0) this.hasBreaks = true
+    this.breaks += this.#bounds.breaks
     this.records += 1
   }
 

@@ -4,10 +4,11 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { quotedText } from '../../core/warehouse/sql.ts'
-import { badValues, plainFile, plainSql, type Work } from '../convert/convert.ts'
+import { badValues, plainSql, type Work } from '../convert/convert.ts'
 import { matchHeader } from '../convert/match.ts'
 import { silentProgress } from '../progress.ts'
 import { rejectLine } from '../rejects.ts'
+import type { Batch } from '../source/batches.ts'
 import { readSource } from '../source/read.ts'
 import type { PackedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/unpack.ts'
@@ -37,12 +38,16 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
       [''],
     ),
   )
+  const batches: Batch[] = []
+  const take = (batch: Batch): Promise<void> => Promise.resolve(void batches.push(batch))
   const read = await readSource([source], {
     table: form,
     progress: silentProgress,
     limits,
-    target: plainFile(scratch),
+    taker: { folder: scratch, bytes: Infinity, take },
   })
+  const [batch] = batches
+  if (batch === undefined) throw new Error(`no batch of ${source.name}`)
   const database = await Database.open({
     memory: '500MB',
     threads: 2,
@@ -56,10 +61,9 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
       table: form,
       fields: matchHeader(form, read.header, false).fields,
       columns: names.length,
-      hasBreaks: read.hasBreaks,
       scratch,
     }
-    const nulls = ['', ...(await nullWordsIn(work))]
+    const nulls = ['', ...(await nullWordsIn(work, batch))]
     const fields: SuggestedField[] = []
     const words = nulls.filter((word) => word !== '').map(quotedText)
     for (const [index, name] of names.entries()) {
@@ -70,7 +74,7 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
       fields.push(
         await suggestField(
           db,
-          plainSql(work),
+          plainSql(work, batch),
           text,
           /(^|_)(id|cod|codigo|cd|cep|cnpj|cpf|ibge)(_|$)/.test(name),
         ),
@@ -83,7 +87,7 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
       ...(read.rejectedRows > 0
         ? [`${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, 3).map(rejectLine).join('; ')}`]
         : []),
-      await trialOf(work, tableOf(text)),
+      await trialOf(work, batch, tableOf(text)),
     ]
     return `${remarks.map((line) => `# ${line}\n`).join('')}${text}`
   } finally {
@@ -221,7 +225,7 @@ function tableOf(text: string): Table {
   return table
 }
 
-async function nullWordsIn(work: Work): Promise<string[]> {
+async function nullWordsIn(work: Work, batch: Batch): Promise<string[]> {
   const counts = nullWords.map((word) => {
     const hits = Array.from(
       { length: work.columns },
@@ -229,19 +233,16 @@ async function nullWordsIn(work: Work): Promise<string[]> {
     )
     return `count(*) filter (where ${hits.join(' or ')})`
   })
-  const [row = []] = await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work)}`)
+  const [row = []] = await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work, batch)}`)
   return nullWords.filter((_word, index) => Number(row[index]) > 0)
 }
 
-async function trialOf(work: Work, table: Table): Promise<string> {
-  const bad = await badValues({
-    ...work,
-    table,
-    fields: work.fields.map((matched, index) => ({
-      ...matched,
-      field: table.fields[index] ?? matched.field,
-    })),
-  })
+async function trialOf(work: Work, batch: Batch, table: Table): Promise<string> {
+  const fields = work.fields.map((matched, index) => ({
+    ...matched,
+    field: table.fields[index] ?? matched.field,
+  }))
+  const bad = await badValues({ ...work, table, fields }, batch)
   if (bad.count === 0) return 'tried on all rows: every value is as declared here'
   const shown = bad.values
     .slice(0, wordsShown)

@@ -180,7 +180,7 @@ async function refusalOf(shop: Workshop, name: string, bytes: number): Promise<s
       table,
       progress: silentProgress,
       limits: { unpackedBytesMax: 1e9 },
-      target: null,
+      taker: null,
     })
     matchHeader(table, read.header, false)
     return read.rejectedRows === 0 ? null : read.rejects.map(rejectLine).join('\n')
@@ -285,7 +285,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
   const { stopped, header, rejects, rejectedRows } = scanner
   // What was handed on before a fault depends on where the pieces end; nothing of it is used.
   if (stopped) return { header, rejects, rejectedRows }
-  const { columns, records, blankLines, hasBreaks, endsWithLineFeed, lines } = scanner
+  const { columns, records, blankLines, breaks, endsWithLineFeed, lines } = scanner
   return {
     header,
     rejects,
@@ -294,7 +294,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
     columns,
     records,
     blankLines,
-    hasBreaks,
+    breaks,
     endsWithLineFeed,
     lines,
   }

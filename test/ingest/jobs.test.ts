@@ -247,9 +247,10 @@ test('the manifest and the report tell what was published, and an independent re
       { name: 's', type: 'string', nulls: 1, min: 'a', max: 'e', top: once('a', 'c', 'd', 'e'), ...facts },
     ],
     seconds: Object.fromEntries(
-      ['reading', 'checking', 'sorting', 'writing', 'proving', 'profiling', 'packing', 'hashing'].map(
-        (step) => [step, expect.any(Number)],
-      ),
+      ['reading', 'sorting', 'writing', 'proving', 'profiling', 'packing', 'hashing'].map((step) => [
+        step,
+        expect.any(Number),
+      ]),
     ),
     tools: manifest.tools,
   })

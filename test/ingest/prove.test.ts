@@ -3,23 +3,24 @@ import path from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import {
-  plainFile,
   sort,
   stage,
   writeParts,
+  type Staged,
   type Work,
   type WrittenPart,
 } from '../../ingest/convert/convert.ts'
 import { matchHeader } from '../../ingest/convert/match.ts'
-import { provePublished, proveStaged, type Staged } from '../../ingest/convert/prove.ts'
+import { provePublished, proveStaged } from '../../ingest/convert/prove.ts'
 import { silentProgress } from '../../ingest/progress.ts'
-import { readSource, type ReadSource } from '../../ingest/source/read.ts'
+import type { Batch } from '../../ingest/source/batches.ts'
+import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog } from '../support/workshop.ts'
 
 /** The steps of an ingest, so that what lies between them can be spoilt. */
 interface Bench {
   readonly work: Work
-  readonly read: ReadSource
+  readonly batch: Batch
 }
 
 const opened: (() => void)[] = []
@@ -27,9 +28,9 @@ afterEach(() => {
   for (const close of opened.splice(0)) close()
 })
 
-async function bench(): Promise<Bench> {
+async function bench(order = ['n']): Promise<Bench> {
   const scratch = await temporaryFolder()
-  const table = tinyCatalog({ fields: ['n:integer', 's:string', 'v:decimal:10:2'], order: ['n'] })
+  const table = tinyCatalog({ fields: ['n:integer', 's:string', 'v:decimal:10:2'], order })
     .datasets.get('d')
     ?.tables.get('t')
   if (table === undefined) throw new Error('no table')
@@ -47,26 +48,29 @@ async function bench(): Promise<Bench> {
     db.close()
     database.close()
   })
-  const read = await readSource([{ path: source, name: 't.csv', bytes: text.length }], {
+  const batches: Batch[] = []
+  const take = (batch: Batch): Promise<void> => Promise.resolve(void batches.push(batch))
+  await readSource([{ path: source, name: 't.csv', bytes: text.length }], {
     table,
     progress: silentProgress,
     limits: { unpackedBytesMax: 1e6 },
-    target: plainFile(scratch),
+    taker: { folder: scratch, bytes: 1e6, take },
   })
-  const { fields } = matchHeader(table, read.header, false)
-  return { work: { db, table, fields, columns: 3, hasBreaks: read.hasBreaks, scratch }, read }
+  const [batch] = batches
+  if (batch === undefined) throw new Error('no batch')
+  const { fields } = matchHeader(table, batch.header, false)
+  return { work: { db, table, fields, columns: 3, scratch }, batch }
 }
 
-async function written(work: Work, read: ReadSource): Promise<{ staged: Staged; parts: WrittenPart[] }> {
-  await stage(work)
-  const staged = await proveStaged(work, read)
-  await sort(work)
+async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: WrittenPart[] }> {
+  const staged = await proveStaged(work, batch, await stage(work, batch))
+  await sort(work, staged)
   return { staged, parts: await writeParts(work, work.scratch, staged.goodRows, 3, silentProgress) }
 }
 
 test('what was not spoilt is proved', async () => {
-  const { work, read } = await bench()
-  const { staged, parts } = await written(work, read)
+  const { work, batch } = await bench()
+  const { staged, parts } = await written(work, batch)
   expect([staged.goodRows, staged.badRows]).toEqual([4, 0])
   await expect(provePublished(work, work.scratch, parts, staged)).resolves.toBeUndefined()
 })
@@ -87,11 +91,10 @@ test.each<[what: string, spoil: (plain: string) => string, differs: string]>([
     'the bytes of "n" differ (source 4, read back 5)',
   ],
 ])('two readers that disagree on the source stop it: %s', async (_what, spoil, differs) => {
-  const { work, read } = await bench()
-  const plain = plainFile(work.scratch)
-  await writeFile(plain, spoil(await readFile(plain, 'utf8')))
-  await stage(work)
-  await expect(proveStaged(work, read)).rejects.toThrow(`the proof failed: ${differs}`)
+  const { work, batch } = await bench()
+  await writeFile(batch.file, spoil(await readFile(batch.file, 'utf8')))
+  const file = await stage(work, batch)
+  await expect(proveStaged(work, batch, file)).rejects.toThrow(`the proof failed: ${differs}`)
 })
 
 const firstPart = '"part-00000.parquet"'
@@ -131,8 +134,8 @@ test.each<[what: string, spoilt: string, differs: string]>([
     'the rows differ (source 4, read back 5)',
   ],
 ])('Parquet that is not what the source says is not published: %s', async (_what, spoilt, differs) => {
-  const { work, read } = await bench()
-  const { staged, parts } = await written(work, read)
+  const { work, batch } = await bench()
+  const { staged, parts } = await written(work, batch)
   const file = path.join(work.scratch, 'part-00000.parquet')
   const spoiling = spoilt.replaceAll(firstPart, `'${file}'`)
   await work.db.rows(`copy (${spoiling}) to '${work.scratch}/spoilt.parquet' (format parquet)`)
@@ -142,28 +145,49 @@ test.each<[what: string, spoilt: string, differs: string]>([
 })
 
 test.each([
-  ['staged', 'select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)'],
-  ['sorted', 'select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)'],
+  ['staged', 'the rows as wholes differ'],
+  ['sorted', 'the values of "v" differ'],
 ])(
   'a value that changes on its way is found, though all that was written later agrees: %s',
-  async (file, spoil) => {
-    const { work, read } = await bench()
-    await stage(work)
-    const staged = await proveStaged(work, read)
-    const spoilFile = async (): Promise<void> => {
-      const [from, to] = [
-        path.join(work.scratch, `${file}.parquet`),
-        path.join(work.scratch, 'spoilt.parquet'),
-      ]
-      await work.db.rows(`copy (${spoil} from '${from}') to '${to}' (format parquet)`)
-      await rename(to, from)
+  async (where, differs) => {
+    const { work, batch } = await bench()
+    const staged = await proveStaged(work, batch, await stage(work, batch))
+    const spoilFile = async (file: string): Promise<void> => {
+      const to = path.join(work.scratch, 'spoilt.parquet')
+      await work.db.rows(`copy (select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)
+        from '${file}') to '${to}' (format parquet)`)
+      await rename(to, file)
     }
-    if (file === 'staged') await spoilFile()
-    await sort(work)
-    if (file === 'sorted') await spoilFile()
+    if (where === 'staged') await spoilFile(staged.files[0] ?? '')
+    await sort(work, staged)
+    if (where === 'sorted') await spoilFile(path.join(work.scratch, 'sorted.parquet'))
     const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
     await expect(provePublished(work, work.scratch, parts, staged)).rejects.toThrow(
-      'the proof failed: the values of "v" differ',
+      `the proof failed: ${differs}`,
+    )
+  },
+)
+
+test.each([
+  ['n asc', 'n desc', 3],
+  ['n desc', 'n asc', 3],
+  // 1.50, null, -3.00 and 4.25 become -3.00, 1.50, 4.25, null.
+  ['v asc', 'v asc nulls first', 1],
+  ['v desc', 'v desc nulls first', 1],
+  ['v asc', 'v desc', 2],
+])(
+  'rows that are not in the declared order are not published: %s, sorted by %s',
+  async (order, wrong, count) => {
+    const { work, batch } = await bench([order])
+    const staged = await proveStaged(work, batch, await stage(work, batch))
+    await sort(work, staged)
+    const [from, to] = [path.join(work.scratch, 'sorted.parquet'), path.join(work.scratch, 'spoilt.parquet')]
+    const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
+    await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
+    await rename(to, from)
+    const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
+    await expect(provePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+      `the proof failed: the rows out of the declared order differ (source 0, read back ${count})`,
     )
   },
 )

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { getPage, serve } from '../../support/service.ts'
 import { workshop } from '../../support/workshop.ts'
 import { zipOf } from '../../support/zip.ts'
 
@@ -120,6 +121,34 @@ describe('several files', () => {
     ],
   ])('%s', async (_what, files, contents, came) => {
     await expect(whatCame({ fields: ab, source: { files } }, contents)).resolves.toEqual(came)
+    // Each file cast by itself, while the next one is read.
+    await expect(whatCame({ fields: ab, source: { files } }, contents, { batchBytes: 1 })).resolves.toEqual(
+      came,
+    )
+  })
+
+  test('a file that is cast in batches: every row in its place, what is bad by its line', async () => {
+    const text = Array.from({ length: 60_000 }, (_, row) => {
+      if (row === 30_000) return '"two\nlines",30000'
+      return row === 59_000 ? 'x,5.5' : `${'value '.repeat(8)}${row},${row}`
+    })
+    const shop = await workshop(declared({ fields: ab, max_rejects: 1 }), {
+      'd/t.csv': `a,b\n${text.join('\n')}\n`,
+    })
+    const [outcome] = await shop.ingest({ batchBytes: 1_000_000 })
+    if (outcome?.status !== 'published') throw new Error('not published')
+    const { rows_in, rows_out, first_rejects } = outcome.report
+    expect({ rows_in, rows_out, first_rejects }).toEqual({
+      rows_in: 60_000,
+      rows_out: 59_999,
+      // One more than its place, for the header, and one for the line break before it.
+      first_rejects: [{ line: 59_003, field: 'b', text: '5.5', reason: notInteger }],
+    })
+    const { app, close } = await serve(shop)
+    const { results } = await getPage(app, '/api/v1/dataset/d/t/data/?page=6&page_size=10000')
+    await close()
+    const expected = Array.from({ length: 10_000 }, (_, at) => 50_000 + at).filter((row) => row !== 59_000)
+    expect(results.map(({ b }) => b)).toEqual(expected)
   })
 
   test.each<[what: string, files: string[]]>([
