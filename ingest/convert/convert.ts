@@ -1,5 +1,6 @@
 import path from 'node:path'
-import type { Table } from '../../core/catalog/catalog.ts'
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/warehouse/duckdb.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { orderTerms } from '../../core/warehouse/manifest.ts'
@@ -44,6 +45,8 @@ export interface Staged {
   readonly badRows: number
   /** Sum of the hashes of the good rows, taken before anything was written. */
   readonly rowHash: bigint
+  /** Of each field: the most bits, without its sign, that an integer takes; null for other types. */
+  readonly bits: readonly (number | null)[]
 }
 
 /** `count` in DuckDB's answers is a bigint. */
@@ -67,8 +70,15 @@ const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parqu
 
 export const stagedSql = (files: readonly string[]): string =>
   `read_parquet([${files.map(quotedText).join(', ')}], file_row_number = true)`
-export const sortedSql = ({ scratch }: Work): string =>
-  `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
+
+/** The sorted rows, with their position as file_row_number. */
+export function sortedSql({ fields, scratch }: Work): string {
+  const values = fields.map(({ field }, index) =>
+    isInteger(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`,
+  )
+  return `(select file_row_number, ${values.join(', ')}
+    from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
+}
 export const sortedRowsSql = (work: Work, first: number, rows: number): string =>
   `${sortedSql(work)} where file_row_number between ${first} and ${first + rows - 1}`
 
@@ -141,14 +151,30 @@ export async function badValues(
   }
 }
 
-/** Sorts the good rows by the declared order, then by their place in the source. */
-export async function sort(work: Work, { files }: Staged): Promise<void> {
-  const names = work.fields.map((_, index) => `f${index}`)
+/** Types of Parquet's integers by the bits that they hold without their sign. */
+const narrowTypes = [
+  [7, 'TINYINT'],
+  [15, 'SMALLINT'],
+  [31, 'INTEGER'],
+  [63, 'BIGINT'],
+] as const
+
+export const isInteger = ({ type }: Field): boolean => type === 'integer'
+
+/**
+ * Sorts the good rows by the declared order, then by their place in the source. Integers are as narrow as they can be
+ * meanwhile, which spares the sort a third of its work.
+ */
+export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
+  const values = work.fields.map((_, index) => {
+    const narrow = narrowTypes.find(([held]) => held >= (bits[index] ?? Infinity))
+    return narrow === undefined ? `f${index}` : `f${index}::${narrow[1]} as f${index}`
+  })
   const keys = orderTerms(
     work.table,
     (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
   )
-  await work.db.rows(`copy (select ${names.join(', ')} from ${stagedSql(files)} where is_good
+  await work.db.rows(`copy (select ${values.join(', ')} from ${stagedSql(files)} where is_good
     order by ${[...keys, 'before + file_row_number asc'].join(', ')})
     to ${quotedText(sortedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
 }

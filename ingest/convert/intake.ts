@@ -18,7 +18,7 @@ export interface IntakeOptions {
 export class Intake {
   readonly #options: IntakeOptions
   #taken: { readonly work: Work; readonly drift: readonly string[] } | null = null
-  #staged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n }
+  #staged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n, bits: [] }
   /** All values that are not what their field declares. */
   badCount = 0
   /** The first of them, in the order of the source. */
@@ -55,6 +55,9 @@ export class Intake {
       goodRows: this.#staged.goodRows + found.goodRows,
       badRows: this.#staged.badRows + found.badRows,
       rowHash: this.#staged.rowHash + found.rowHash,
+      bits: found.bits.map((bits, index) =>
+        bits === null ? null : Math.max(bits, this.#staged.bits[index] ?? 0),
+      ),
     }
     await rm(batch.file)
   }

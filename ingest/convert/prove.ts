@@ -3,6 +3,7 @@ import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import {
+  isInteger,
   numberOf,
   plainSql,
   seenIn,
@@ -20,8 +21,13 @@ import {
  * @throws TableFailure naming the column
  */
 export async function proveStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
+  // A negative number takes as many bits as the one below its opposite.
+  const widest = work.fields.map(({ field }, index) =>
+    isInteger(field) ? `coalesce(max(greatest(f${index}, -1 - f${index})), 0)` : 'null',
+  )
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
-    count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar from ${stagedSql([file])}`)
+    count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar, ${widest.join(', ')}
+    from ${stagedSql([file])}`)
   const seen = work.fields.map(({ column }, index) => {
     const facts = column === null ? undefined : batch.columns[column]
     return facts === undefined ? 0n : seenIn(index, facts.filled, facts.bytes)
@@ -29,7 +35,14 @@ export async function proveStaged(work: Work, batch: Batch, file: string): Promi
   requireSame('rows', batch.records, row[0])
   if (String(seen.reduce((sum, one) => sum + one, 0n)) !== row[1]) await nameColumn(work, batch)
   const goodRows = numberOf(row[2])
-  return { files: [file], goodRows, badRows: batch.records - goodRows, rowHash: BigInt(String(row[3])) }
+  const bits = row.slice(4).map((value) => (value === null ? null : BigInt(String(value)).toString(2).length))
+  return {
+    files: [file],
+    goodRows,
+    badRows: batch.records - goodRows,
+    rowHash: BigInt(String(row[3])),
+    bits,
+  }
 }
 
 /** @throws TableFailure naming the column that the two readers see differently */
