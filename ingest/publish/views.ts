@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../../core/catalog/catalog.ts'
@@ -32,9 +32,12 @@ export async function publishViews(warehouse: string, catalog: Catalog): Promise
     await syncFile(draft)
     // Of someone who wrote into the old file; it would be taken for ours.
     await rm(`${file}.wal`, { force: true })
-    const { sha256 } = await sumsOf(draft)
+    const sum = layout.viewsSum(home)
+    const line = `${(await sumsOf(draft)).sha256}  ${path.basename(file)}\n`
+    // Of both while they change places: whatever ends the job between, one of the lines is right.
+    await replaceDurably(sum, line + (await readFile(sum, 'utf8').catch(() => '')))
     await renameDurably(draft, file)
-    await replaceDurably(layout.viewsSum(home), `${sha256}  ${path.basename(file)}\n`)
+    await replaceDurably(sum, line)
     return leftOut
   } finally {
     release()

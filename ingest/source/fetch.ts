@@ -33,7 +33,11 @@ export type Fetched =
   | { readonly status: 'fetched'; readonly file: PackedFile; readonly validators: Validators }
   | { readonly status: 'unchanged' | 'missing' }
 
+/** In a row that bring little; a try that brings more begins the count anew. */
 const triesMax = 5
+const littleBytes = 1024 * 1024
+/** A server that sends less is as good as silent: a job must come to an end. */
+const leastBytesPerSecond = 1000
 const retryLongestMs = 30_000
 const redirectsMax = 5
 
@@ -49,6 +53,7 @@ export async function fetchFile(address: URL, options: FetchOptions): Promise<Fe
   for (let tries = 1; ; tries += 1) {
     const outcome = await download.attempt()
     if (outcome.status !== 'again') return outcome
+    if (download.received > littleBytes) [tries, troubles.length] = [1, 0]
     troubles.push(outcome.trouble)
     if (tries === triesMax) {
       throw new TableFailure(
@@ -69,6 +74,8 @@ class Download {
   readonly #options: FetchOptions
   readonly #file: string
   readonly #name: string
+  /** Bytes that the last try brought. */
+  received = 0
   /** What was said of the whole whose first bytes are there already. */
   #whole: Headers = {}
   /** Of those bytes, to ask for the rest of the same. */
@@ -84,6 +91,7 @@ class Download {
 
   async attempt(): Promise<Attempt> {
     const have = this.#validator === null ? 0 : await sizeOf(this.#file)
+    this.received = 0
     const { known } = this.#options
     const isKnown = known?.address === this.#address.href && have === 0
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'acervo' }
@@ -128,7 +136,7 @@ class Download {
   }
 
   async #save({ headers, body }: Answer, have: number): Promise<Attempt> {
-    const { bytesMax, progress } = this.#options
+    const { bytesMax, progress, silenceMs } = this.#options
     const total = totalOf(headers, have)
     if (have === 0) {
       this.#whole = headers
@@ -144,10 +152,13 @@ class Download {
     const whole = this.#whole
     const [etag, lastModified] = [one(whole['etag']), one(whole['last-modified'])]
     let bytes = have
+    const requirePace = paceKeeper(silenceMs)
     const output = await open(this.#file, have === 0 ? 'w' : 'a')
     try {
       for await (const chunk of body) {
         bytes += (chunk as Buffer).length
+        this.received = bytes - have
+        requirePace(this.received)
         if (bytes > bytesMax) {
           throw new TableFailure(
             `${this.#address.href} is larger than ${bytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
@@ -225,6 +236,18 @@ const leftMs = 2000
 
 async function leave({ body }: Pick<Answer, 'body'>): Promise<void> {
   await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
+}
+
+/** @throws Error where fewer bytes came than are due, in any time as long as a silence may be */
+function paceKeeper(silenceMs: number): (bytes: number) => void {
+  let [since, before] = [performance.now(), 0]
+  return (bytes) => {
+    const now = performance.now()
+    if (now - since < silenceMs) return
+    if (bytes - before < (leastBytesPerSecond * (now - since)) / 1000)
+      throw new Error(`the server sends less than ${leastBytesPerSecond} bytes a second`)
+    ;[since, before] = [now, bytes]
+  }
 }
 
 async function sizeOf(file: string): Promise<number> {

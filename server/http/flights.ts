@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 interface Flight<T> {
   readonly result: Promise<T>
   readonly stop: AbortController
@@ -33,6 +35,8 @@ export class Flights<T> {
         this.#forget(key, flight)
         flight.stop.abort(signal.reason)
       }
+      // A page of long texts waits for more blocks than Node takes for meant.
+      setMaxListeners(0, signal)
       signal.addEventListener('abort', leave, { once: true })
       flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
     })

@@ -80,6 +80,9 @@ describeWithStrace('by its system calls', () => {
     const steps = calls.slice(views + 1).filter((call) => !inWork.test(call))
     expect(steps.filter((call, index) => call !== steps[index - 1])).toEqual([
       'sync /warehouse.duckdb.draft',
+      'sync /warehouse.duckdb.sha256.draft',
+      'rename /warehouse.duckdb.sha256.draft -> /warehouse.duckdb.sha256',
+      'sync /',
       'rename /warehouse.duckdb.draft -> /warehouse.duckdb',
       'sync /',
       'sync /warehouse.duckdb.sha256.draft',

@@ -146,7 +146,7 @@ const cutMs = 100
 export function slow(content: string, bytes: number, everyMs: number): Act {
   return async (_request, response) => {
     response.writeHead(200, { 'content-length': Buffer.byteLength(content) })
-    for (let at = 0; at < content.length; at += bytes) {
+    for (let at = 0; at < content.length && !response.destroyed; at += bytes) {
       response.write(content.slice(at, at + bytes))
       await wait(everyMs)
     }
