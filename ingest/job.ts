@@ -18,6 +18,7 @@ import { clearFailure, readBefore, writeReport, type Outcome, type Report } from
 import type { Batch } from './source/batches.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
+import { packingOf } from './source/unpack.ts'
 
 /** One table whose source is to be converted. */
 export interface Job {
@@ -135,7 +136,7 @@ async function publishAndReport(
     first_rejects: rejects,
     blank_lines: read.blankLines,
     accepted_drift: drift,
-    warnings: read.unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    warnings: warningsOf(job, read),
     fields: profiles,
     seconds: steps.seconds,
     tools: { node: process.version, duckdb: duckdbVersion },
@@ -147,6 +148,18 @@ async function publishAndReport(
   // What is published anew is not held back any more.
   await rm(layout.withdrawn(warehouse, table), { force: true })
   return { status: 'published', table, manifest, report }
+}
+
+function warningsOf({ table, files }: Job, { unended }: ReadSource): string[] {
+  // What is packed, or summed up elsewhere, tells itself that it is whole.
+  const unmeasured = files.filter(
+    ({ name, isUnmeasured }) =>
+      isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,
+  )
+  return [
+    ...unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    ...unmeasured.map(({ name }) => `the server did not say how long ${name} is: see that it is not cut off`),
+  ]
 }
 
 /** Of several files, one that is not there any more takes its rows with it in silence. */

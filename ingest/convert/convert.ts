@@ -79,12 +79,14 @@ export function sortedSql({ fields, scratch }: Work): string {
   return `(select file_row_number, ${values.join(', ')}
     from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
 }
+
 export const sortedRowsSql = (work: Work, first: number, rows: number): string =>
   `${sortedSql(work)} where file_row_number between ${first} and ${first + rows - 1}`
 
 /**
- * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what their hash is before anything
- * was written, and how many values and bytes the reader saw in it, as `seenIn` weighs them.
+ * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what
+ * their hash is before anything was written, and how many values and bytes the reader saw in it, as `seenIn` weighs
+ * them.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const values = work.fields.map((matched) => valueSql(matched, work.table.source))

@@ -190,7 +190,13 @@ class Download {
     const isPacked = coding === 'gzip' && !name.endsWith('.gz')
     return {
       status: 'fetched',
-      file: { path: this.#file, name: isPacked ? `${name}.gz` : name, bytes },
+      file: {
+        path: this.#file,
+        name: isPacked ? `${name}.gz` : name,
+        bytes,
+        // HTTP/1.0: the body ends where the line does, for whatever reason.
+        isUnmeasured: total.bytes === null && headers['transfer-encoding'] === undefined,
+      },
       validators: {
         address: this.#address.href,
         ...(etag !== undefined && { etag }),

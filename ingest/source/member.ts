@@ -22,6 +22,8 @@ export interface PackedFile {
   /** How it is named to people. */
   readonly name: string
   readonly bytes: number
+  /** Whether nothing tells that it came to its end. */
+  readonly isUnmeasured?: boolean
 }
 
 export interface UnpackLimits {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { freePort } from '../support/ports.ts'
 import { cut, file, rest, slow, startWeb, status, webShop, type Act } from '../support/web.ts'
@@ -106,6 +107,23 @@ describe('a line that is cut', () => {
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
     expect(web.asked).toEqual([at, resumed.replace('1000', String(csv.length)), at])
+  })
+
+  test.each<[name: string, body: string | Buffer, warnings: string[]]>([
+    ['t.csv', csv, ['the server did not say how long t.csv is: see that it is not cut off']],
+    // Its packing tells where it ends.
+    ['t.csv.gz', gzipSync(csv), []],
+  ])('or no length is told of, where nothing else tells of one: %s', async (name, body, warnings) => {
+    const endless: Act = (_request, response) => {
+      response.useChunkedEncodingByDefault = false
+      response.writeHead(200)
+      response.write(body)
+      response.end()
+    }
+    const shop = await webShop(await startWeb({ [`/base/d/${name}`]: endless }))
+    await expect(shop.run()).resolves.toBe('published')
+    await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
+    expect(shop.warnings()).toEqual(warnings)
   })
 
   test('or a length that is longer than what comes publishes nothing', async () => {

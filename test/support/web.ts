@@ -188,6 +188,7 @@ export interface WebShop extends Workshop {
   readonly rows: () => Promise<readonly unknown[][]>
   /** What is kept of the files that the published snapshot was made from. */
   readonly published: () => readonly Source[]
+  readonly warnings: () => readonly string[]
 }
 
 /** @param source of the one table d/t of the fields a and b, in which `http://web` is the web */
@@ -227,6 +228,7 @@ export async function webShop(
       await close()
       return page.results.map((row) => Object.values(row))
     },
+    warnings: () => (last?.status === 'published' ? last.report.warnings : []),
     published: () => {
       if (last?.status !== 'published' && last?.status !== 'unchanged')
         throw new Error('nothing is published')
