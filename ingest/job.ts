@@ -45,7 +45,7 @@ export interface Job {
 }
 
 /**
- * read -> match -> convert -> prove -> compare with the snapshot before -> publish.
+ * read and cast in batches -> sort -> write -> prove -> compare with the snapshot before -> pack -> publish.
  *
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */

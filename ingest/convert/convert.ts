@@ -49,6 +49,18 @@ export interface Staged {
   readonly bits: readonly (number | null)[]
 }
 
+export const nothingStaged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n, bits: [] }
+
+export function together(one: Staged, other: Staged): Staged {
+  return {
+    files: [...one.files, ...other.files],
+    goodRows: one.goodRows + other.goodRows,
+    badRows: one.badRows + other.badRows,
+    rowHash: one.rowHash + other.rowHash,
+    bits: other.bits.map((bits, index) => (bits === null ? null : Math.max(bits, one.bits[index] ?? 0))),
+  }
+}
+
 /** `count` in DuckDB's answers is a bigint. */
 export const numberOf = (value: unknown): number => Number(value)
 
@@ -96,7 +108,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   const names = values.map((_, index) => `f${index}`)
   const file = `${batch.file}.parquet`
   await work.db.rows(`copy (
-    select *, hash(${names.join(', ')}) as row_hash, ${batch.before} as before
+    select *, hash(${names.join(', ')}) as row_hash, ${batch.before}::bigint as before
     from (select ${values.map(({ value }, index) => `${value} as f${index}`).join(', ')},
       ${values.map(({ isGood }) => isGood).join(' and ')} as is_good,
       ${['0', ...seen].join(' + ')} as seen
@@ -126,6 +138,7 @@ export interface BadValue {
 export async function badValues(
   work: Work,
   batch: Batch,
+  keptMax = rejectsKeptMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
   const fields = work.fields.map((matched) => ({ matched, sql: valueSql(matched, work.table.source) }))
   const counts = fields.map(({ sql }) => `count(*) filter (where not ${sql.isGood})`)
@@ -133,10 +146,10 @@ export async function badValues(
     (await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
   const values: BadValue[] = []
   for (const [index, { matched, sql }] of fields.entries()) {
-    if (found[index] === 0) continue
+    if (found[index] === 0 || keptMax === 0) continue
     const rows = await work.db.rows(
       `select record, text from (select ${batch.before} + row_number() over () - 1 as record, ${sql.text} as text, ${sql.isGood} as is_good
-        from ${plainSql(work, batch, true)}) where not is_good order by record limit ${rejectsKeptMax}`,
+        from ${plainSql(work, batch, true)}) where not is_good order by record limit ${keptMax}`,
     )
     values.push(
       ...rows.map(([record, text]) => ({
@@ -149,11 +162,11 @@ export async function badValues(
   }
   return {
     count: found.reduce((sum, count) => sum + count, 0),
-    values: values.toSorted((a, b) => a.record - b.record).slice(0, rejectsKeptMax),
+    values: values.toSorted((a, b) => a.record - b.record).slice(0, keptMax),
   }
 }
 
-/** Types of Parquet's integers by the bits that they hold without their sign. */
+/** The bits that integers hold without their sign. */
 const narrowTypes = [
   [7, 'TINYINT'],
   [15, 'SMALLINT'],
@@ -165,7 +178,7 @@ export const isInteger = ({ type }: Field): boolean => type === 'integer'
 
 /**
  * Sorts the good rows by the declared order, then by their place in the source. Integers are as narrow as they can be
- * meanwhile, which spares the sort a third of its work.
+ * meanwhile, which spares the sort a fifth of its work.
  */
 export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {

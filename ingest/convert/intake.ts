@@ -3,7 +3,15 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/warehouse/duckdb.ts'
 import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
-import { badValues, stage, type BadValue, type Staged, type Work } from './convert.ts'
+import {
+  badValues,
+  nothingStaged,
+  stage,
+  together,
+  type BadValue,
+  type Staged,
+  type Work,
+} from './convert.ts'
 import { matchHeader } from './match.ts'
 import { proveStaged } from './prove.ts'
 
@@ -18,7 +26,7 @@ export interface IntakeOptions {
 export class Intake {
   readonly #options: IntakeOptions
   #taken: { readonly work: Work; readonly drift: readonly string[] } | null = null
-  #staged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n, bits: [] }
+  #staged = nothingStaged
   /** All values that are not what their field declares. */
   badCount = 0
   /** The first of them, in the order of the source. */
@@ -43,22 +51,13 @@ export class Intake {
   async take(batch: Batch): Promise<void> {
     this.#taken ??= this.#begin(batch)
     const { work } = this.#taken
-    const file = await stage(work, batch)
-    const found = await proveStaged(work, batch, file)
+    const found = await proveStaged(work, batch, await stage(work, batch))
     if (found.badRows > 0) {
-      const bad = await badValues(work, batch)
+      const bad = await badValues(work, batch, rejectsKeptMax - this.badValues.length)
       this.badCount += bad.count
-      this.badValues.push(...bad.values.slice(0, rejectsKeptMax - this.badValues.length))
+      this.badValues.push(...bad.values)
     }
-    this.#staged = {
-      files: [...this.#staged.files, file],
-      goodRows: this.#staged.goodRows + found.goodRows,
-      badRows: this.#staged.badRows + found.badRows,
-      rowHash: this.#staged.rowHash + found.rowHash,
-      bits: found.bits.map((bits, index) =>
-        bits === null ? null : Math.max(bits, this.#staged.bits[index] ?? 0),
-      ),
-    }
+    this.#staged = together(this.#staged, found)
     await rm(batch.file)
   }
 

@@ -37,7 +37,10 @@ const uniqueShare = 0.5
 const alwaysCounted = 1000
 const textShownMax = 200
 
-/** Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as they are sorted, with which the parts are compared. */
+/**
+ * Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as
+ * they are sorted, with which the parts are compared.
+ */
 export async function profile(work: Work, rows: number): Promise<FieldProfile[]> {
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0)

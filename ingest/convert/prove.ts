@@ -60,7 +60,8 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
 
 /**
  * Re-reads the written parts and compares them with what was cast: the rows as wholes by the sum of their hashes, and
- * each row's position with that in the sorted rows, each of which must come after the one before it. A hash was taken of values whose rendering had been compared with the text of the source.
+ * each row's position with that in the sorted rows, each of which must come after the one before it. A hash was taken
+ * of values whose rendering had been compared with the text of the source.
  *
  * @throws TableFailure naming the field; nothing is published then
  */

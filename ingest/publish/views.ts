@@ -16,7 +16,8 @@ const lockTriesMax = 600
 
 /**
  * Makes `warehouse.duckdb` anew beside the old one and renames it over: views of all that is published, usable from any
- * folder, without tables whose parts cannot be read. Whoever has the old one open keeps it, and its snapshots stay for their time of grace.
+ * folder, without tables whose parts cannot be read. Whoever has the old one open keeps it, and its snapshots stay for
+ * their time of grace.
  */
 export async function publishViews(warehouse: string, catalog: Catalog): Promise<LeftOut[]> {
   const home = path.resolve(warehouse)

@@ -53,7 +53,7 @@ export async function fetchFile(address: URL, options: FetchOptions): Promise<Fe
   for (let tries = 1; ; tries += 1) {
     const outcome = await download.attempt()
     if (outcome.status !== 'again') return outcome
-    if (download.received > littleBytes) [tries, troubles.length] = [1, 0]
+    if (download.gained > littleBytes) [tries, troubles.length] = [1, 0]
     troubles.push(outcome.trouble)
     if (tries === triesMax) {
       throw new TableFailure(
@@ -74,8 +74,9 @@ class Download {
   readonly #options: FetchOptions
   readonly #file: string
   readonly #name: string
-  /** Bytes that the last try brought. */
-  received = 0
+  /** Bytes that the last try brought beyond all that was there before. */
+  gained = 0
+  #most = 0
   /** What was said of the whole whose first bytes are there already. */
   #whole: Headers = {}
   /** Of those bytes, to ask for the rest of the same. */
@@ -91,7 +92,7 @@ class Download {
 
   async attempt(): Promise<Attempt> {
     const have = this.#validator === null ? 0 : await sizeOf(this.#file)
-    this.received = 0
+    this.gained = 0
     const { known } = this.#options
     const isKnown = known?.address === this.#address.href && have === 0
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'acervo' }
@@ -152,19 +153,21 @@ class Download {
     const whole = this.#whole
     const [etag, lastModified] = [one(whole['etag']), one(whole['last-modified'])]
     let bytes = have
-    const requirePace = paceKeeper(silenceMs)
+    const pace = new Pace(silenceMs)
     const output = await open(this.#file, have === 0 ? 'w' : 'a')
     try {
       for await (const chunk of body) {
         bytes += (chunk as Buffer).length
-        this.received = bytes - have
-        requirePace(this.received)
+        this.#gain(bytes)
+        pace.require(bytes - have)
         if (bytes > bytesMax) {
           throw new TableFailure(
             `${this.#address.href} is larger than ${bytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
           )
         }
+        const began = performance.now()
         await output.writeFile(chunk as Buffer)
+        pace.forgive(performance.now() - began)
         if (total.bytes !== null) progress.advance({ fraction: bytes / total.bytes, bytes })
       }
     } finally {
@@ -203,6 +206,11 @@ class Download {
         ...(lastModified !== undefined && { last_modified: lastModified }),
       },
     }
+  }
+
+  #gain(bytes: number): void {
+    this.gained += Math.max(0, bytes - this.#most)
+    this.#most = Math.max(this.#most, bytes)
   }
 
   /** The address itself may be anywhere, since the operator wrote it; where a server leads to is its own word. */
@@ -244,15 +252,32 @@ async function leave({ body }: Pick<Answer, 'body'>): Promise<void> {
   await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
 }
 
-/** @throws Error where fewer bytes came than are due, in any time as long as a silence may be */
-function paceKeeper(silenceMs: number): (bytes: number) => void {
-  let [since, before] = [performance.now(), 0]
-  return (bytes) => {
-    const now = performance.now()
-    if (now - since < silenceMs) return
-    if (bytes - before < (leastBytesPerSecond * (now - since)) / 1000)
+/** How fast a server sends, in any time as long as a silence may be. */
+class Pace {
+  readonly #everyMs: number
+  #since = performance.now()
+  #before = 0
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs
+  }
+
+  /**
+   * @param bytes that came so far
+   * @throws Error where they are fewer than are due
+   */
+  require(bytes: number): void {
+    const ms = performance.now() - this.#since
+    if (ms < this.#everyMs) return
+    if (bytes - this.#before < (leastBytesPerSecond * ms) / 1000)
       throw new Error(`the server sends less than ${leastBytesPerSecond} bytes a second`)
-    ;[since, before] = [now, bytes]
+    this.#since = performance.now()
+    this.#before = bytes
+  }
+
+  /** Time that was ours, not the server's. */
+  forgive(ms: number): void {
+    this.#since += ms
   }
 }
 

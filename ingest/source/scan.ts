@@ -112,7 +112,7 @@ export class CsvScanner {
 
   /** No more bytes -> the last record. */
   end(): Buffer {
-    if (this.#rest.length === 0 || this.#skip > 0) return nothing
+    if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return nothing
     this.endsWithLineFeed = false
     if (this.#rest.at(-1) === CR) {
       const lines = this.#rest.filter((byte) => byte === LF).length
@@ -199,7 +199,9 @@ export class CsvScanner {
   }
 
   #count(line: number): void {
-    const [filled, bytes, { lengths }] = [this.#filled, this.#bytes, this.#bounds]
+    const filled = this.#filled
+    const bytes = this.#bytes
+    const { lengths } = this.#bounds
     for (let column = 0; column < lengths.length; column += 1) {
       const length = lengths[column] as number
       if (length > 0) {

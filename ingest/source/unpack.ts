@@ -96,16 +96,20 @@ async function readThrough(
     requireBounds(text.length, packed)
     await sink.onText(text)
   }
+  let taking: Promise<void> = Promise.resolve()
   const consume = new Writable({
     highWaterMark: chunkBytes,
     write: (text: Buffer, _encoding, done) => {
-      callbackify(takeText)(text, done)
+      taking = takeText(text)
+      callbackify(() => taking)(done)
     },
   })
   const input = createReadStream(file.path, { highWaterMark: chunkBytes })
   try {
     await (unpack === null ? pipeline(input, measure, consume) : pipeline(input, measure, unpack, consume))
   } catch (cause) {
+    // What is unpacked ahead may be at fault while a text before it is still being taken.
+    await taking.catch(() => undefined)
     throw damaged(file, cause)
   }
   if (unpack !== null) await requireNothingAfter(file, unpack.bytesWritten)

@@ -214,6 +214,13 @@ describe('a server in trouble', () => {
     )
   })
 
+  test('that sends another file than it says is given up, however large the file', async () => {
+    const large = `a,b\n${'x'.repeat(1_500_000)},1\n`
+    const web = await startWeb({ [at]: file(large, { 'content-md5': 'rL0Y20zC+Fzt72VPzMSk2A==' }) })
+    await expect((await webShop(web)).run()).resolves.toMatch(/could not be fetched in 5 tries/)
+    expect(web.asked).toHaveLength(5)
+  })
+
   test('that breaks off again and again is asked on as long as it brings more', async () => {
     const long = Array.from({ length: 11 }, (_, n) => `${'x'.repeat(1_000_000)},${n}\n`).join('')
     const breaking: Act = (request, response) => {

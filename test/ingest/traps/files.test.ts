@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
+import { layout } from '../../../core/warehouse/layout.ts'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
 import { getPage, serve } from '../../support/service.ts'
@@ -125,6 +127,21 @@ describe('several files', () => {
     await expect(whatCame({ fields: ab, source: { files } }, contents, { batchBytes: 1 })).resolves.toEqual(
       came,
     )
+  })
+
+  test('a file that is damaged after batches of it were cast leaves nothing at work and nothing behind', async () => {
+    const packed = gzipSync(
+      `a,b\n${Array.from({ length: 200_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
+    )
+    // The sum of the whole, next to last, and found wrong when all was unpacked.
+    packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
+    const shop = await workshop(declared({ fields: ab }), { 'd/t.csv.gz': packed })
+    const [outcome] = await shop.ingest({ batchBytes: 300_000 })
+    if (outcome?.status !== 'failed') throw new Error('published')
+    expect(outcome.failure.message).toBe(
+      't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
+    )
+    await expect(readdir(layout.scratch(shop.warehouse))).resolves.toEqual([])
   })
 
   test('a file that is cast in batches: every row in its place, what is bad by its line', async () => {
