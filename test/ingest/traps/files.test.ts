@@ -1,8 +1,12 @@
 import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { layout } from '../../../core/warehouse/layout.ts'
+import { silentProgress } from '../../../ingest/progress.ts'
 import { outcomeLines } from '../../../ingest/report.ts'
+import { readSource } from '../../../ingest/source/read.ts'
 import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
 import { getPage, serve } from '../../support/service.ts'
 import { workshop } from '../../support/workshop.ts'
@@ -131,16 +135,35 @@ describe('several files', () => {
 
   test('a file that is damaged after batches of it were cast leaves nothing at work and nothing behind', async () => {
     const packed = gzipSync(
-      `a,b\n${Array.from({ length: 200_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
+      `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
     )
     // The sum of the whole, next to last, and found wrong when all was unpacked.
     packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
-    const shop = await workshop(declared({ fields: ab }), { 'd/t.csv.gz': packed })
-    const [outcome] = await shop.ingest({ batchBytes: 300_000 })
-    if (outcome?.status !== 'failed') throw new Error('published')
-    expect(outcome.failure.message).toBe(
+    const catalog = declared({ fields: ab })
+    const table = catalog.datasets.get('d')?.tables.get('t')
+    if (table === undefined) throw new Error('no table')
+    const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
+    let [running, taken] = [0, 0]
+    const take = async (): Promise<void> => {
+      running += 1
+      taken += 1
+      await wait(100)
+      running -= 1
+    }
+    const source = { path: path.join(shop.sources, 'd/t.csv.gz'), name: 't.csv.gz', bytes: packed.length }
+    const reading = readSource([source], {
+      table,
+      progress: silentProgress,
+      limits: { unpackedBytesMax: 1e9 },
+      taker: { folder: shop.sources, bytes: 500_000, take },
+    })
+    await expect(reading).rejects.toThrow(
       't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
     )
+    expect(running).toBe(0)
+    expect(taken).toBeGreaterThan(1)
+    const [outcome] = await shop.ingest({ batchBytes: 500_000 })
+    expect(outcome?.status).toBe('failed')
     await expect(readdir(layout.scratch(shop.warehouse))).resolves.toEqual([])
   })
 
