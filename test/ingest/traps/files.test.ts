@@ -143,10 +143,9 @@ describe('several files', () => {
     const table = catalog.datasets.get('d')?.tables.get('t')
     if (table === undefined) throw new Error('no table')
     const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
-    let [running, taken] = [0, 0]
+    let running = 0
     const take = async (): Promise<void> => {
       running += 1
-      taken += 1
       await wait(100)
       running -= 1
     }
@@ -161,7 +160,6 @@ describe('several files', () => {
       't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
     )
     expect(running).toBe(0)
-    expect(taken).toBeGreaterThan(1)
     const [outcome] = await shop.ingest({ batchBytes: 500_000 })
     expect(outcome?.status).toBe('failed')
     await expect(readdir(layout.scratch(shop.warehouse))).resolves.toEqual([])
