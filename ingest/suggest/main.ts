@@ -19,6 +19,7 @@ async function main(): Promise<void> {
     console.log((await suggest(file, scratch, readSettings(process.env))).trimEnd())
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw new StartError(`there is no file ${file}`, { cause: error })
+    if (codeOf(error) === 'EISDIR') throw new StartError(`${file} is a folder: name a file`, { cause: error })
     if (!(error instanceof TableFailure)) throw error
     throw new StartError([error.message, ...error.rejects.slice(0, 10).map(rejectLine)].join('\n  '), {
       cause: error,
