@@ -49,18 +49,18 @@ const redirectsMax = 5
  */
 export async function fetchFile(address: URL, options: FetchOptions): Promise<Fetched> {
   const download = new Download(address, options)
-  const troubles: string[] = []
-  for (let tries = 1; ; tries += 1) {
+  /** Of the tries in a row that brought little. */
+  let troubles: string[] = []
+  for (;;) {
     const outcome = await download.attempt()
     if (outcome.status !== 'again') return outcome
-    if (download.gained > littleBytes) [tries, troubles.length] = [1, 0]
-    troubles.push(outcome.trouble)
-    if (tries === triesMax) {
+    troubles = download.gained > littleBytes ? [outcome.trouble] : [...troubles, outcome.trouble]
+    if (troubles.length === triesMax) {
       throw new TableFailure(
         `${address.href} could not be fetched in ${triesMax} tries: ${troubles.join('; ')}`,
       )
     }
-    const pause = Math.min(retryLongestMs, outcome.afterMs ?? options.retryMs * 2 ** (tries - 1))
+    const pause = Math.min(retryLongestMs, outcome.afterMs ?? options.retryMs * 2 ** (troubles.length - 1))
     options.progress.say(`${address.href}: ${outcome.trouble}; next try in ${(pause / 1000).toFixed(1)} s`)
     await wait(pause)
   }
