@@ -5,7 +5,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest } from '../core/warehouse/manifest.ts'
-import { lineSql } from '../server/rows/plan.ts'
+import { jsonLines } from '../server/rows/formats/lines.ts'
 
 /**
  * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
@@ -29,13 +29,16 @@ const database = await Database.open({
 const connection = await database.connect()
 await database.lock()
 // What a page alone needs: its bytes, in order.
-const sql = `select encode(string_agg(line, ',' order by position)), [0::uinteger], true from (${lineSql(table)})`
+const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+const sql = `select encode(string_agg(line, ',' order by position)), [0::uinteger], [0::uinteger]
+  from (select part.file_row_number as position, ${jsonLines.line(fields)} as line
+    from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
 
 async function page(): Promise<void> {
   const part = manifest?.parts[Math.floor(Math.random() * manifest.parts.length)]
   if (part === undefined) throw new Error('there is no part')
   const first = Math.floor(Math.random() * (Math.floor(part.rows / rows) - 1)) * rows
-  await connection.json(sql, [path.join(folder, part.file), first, first + rows - 1], {})
+  await connection.texts(sql, [path.join(folder, part.file), first, first + rows - 1], {})
 }
 
 for (let warmUp = 0; warmUp < 30; warmUp += 1) await page()

@@ -139,6 +139,36 @@ export const settingRows = {
     parse: (text) => megabytes(text, 0),
     expects: expectsMegabytes(0),
   }),
+  scanConnections: row({
+    name: 'SCAN_CONNECTIONS',
+    default: '2',
+    meaning: 'Filters, searches and orders that are worked out at the same time; others wait in line.',
+    parse: (text) => wholeNumber(text, 1, 64),
+    expects: 'a whole number from 1 to 64',
+  }),
+  scanMemory: row({
+    name: 'SCAN_MEMORY',
+    default: '256MB',
+    meaning: 'What these may use in all; sorting goes on in files past it.',
+    parse: memory,
+    expects: 'a size such as 256MB or 1GB',
+  }),
+  scanValuesMax: row({
+    name: 'SCAN_MILLIONS',
+    default: '2000',
+    meaning:
+      'Values that one ask may have read, in millions: a filter reads one a row, a search about six. More is answered 422.',
+    parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1_000_000),
+    expects: 'a whole number from 1 to 1000000',
+  }),
+  selectionBytesMax: row({
+    name: 'SELECTION_CACHE_MB',
+    default: '64',
+    meaning:
+      'Positions of the rows of filters, searches and orders kept, in megabytes; 0 keeps none. An order takes 4 bytes a row.',
+    parse: (text) => megabytes(text, 0),
+    expects: expectsMegabytes(0),
+  }),
   pageCacheBytes: row({
     name: 'PAGE_CACHE_MB',
     default: '32',

@@ -1,10 +1,10 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { z } from 'zod'
 import type { Table } from '../core/catalog/catalog.ts'
 import { tableId } from '../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
+import { readReport } from '../core/warehouse/report.ts'
 import type { FieldProfile } from './convert/profile.ts'
 import type { Before } from './drift.ts'
 import { replaceDurably, writeDurably } from './publish/durable.ts'
@@ -144,22 +144,11 @@ export async function writeReport(folder: string, report: Report): Promise<void>
   await writeDurably(path.join(folder, layout.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-const beforeShape = z.object({
-  rows_out: z.int(),
-  fields: z.array(z.object({ name: z.string(), nulls: z.int() })),
-})
-
 /** What the report of a snapshot says of its rows, as far as it can be read. */
 export async function readBefore(folder: string, { rows: counted }: Manifest): Promise<Before> {
-  try {
-    const { rows_out: rows, fields } = beforeShape.parse(
-      JSON.parse(await readFile(path.join(folder, layout.report), 'utf8')),
-    )
-    return { rows, fields }
-  } catch {
-    // The manifest knows the rows, if not the fields.
-    return { rows: counted, fields: [] }
-  }
+  const report = await readReport(folder)
+  // The manifest knows the rows, if not the fields.
+  return report === null ? { rows: counted, fields: [] } : { rows: report.rows_out, fields: report.fields }
 }
 
 /** Writes why a table was not published, beside its snapshots -> path of the file. */

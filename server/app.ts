@@ -17,7 +17,7 @@ import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
 import { tableRows } from './routes/table-rows.ts'
-import type { Blocks } from './rows/blocks.ts'
+import type { RowEngine } from './rows/page.ts'
 import type { PublicViews } from './rows/public-views.ts'
 import type { Snapshots } from './rows/snapshots.ts'
 
@@ -32,7 +32,7 @@ export interface AppOptions {
   readonly maxAgeSeconds: number
   readonly pageBytesMax: number
   readonly snapshots: Snapshots
-  readonly blocks: Blocks
+  readonly engine: RowEngine
   readonly answers: Answers
   readonly views: PublicViews
   readonly log: Log
@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): RequestListener {
 }
 
 function routes(options: AppOptions, shortcuts: Shortcuts): Express {
-  const { catalog, publicUrl, snapshots, blocks, answers, log } = options
+  const { catalog, publicUrl, snapshots, engine, answers, log } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -85,7 +85,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   const rowService = {
     ...catalogService,
     limiter: limiter('rows'),
-    blocks,
+    engine,
     pageBytesMax: options.pageBytesMax,
   }
 

@@ -14,6 +14,7 @@ import { openLog } from './http/logging.ts'
 import { Blocks } from './rows/blocks.ts'
 import { Connections } from './rows/connections.ts'
 import { PublicViews } from './rows/public-views.ts'
+import { Selections } from './rows/select/selections.ts'
 import { Scrub } from './rows/scrub.ts'
 import { Snapshots } from './rows/snapshots.ts'
 
@@ -22,6 +23,8 @@ import { Snapshots } from './rows/snapshots.ts'
  * CPU for nothing; different queries run side by side all the same.
  */
 const queryThreads = 1
+/** Of each scan for a selection, which goes through all row groups. */
+const scanThreads = os.availableParallelism()
 
 /** The process: settings, what lives, listening, and a stop that lets every answer finish. */
 async function main(): Promise<void> {
@@ -42,12 +45,28 @@ async function main(): Promise<void> {
     connections: settings.queryConnections,
   })
   await database.lock()
+  // A database of their own, so that no page waits for a scan.
+  const scanDatabase = await Database.open({
+    memory: settings.scanMemory,
+    threads: scanThreads,
+    scratch: path.join(spill, 'scans'),
+    folders: [settings.warehouse],
+  })
+  const scanConnections = await Connections.open(scanDatabase, {
+    ...settings,
+    connections: settings.scanConnections,
+  })
+  await scanDatabase.lock()
   const { warehouse, snapshotsKept, snapshotGraceMs } = settings
   const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
   const snapshots = new Snapshots({ warehouse, catalog, retention, log })
   await snapshots.refresh()
   snapshots.follow()
-  const blocks = new Blocks(connections, settings.blockCacheBytes)
+  const engine = {
+    connections,
+    blocks: new Blocks(connections, settings.blockCacheBytes),
+    selections: new Selections(scanConnections, settings),
+  }
   const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes })
 
   const filesAddress = fileAddresses(settings.publicUrl).base
@@ -55,7 +74,7 @@ async function main(): Promise<void> {
   const scrub = new Scrub(snapshots, log)
   scrub.begin(settings.scrubMs)
 
-  const app = createApp({ ...settings, catalog, snapshots, blocks, answers, views, log })
+  const app = createApp({ ...settings, catalog, snapshots, engine, answers, views, log })
   const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
   const listening = await listen(app, { ...settings, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
@@ -67,7 +86,9 @@ async function main(): Promise<void> {
     snapshots.stop()
     scrub.stop()
     await connections.close()
+    await scanConnections.close()
     database.close()
+    scanDatabase.close()
     log.info('stopped')
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, (name) => void stop(name))

@@ -6,6 +6,8 @@ import { parse } from 'csv-parse'
 import { allTables, tableId, type Catalog, type Field, type Table } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Outcome } from '../ingest/report.ts'
+import { readRows } from './support/evaluator.ts'
+import { asks, compareOne, randomFrom, seed } from './support/random-asks.ts'
 import { getPage, serve, type Service } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
 
@@ -117,5 +119,24 @@ describeWithData('real data', () => {
       expect(position).toBe(counts[id])
     },
     120_000,
+  )
+
+  test(
+    'random asks over real tables answer what a second reading finds',
+    async () => {
+      const random = randomFrom(seed)
+      const differences: string[] = []
+      for (const id of Object.keys(counts)) {
+        const table = allTables(catalog).find((candidate) => tableId(candidate) === id)
+        if (table === undefined) throw new Error(`no table ${id}`)
+        const rows = await readRows(path.join(realData, 'sources', `${id}.csv.gz`), table)
+        for (let ask = 0; ask < asks / Object.keys(counts).length; ask += 1) {
+          const difference = await compareOne(service, table, rows, random)
+          if (difference !== null) differences.push(difference)
+        }
+      }
+      expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+    },
+    200_000 + asks * 100,
   )
 })

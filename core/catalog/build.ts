@@ -80,11 +80,15 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
     description: definition.description ?? null,
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
-    filters: definition.filters ?? [],
-    search: definition.search ?? [],
+    filters: definition.filters ?? names,
+    search: definition.search ?? fields.filter(isText).map((field) => field.name),
     rejectsMax: definition.max_rejects ?? 0,
     source: buildSource(definition.source ?? {}),
   }
+}
+
+function isText({ type }: Field): boolean {
+  return type === 'string' || type === 'text'
 }
 
 function buildField(

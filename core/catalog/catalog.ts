@@ -70,7 +70,9 @@ export interface Table {
   readonly fields: readonly Field[]
   /** The declared order; ingest makes it total by the position in the source. */
   readonly order: readonly OrderKey[]
+  /** Fields that readers may filter by, and order by as well. */
   readonly filters: readonly string[]
+  /** Fields that a search looks through. */
   readonly search: readonly string[]
   /** Rows that may be left out because they are not as declared. */
   readonly rejectsMax: number

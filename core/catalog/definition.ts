@@ -147,8 +147,11 @@ const table = z.strictObject({
         .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
     )
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
-  filters: z.array(text).optional().describe('Fields that readers may filter by.'),
-  search: z.array(text).optional().describe('Fields that a search looks through.'),
+  filters: z.array(text).optional().describe('Fields that readers may filter and order by. Default is all.'),
+  search: z
+    .array(text)
+    .optional()
+    .describe('Fields that a search looks through. Default is all of type string and text.'),
   max_rejects: count(0, 1_000_000_000)
     .optional()
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),

@@ -1,13 +1,17 @@
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import {
+  DuckDBBlobValue,
   DuckDBBlobVector,
   DuckDBInstance,
   DuckDBListVector,
+  DuckDBUIntegerVector,
   type DuckDBConnection,
   type DuckDBPreparedStatement,
   type DuckDBValue,
   type DuckDBVector,
+  LIST,
+  VARCHAR,
   version,
 } from '@duckdb/node-api'
 import { codeOf, messageOf } from '../errors.ts'
@@ -27,16 +31,30 @@ export interface DatabaseOptions {
   readonly folders: readonly string[]
 }
 
-export type Parameter = string | number | bigint | null
+/** A list is one of texts. */
+export type Parameter = string | number | bigint | null | readonly string[]
 export type Value = DuckDBValue
 
-/** JSON texts that follow each other. */
-export interface JsonTexts {
+/** Rows as texts that follow each other. */
+export interface Texts {
   readonly bytes: Uint8Array
   /** Of each text, in bytes, without what stands between them. */
   readonly lengths: Uint32Array
-  readonly isInOrder: boolean
+  /** Of each row in its file, from 0. */
+  readonly rows: Uint32Array
 }
+
+/** The items of a list, all at once. */
+export interface Items {
+  /** As DuckDB holds them: a typed array of their type, or 16 bytes for each HUGEINT. */
+  readonly values: NodeJS.TypedArray
+  /** A bit for each that is not null, the first in the lowest bit of the first byte; null where all are not. */
+  readonly valid: Uint8Array | null
+  readonly nulls: number
+}
+
+/** A column of an answer of one row: a list or a BLOB. */
+export type Answer = Items | Uint8Array
 
 export interface RunOptions {
   /** A statement that takes longer is interrupted, with QueryTimeout. */
@@ -198,23 +216,69 @@ export class Connection {
   }
 
   /**
-   * An answer of one row: JSON texts in one BLOB, the length of each as a list of UINTEGER, and whether they are in
-   * order. The bytes are copied once, by the binding, and never become a JavaScript text.
+   * An answer of one row: texts in one BLOB, the length of each as a list of UINTEGER, and the row number of each as
+   * another. The bytes are copied once, by the binding, and never become a JavaScript text.
    *
    * @throws QueryTimeout or OutOfMemory
    */
-  async json(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<JsonTexts> {
+  async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
     return this.#run(sql, parameters, options, async (statement) => {
       const chunk = await (await statement.run()).fetchChunk()
-      const [blob, list, isInOrder] = [0, 1, 2].map((column) => chunk?.getColumnVector(column))
-      if (!(blob instanceof DuckDBBlobVector) || !(list instanceof DuckDBListVector)) {
-        throw new TypeError('expected a row of a BLOB and a list')
-      }
+      const [blob, lengths, rows] = [0, 1, 2].map((column) => chunk?.getColumnVector(column))
+      if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
       return {
         bytes: blob.getItemBytes(0) ?? new Uint8Array(),
-        lengths: numbersOf(list.getItemVector(0)),
-        isInOrder: isInOrder?.getItem(0) === true,
+        lengths: numbersOf(lengths),
+        rows: numbersOf(rows),
       }
+    })
+  }
+
+  /**
+   * An answer of one row: lists of numbers, and BLOBs.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async columns(
+    sql: string,
+    parameters: readonly Parameter[],
+    options: RunOptions,
+  ): Promise<Answer[]> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const chunk = await (await statement.run()).fetchChunk()
+      if (chunk === null) throw new TypeError('expected a row')
+      return Array.from({ length: chunk.columnCount }, (_, index) => {
+        const column = chunk.getColumnVector(index)
+        if (column instanceof DuckDBBlobVector) return column.getItemBytes(0) ?? new Uint8Array()
+        if (column instanceof DuckDBListVector) return listOf(column.getItemVector(0))
+        throw new TypeError('expected a BLOB or a list')
+      })
+    })
+  }
+
+  /**
+   * An answer of one UINTEGER column, in its order.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.run()
+      const pieces: Uint32Array[] = []
+      let length = 0
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (chunk === null || chunk.rowCount === 0) break
+        pieces.push(itemsOf(chunk.getColumnVector(0)))
+        length += chunk.rowCount
+      }
+      const numbers = new Uint32Array(length)
+      let at = 0
+      for (const piece of pieces) {
+        numbers.set(piece, at)
+        at += piece.length
+      }
+      return numbers
     })
   }
 
@@ -275,14 +339,54 @@ export class Connection {
   }
 }
 
-function numbersOf(vector: DuckDBVector | null): Uint32Array {
-  const numbers = new Uint32Array(vector?.itemCount ?? 0)
-  for (let index = 0; index < numbers.length; index += 1) numbers[index] = Number(vector?.getItem(index))
-  return numbers
+/** The bytes of a BLOB. */
+export function bytesOf(value: Value | undefined): Uint8Array {
+  if (!(value instanceof DuckDBBlobValue)) throw new TypeError('expected a BLOB')
+  return value.bytes
+}
+
+/** The first list of a vector of lists of UINTEGER; null counts as an empty one. */
+function numbersOf(vector: DuckDBVector | undefined): Uint32Array {
+  if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
+  const items = vector.getItemVector(0)
+  if (items === null) return new Uint32Array()
+  return itemsOf(items)
+}
+
+function listOf(vector: DuckDBVector | null): Items {
+  if (vector === null) return { values: new Uint8Array(), valid: null, nulls: 0 }
+  const items: unknown = Reflect.get(vector, 'items')
+  const view: unknown = Reflect.get(vector, 'dataView')
+  const validity: unknown = Reflect.get(vector, 'validity')
+  if (!isValidity(validity)) throw new TypeError('expected a vector that tells its nulls')
+  const count = vector.itemCount
+  const valid = new Uint8Array(Math.ceil(count / 8))
+  let nulls = 0
+  for (let index = 0; index < count; index += 1) {
+    if (validity.itemValid(index)) valid[index >> 3] = (valid[index >> 3] ?? 0) | (1 << (index & 7))
+    else nulls += 1
+  }
+  const bits = nulls === 0 ? null : valid
+  if (ArrayBuffer.isView(items) && !(items instanceof DataView)) return { values: items as NodeJS.TypedArray, valid: bits, nulls }
+  if (!(view instanceof DataView)) throw new TypeError('expected a vector of numbers')
+  return { values: new Uint8Array(view.buffer, view.byteOffset, view.byteLength), valid: bits, nulls }
+}
+
+function isValidity(value: unknown): value is { itemValid: (index: number) => boolean } {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'itemValid') === 'function'
+}
+
+/** The items of a vector of UINTEGER without a null, all at once: one by one takes longer than many a query. */
+function itemsOf(vector: DuckDBVector): Uint32Array {
+  const items: unknown = Reflect.get(vector, 'items')
+  if (!(vector instanceof DuckDBUIntegerVector) || !(items instanceof Uint32Array))
+    throw new TypeError('expected UINTEGER')
+  return items
 }
 
 function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {
   if (value === null) statement.bindNull(index)
   else if (typeof value === 'string') statement.bindVarchar(index, value)
-  else statement.bindBigInt(index, BigInt(value))
+  else if (typeof value === 'number' || typeof value === 'bigint') statement.bindBigInt(index, BigInt(value))
+  else statement.bindList(index, value, LIST(VARCHAR))
 }

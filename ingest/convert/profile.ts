@@ -15,6 +15,8 @@ export interface FieldProfile {
   readonly max: string | null
   /** The most frequent values; null where next to every value is another. */
   readonly top?: readonly Frequent[] | null
+  /** All values, in their order, where they are few and short. */
+  readonly choices?: readonly string[]
   /** Values above `from` up to `to`; the first range with its start too. */
   readonly histogram?: readonly Range[]
 }
@@ -31,6 +33,8 @@ export interface Range {
 }
 
 const topMax = 10
+/** The ancestor's number, up to which it offered values to choose from. */
+const choicesMax = 100
 const ranges = 20
 /** A text that has more different values than this share of its rows is next to unique. */
 const uniqueShare = 0.5
@@ -94,7 +98,8 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
     const histogram = histograms.get(field)
     const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
     if (histogram !== undefined) profiles.push({ ...common, histogram })
-    else profiles.push({ ...common, top: isUnique ? null : await top(work.db, from, field, column) })
+    else if (isUnique) profiles.push({ ...common, top: null })
+    else profiles.push({ ...common, ...(await frequent(work.db, from, field, column)) })
   }
   return profiles
 }
@@ -108,11 +113,24 @@ function shown(field: Field, value: string): string {
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
 }
 
-async function top(db: Connection, from: string, field: Field, column: string): Promise<Frequent[]> {
-  const rows = await db.rows(`select ${shown(field, 'value')}, number from
-    (select ${column} as value, count(*) as number from ${from} where ${column} is not null group by 1
-      order by number desc, value limit ${topMax})`)
-  return rows.map(([value, number]) => ({ value: String(value), rows: numberOf(number) }))
+/** The most frequent values, and all of them where they are few. */
+async function frequent(
+  db: Connection,
+  from: string,
+  field: Field,
+  column: string,
+): Promise<Pick<FieldProfile, 'top' | 'choices'>> {
+  const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
+    from (select ${column} as value, count(*) as number from ${from} where ${column} is not null group by 1
+      order by number desc, value limit ${choicesMax + 1}) order by number desc, value`)
+  const found = rows.map(([value, number, place]) => ({
+    value: String(value),
+    rows: numberOf(number),
+    place: numberOf(place),
+  }))
+  const top = found.slice(0, topMax).map(({ value, rows: count }) => ({ value, rows: count }))
+  if (found.length > choicesMax || found.some(({ value }) => value.length >= textShownMax)) return { top }
+  return { top, choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
 }
 
 /** A value of a measure as a number, on which ranges are told apart. */

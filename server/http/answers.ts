@@ -5,11 +5,13 @@ import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
 import { Flights } from './flights.ts'
 import { busy } from './problems.ts'
-import { sendJson } from './send.ts'
+import { sendBytes } from './send.ts'
 
 /** The bytes of an answer in pieces that follow each other. */
 export interface Body {
   readonly pieces: readonly (string | Uint8Array)[]
+  /** What only the making of the bytes has told. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
 }
 
@@ -20,6 +22,7 @@ export interface NamedAnswer {
   /** HTTP date. */
   readonly lastModified: string
   readonly cacheControl: string
+  readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
   /** Whether the bytes cost neither work nor memory of their own. */
   readonly isAtHand: boolean
@@ -43,6 +46,12 @@ export interface AnswerLimits {
   readonly compressionsMax: number
 }
 
+/** Bytes that are kept, and what came with them. */
+interface Kept {
+  readonly bytes: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** A body as it goes out. */
 interface Form extends Body {
   readonly encoding: Encoding
@@ -63,7 +72,7 @@ const askedOnceMax = 10_000
  */
 export class Answers {
   readonly #limits: AnswerLimits
-  readonly #kept: LRUCache<string, Uint8Array> | null
+  readonly #kept: LRUCache<string, Kept> | null
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
   readonly #compressions = new Flights<Form>()
   #compressing = 0
@@ -78,7 +87,7 @@ export class Answers {
         ? null
         : new LRUCache({
             maxSize: limits.keptBytesMax,
-            sizeCalculation: ({ byteLength }) => byteLength + entryBytes,
+            sizeCalculation: ({ bytes }) => bytes.byteLength + entryBytes,
           })
   }
 
@@ -98,13 +107,16 @@ export class Answers {
     }
     const encoding = this.#choose(answer, accepted)
     const kept = this.#kept?.get(keyOf(answer, encoding))
-    const form: Form = kept ? { encoding, pieces: [kept] } : await this.#make(answer, encoding, res, accepted)
+    const form: Form = kept
+      ? { encoding, pieces: [kept.bytes], headers: kept.headers }
+      : await this.#make(answer, encoding, res, accepted)
     // Others may have left theirs lying while this one was made.
     if (kept === undefined && !answer.isAtHand) this.#requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
-    const bytes = sendJson(res, form.pieces)
+    for (const [name, value] of Object.entries(form.headers ?? {})) res.setHeader(name, value)
+    const bytes = sendBytes(res, answer.mediaType, form.pieces)
     this.#watch(res, bytes)
   }
 
@@ -134,13 +146,16 @@ export class Answers {
     const isStrict = !accepted.includes(identity)
     const key = keyOf(answer, encoding)
     return this.#compressions.join(isStrict ? `${key} only` : key, untilGone(res)(), async (stop) => {
-      const made = whole === undefined ? await answer.body(() => stop) : { pieces: [whole] }
+      const made: Body =
+        whole === undefined
+          ? await answer.body(() => stop)
+          : { pieces: [whole.bytes], headers: whole.headers }
       const bytes = joined(made.pieces)
       // Others may have come to it first while this one waited for its rows.
       const isFull = this.#compressing >= this.#limits.compressionsMax && !isStrict
       if (bytes.length < compressedLeast || isFull) return { ...made, pieces: [bytes], encoding: identity }
       const compressed = await this.#compress(bytes, encoding)
-      this.#kept?.set(key, compressed)
+      this.#kept?.set(key, { bytes: compressed, headers: made.headers ?? {} })
       return { ...made, pieces: [compressed], encoding }
     })
   }
@@ -177,8 +192,8 @@ export class Answers {
   }
 
   /** A walk asks for each page once, and must not push out what others ask for again and again by its bulk. */
-  #keepSecond(answer: NamedAnswer, { pieces }: Body): void {
-    if (this.#askedOnce.has(answer.name)) this.#kept?.set(answer.name, joined(pieces))
+  #keepSecond(answer: NamedAnswer, { pieces, headers = {} }: Body): void {
+    if (this.#askedOnce.has(answer.name)) this.#kept?.set(answer.name, { bytes: joined(pieces), headers })
     else this.#askedOnce.set(answer.name, true)
   }
 

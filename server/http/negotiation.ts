@@ -1,31 +1,54 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
+import { didYouMean } from '../../core/nearest.ts'
 import { Problem, unacceptableParameters } from './problems.ts'
 
-/** The representations on offer, the first one preferred. */
-const formats = [{ name: 'json', mediaType: 'application/json' }] as const
+/** A representation on offer. */
+export interface Offer {
+  /** As in `format=`. */
+  readonly name: string
+  /** As in `Accept`, without parameters; the first is its own, others lead to it. */
+  readonly mediaTypes: readonly [string, ...string[]]
+}
 
-export const mediaTypes: readonly string[] = formats.map((format) => format.mediaType)
+export const jsonOffer: Offer = { name: 'json', mediaTypes: ['application/json'] }
 
 /**
- * Chooses by `format=`, which wins, or by `Accept`. With one representation there is only yes or no.
+ * Chooses by `format=`, which wins, or by `Accept`.
  *
+ * @param offers the first one preferred
  * @throws Problem invalid-parameter or not-acceptable with the list of what is offered
  */
-export function negotiate(headers: IncomingHttpHeaders, format: string | undefined): void {
-  const names = formats.map(({ name }) => name)
-  if (format === undefined) {
-    const negotiator = new Negotiator({ headers: { accept: withoutParameters(headers.accept) } })
-    if (negotiator.mediaTypes(mediaTypes).length > 0) return
-    const offered = mediaTypes.join(', ')
-    throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
+export function negotiate<T extends Offer>(
+  headers: IncomingHttpHeaders,
+  format: string | undefined,
+  offers: readonly [T, ...T[]],
+): T {
+  if (format !== undefined) {
+    const named = offers.find(({ name }) => name === format)
+    if (named !== undefined) return named
+    const names = offers.map(({ name }) => name)
+    const message = `The parameter "format" must be one of: ${names.join(', ')}${didYouMean(format, names)}.`
+    throw unacceptableParameters([{ parameter: 'format', message }])
   }
-  if (names.some((name) => name === format)) return
-  const message = `The parameter "format" must be one of: ${names.join(', ')}.`
-  throw unacceptableParameters([{ parameter: 'format', message }])
+  const accepted = acceptable(headers, offers)
+  if (accepted !== undefined) return accepted
+  const offered = offers.map(({ name, mediaTypes: [own] }) => `${own} (format=${name})`).join(', ')
+  throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
+}
+
+/** What `Accept` alone would choose; undefined where it excludes all. */
+export function acceptable<T extends Offer>(
+  { accept }: IncomingHttpHeaders,
+  offers: readonly [T, ...T[]],
+): T | undefined {
+  if (accept === undefined || accept === '' || accept === '*/*') return offers[0]
+  const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
+  const [best] = negotiator.mediaTypes(offers.flatMap(({ mediaTypes }) => mediaTypes))
+  return offers.find(({ mediaTypes }) => mediaTypes.some((type) => type === best))
 }
 
 // Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.
-function withoutParameters(accept: string | undefined): string {
-  return (accept || '*/*').replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
+function withoutParameters(accept: string): string {
+  return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }

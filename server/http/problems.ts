@@ -23,6 +23,7 @@ export const problemRows = {
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
   'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
+  'ask-too-costly': { status: 422, title: 'The ask is for more than one ask may have' },
   'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
@@ -76,6 +77,13 @@ export function pageTooLarge(): Problem {
     'page-too-large',
     'The rows of this page need more memory than a page may use: ask for fewer with page_size.',
   )
+}
+
+/** @param wholeFile address of all rows as one file, which is the better way to so many */
+export function askTooCostly(reason: string, wholeFile: string): Problem {
+  return new Problem('ask-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
+    headers: { Link: `<${wholeFile}>; rel="alternate"; type="application/gzip"` },
+  })
 }
 
 /** The body of a problem; `instance` names this one occurrence, as the log does. */

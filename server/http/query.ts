@@ -9,29 +9,34 @@ export type Query = ReadonlyMap<string, string>
  *
  * @param target path and query as they came
  * @param known names that may have a value here
- * @param ignoredWhenEmpty further names that may stand without one
  * @throws Problem malformed-address, or invalid-parameter naming each unknown or repeated one
  */
-export function parseQuery(
-  target: string,
-  known: readonly string[],
-  ignoredWhenEmpty: readonly string[] = [],
-): Query {
-  const start = target.indexOf('?')
-  const pairs = start === -1 ? [] : target.slice(start + 1).split('&')
+export function parseQuery(target: string, known: readonly string[]): Query {
   const query = new Map<string, string>()
   const errors: ParameterError[] = []
-  for (const pair of pairs) {
-    if (pair === '') continue
-    const [name, value] = splitPair(pair)
-    if (value === '' && (known.includes(name) || ignoredWhenEmpty.includes(name))) continue
+  for (const [name, value] of parametersOf(target)) {
+    if (value === '' && known.includes(name)) continue
     if (!known.includes(name)) errors.push({ parameter: name, message: unknownParameter(name, known) })
-    else if (query.has(name))
-      errors.push({ parameter: name, message: `The parameter "${name}" is there twice.` })
+    else if (query.has(name)) errors.push({ parameter: name, message: repeatedParameter(name) })
     query.set(name, value)
   }
   if (errors.length > 0) throw unacceptableParameters(errors)
   return query
+}
+
+/**
+ * The parameters of a request target, decoded, in their order.
+ *
+ * @throws Problem malformed-address
+ */
+export function parametersOf(target: string): [name: string, value: string][] {
+  const start = target.indexOf('?')
+  const pairs = start === -1 ? [] : target.slice(start + 1).split('&')
+  return pairs.filter((pair) => pair !== '').map(splitPair)
+}
+
+export function repeatedParameter(name: string): string {
+  return `The parameter "${name}" is there twice.`
 }
 
 function splitPair(pair: string): [string, string] {

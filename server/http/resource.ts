@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler, Router } from 'express'
 import type { Answers, NamedAnswer } from './answers.ts'
-import { sendJson } from './send.ts'
+import { jsonType, sendBytes } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
 import type { Advice, Limiter } from './limits.ts'
-import { mediaTypes } from './negotiation.ts'
+import { jsonOffer, type Offer } from './negotiation.ts'
 import { Problem } from './problems.ts'
 
 /** What is asked of a resource. */
@@ -28,6 +28,8 @@ export interface Resource {
   readonly name: string
   readonly description: string
   readonly limiter: Limiter | null
+  /** What it can be had as; JSON alone where it does not say. */
+  readonly offers?: readonly Offer[]
   /** What to do instead where a limit is reached. */
   readonly instead?: (params: Ask['params']) => Advice | null
   readonly find: (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
@@ -48,11 +50,15 @@ export interface Serving {
  */
 export function mount(
   router: Router,
-  { path, name, description, limiter, instead, find }: Resource,
+  { path, name, description, limiter, offers = [jsonOffer], instead, find }: Resource,
   slashed: boolean,
   { answers, shortcuts, client }: Serving,
 ): void {
-  const describe = describing(name, description, mediaTypes)
+  const describe = describing(
+    name,
+    description,
+    offers.map(({ mediaTypes: [own] }) => own),
+  )
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
@@ -90,7 +96,7 @@ export function mountHandler(
 
 function describing(name: string, description: string, renders: readonly string[]): RequestHandler {
   return (_req, res) => {
-    sendJson(res, [JSON.stringify({ name, description, renders, parses: [] })])
+    sendBytes(res, jsonType, [JSON.stringify({ name, description, renders, parses: [] })])
   }
 }
 

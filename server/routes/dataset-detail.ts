@@ -1,9 +1,10 @@
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
 import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
 import { nameOf, type NamedAnswer } from '../http/answers.ts'
-import { negotiate } from '../http/negotiation.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
+import { jsonType } from '../http/send.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import { findDataset } from './find.ts'
 import { timeInZone } from './import-date.ts'
@@ -21,7 +22,7 @@ export function datasetDetail(family: Family, service: DetailService): Resource 
     limiter,
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
-      negotiate(headers, parseQuery(target, ['format']).get('format'))
+      negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const known = made.get(dataset)
       if (known?.isCurrent() === true) return known.answer
       const tables = [...dataset.tables.values()]
@@ -67,6 +68,7 @@ function detailOf(
     name: nameOf(body),
     lastModified: new Date(Math.max(...changes)).toUTCString(),
     cacheControl: freshness.changing,
+    mediaType: jsonType,
     // Its body is the specification's; the files are told beside it.
     headers: {
       Link: `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,

@@ -1,10 +1,11 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { nameOf } from '../http/answers.ts'
-import { negotiate } from '../http/negotiation.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
-import { invalidPage, parsePage } from '../rows/ask.ts'
+import { jsonType } from '../http/send.ts'
+import { invalidPage, parsePage } from '../rows/ask/ask.ts'
 import type { CatalogService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
@@ -19,6 +20,7 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     name: nameOf(body),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
+    mediaType: jsonType,
     headers: {},
     isAtHand: true,
     body: () => ({ pieces: [body] }),
@@ -30,7 +32,7 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     limiter,
     find: ({ target, headers }) => {
       const query = parseQuery(target, ['page', 'format'])
-      negotiate(headers, query.get('format'))
+      negotiate(headers, query.get('format'), [jsonOffer])
       const page = parsePage(query.get('page'))
       if (page !== 1 && page !== 'last') throw invalidPage()
       return answer

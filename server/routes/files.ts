@@ -6,11 +6,11 @@ import { nameOf, type NamedAnswer } from '../http/answers.ts'
 import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
 import { sendFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
-import { negotiate } from '../http/negotiation.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import { parseQuery } from '../http/query.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
-import { sendText } from '../http/send.ts'
+import { jsonType, sendText } from '../http/send.ts'
 import type { PublicViews } from '../rows/public-views.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
@@ -127,7 +127,7 @@ function listingOf(
     description: 'The files of what is published now: names, addresses, sizes and sums.',
     limiter,
     find: ({ params, target, headers }): NamedAnswer => {
-      negotiate(headers, parseQuery(target, ['format']).get('format'))
+      negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const { snapshots, body } = find(params)
       const text = JSON.stringify(body)
       const latest = Math.max(0, ...snapshots.map(({ manifest }) => Date.parse(manifest.import_date)))
@@ -135,6 +135,7 @@ function listingOf(
         name: nameOf(text),
         lastModified: new Date(latest).toUTCString(),
         cacheControl: freshness.changing,
+        mediaType: jsonType,
         headers: {},
         isAtHand: true,
         body: () => ({ pieces: [text] }),

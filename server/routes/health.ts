@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { sendJson } from '../http/send.ts'
+import { jsonType, sendBytes } from '../http/send.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
 
 /**
@@ -11,7 +11,7 @@ export function health(snapshots: Snapshots): RequestHandler {
     const { states } = snapshots
     const faults = states.filter(({ fault }) => fault !== null)
     res.setHeader('Cache-Control', 'no-store')
-    sendJson(res, [
+    sendBytes(res, jsonType, [
       JSON.stringify({
         status: faults.length === 0 ? 'ok' : 'degraded',
         published: states.filter(({ snapshot }) => snapshot !== null).length,

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
 import type { Limiter } from '../http/limits.ts'
-import type { Blocks } from '../rows/blocks.ts'
+import type { RowEngine } from '../rows/page.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
 
 /** What a route is given to answer with. */
@@ -18,6 +18,6 @@ export interface DetailService extends CatalogService {
 }
 
 export interface RowService extends DetailService {
-  readonly blocks: Blocks
+  readonly engine: RowEngine
   readonly pageBytesMax: number
 }

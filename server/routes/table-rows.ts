@@ -2,26 +2,30 @@ import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
-import { negotiate } from '../http/negotiation.ts'
+import { acceptable, negotiate } from '../http/negotiation.ts'
 import { Problem } from '../http/problems.ts'
 import type { Query } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
-import { parseRowAsk } from '../rows/ask.ts'
-import { pageBody, pageOf } from '../rows/page.ts'
+import { parseRowAsk, type RowAsk } from '../rows/ask/ask.ts'
+import { pageHeaders, pageLinks } from '../rows/envelope.ts'
+import { rowFormats, type RowFormat } from '../rows/form.ts'
+import { jsonLines } from '../rows/formats/lines.ts'
+import { pageBody, pageOf, type Page } from '../rows/page.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
 import { findDataset, findTable, notPublished } from './find.ts'
 import type { RowService } from './services.ts'
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limiter, snapshots, blocks, freshness, pageBytesMax } = service
+  const { catalog, publicUrl, limiter, snapshots, engine, freshness, pageBytesMax } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
     path: '/dataset/:dataset/:table/data',
     name: 'Table Rows',
     description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
     limiter,
+    offers: rowFormats,
     instead: ({ dataset, table: name }) => {
       const table = catalog.datasets.get(String(dataset))?.tables.get(String(name))
       if (table === undefined || snapshots.current(table) === null) return null
@@ -32,37 +36,54 @@ export function tableRows(family: Family, service: RowService): Resource {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       const ask = parseRowAsk(table, target)
-      negotiate(headers, ask.format)
+      const format = negotiate<RowFormat>(headers, ask.format, rowFormats)
+      // A link must lead to the same format for whoever accepts the same.
+      const isImplied = format === jsonLines && acceptable(headers, rowFormats) === jsonLines
+      const given = isImplied ? without(ask.parameters, 'format') : ask.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
+      const wholeFile = files.download(table)
       const pinned = ask.snapshot === 'current' ? null : ask.snapshot
       const orGone = (snapshot: Snapshot | null): Snapshot => {
-        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address, ask.given)
+        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address, given)
         return snapshot
       }
-      const current = snapshots.current(table)
+      const pageIn = (found: Snapshot | null): Page => {
+        const snapshot = orGone(found)
+        const linked = linkedParameters(given, ask, snapshot.manifest.snapshot)
+        return pageOf(snapshot, ask, format, pageLinks(address, linked, format, rowFormats, wholeFile))
+      }
       const page =
         pinned === null
-          ? pageOf(orGone(current), ask, address)
-          : await snapshots.use(table, pinned, async (found) => pageOf(orGone(found), ask, address))
+          ? pageIn(snapshots.current(table))
+          : await snapshots.use(table, pinned, async (found) => pageIn(found))
       const { snapshot: id } = page.snapshot.manifest
       return {
         name: page.name,
         lastModified: page.snapshot.lastModified,
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
+        mediaType: format.contentType,
         headers: {
           'Acervo-Snapshot': id,
-          'Acervo-Count': String(page.count),
-          Link: linkTo(files.download(table)),
+          ...(page.place === null ? { Link: linkTo(wholeFile) } : pageHeaders(page.place, page.links)),
         },
         isAtHand: false,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
-            return pageBody(page, blocks, { signal, client, pageBytesMax })
+            return pageBody(page, engine, { signal, client, pageBytesMax, wholeFile })
           }),
       }
     },
   }
+}
+
+/** A walk that began at the current snapshot goes on with the one that this was. */
+function linkedParameters(given: Query, ask: RowAsk, snapshot: SnapshotId): Query {
+  return ask.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
+}
+
+function without(parameters: Query, name: string): Query {
+  return new Map([...parameters].filter(([other]) => other !== name))
 }
 
 /** To all rows as one file. */

@@ -3,12 +3,16 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import type { Connections, Timing } from './connections.ts'
 import { Flights } from '../http/flights.ts'
 import { Problem } from '../http/problems.ts'
+import type { RowForm } from './form.ts'
 import { blockAfter, planRows, wholeOf, type BlockName, type Cut } from './plan.ts'
+import type { Reader } from './reader.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Consecutive rows of a snapshot as JSON, joined by commas. */
+/** Consecutive rows of a snapshot as texts, with the separator of their format between. */
 export interface Block {
   readonly bytes: Uint8Array
+  /** Length of what stands between two rows. */
+  readonly between: number
   /** Where each row ends in the bytes. */
   readonly ends: Uint32Array
   /** What it took to read it. */
@@ -16,17 +20,8 @@ export interface Block {
 }
 
 /** Some rows of a block, without a copy. */
-export function rowsOf({ bytes, ends }: Block, first: number, rows: number): Uint8Array {
-  return bytes.subarray(startOf(ends, first), ends[first + rows - 1])
-}
-
-/** Who waits for a page. */
-export interface Reader {
-  readonly client: string
-  /** What a page may come to. */
-  readonly pageBytesMax: number
-  /** Fires when the reader has gone. */
-  readonly signal: () => AbortSignal
+export function rowsOf(block: Block, first: number, rows: number): Uint8Array {
+  return block.bytes.subarray(startOf(block, first), block.ends[first + rows - 1])
 }
 
 /** The rows of a cut, and what it took to read them now. */
@@ -52,8 +47,8 @@ export class Blocks {
   }
 
   /** The rows of a cut whose block is at hand, at no cost. */
-  kept(snapshot: Snapshot, cut: Cut): Uint8Array | null {
-    const block = this.#kept?.get(keyOf(snapshot, cut))
+  kept(snapshot: Snapshot, form: RowForm, cut: Cut): Uint8Array | null {
+    const block = this.#kept?.get(keyOf(snapshot, form, cut))
     return block === undefined ? null : rowsOf(block, cut.first, cut.rows)
   }
 
@@ -63,15 +58,16 @@ export class Blocks {
    *
    * @throws Problem overloaded, query-timeout or page-too-large
    */
-  async read(snapshot: Snapshot, cut: Cut, reader: Reader): Promise<ReadRows> {
+  async read(snapshot: Snapshot, form: RowForm, cut: Cut, reader: Reader): Promise<ReadRows> {
     const { client } = reader
     const signal = reader.signal()
     try {
-      const block = await this.#block(snapshot, cut, client, signal)
+      const block = await this.#block(snapshot, form, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
-      return this.#query(snapshot, cut, client, signal)
+      const block = await this.#query(snapshot, form, cut, client, signal)
+      return { bytes: block.bytes, timing: block.timing }
     }
   }
 
@@ -79,32 +75,32 @@ export class Blocks {
    * Reads what a walk comes to next, where nobody waits for a connection: two blocks in one statement, since most of
    * its cost is that of a row group, however few rows are taken.
    */
-  foresee(snapshot: Snapshot, name: BlockName): void {
+  foresee(snapshot: Snapshot, form: RowForm, name: BlockName): void {
     if (this.#kept === null || !this.#connections.isFree) return
     const next = blockAfter(snapshot, name)
-    if (next === null || this.#isKnown(snapshot, next)) return
+    if (next === null || this.#isKnown(snapshot, form, next)) return
     const second = blockAfter(snapshot, next)
-    const isPair = second !== null && second.part === next.part && !this.#isKnown(snapshot, second)
-    this.#readAhead(snapshot, isPair ? [next, second] : [next])
+    const isPair = second !== null && second.part === next.part && !this.#isKnown(snapshot, form, second)
+    this.#readAhead(snapshot, form, isPair ? [next, second] : [next])
   }
 
-  #isKnown(snapshot: Snapshot, name: BlockName): boolean {
-    const key = keyOf(snapshot, name)
+  #isKnown(snapshot: Snapshot, form: RowForm, name: BlockName): boolean {
+    const key = keyOf(snapshot, form, name)
     return this.#kept?.has(key) === true || this.#flights.has(key)
   }
 
   /** @param names of blocks that follow each other in one part */
-  #readAhead(snapshot: Snapshot, names: readonly [BlockName, ...BlockName[]]): void {
+  #readAhead(snapshot: Snapshot, form: RowForm, names: readonly [BlockName, ...BlockName[]]): void {
     const wholes = names.map((name) => wholeOf(snapshot, name))
     const rows = wholes.reduce((sum, whole) => sum + whole.rows, 0)
     const stop = new AbortController()
-    const reading = this.#query(snapshot, { ...names[0], first: 0, rows }, nobody, stop.signal)
+    const reading = this.#query(snapshot, form, { ...names[0], first: 0, rows }, nobody, stop.signal)
     const late = AbortSignal.timeout(foreseenMs)
     let [wanted, from] = [names.length, 0]
     for (const whole of wholes) {
       const first = from
       from += whole.rows
-      const key = keyOf(snapshot, whole)
+      const key = keyOf(snapshot, form, whole)
       const flight = this.#flights.join(key, late, async (unwanted) => {
         unwanted.addEventListener('abort', () => {
           wanted -= 1
@@ -119,24 +115,39 @@ export class Blocks {
     }
   }
 
-  async #block(snapshot: Snapshot, name: BlockName, client: string, signal: AbortSignal): Promise<Block> {
-    const key = keyOf(snapshot, name)
+  async #block(
+    snapshot: Snapshot,
+    form: RowForm,
+    name: BlockName,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Block> {
+    const key = keyOf(snapshot, form, name)
     return this.#flights.join(key, signal, async (stop) => {
-      const block = await this.#query(snapshot, wholeOf(snapshot, name), client, stop)
+      const block = await this.#query(snapshot, form, wholeOf(snapshot, name), client, stop)
       this.#kept?.set(key, block)
       return block
     })
   }
 
-  async #query(snapshot: Snapshot, cut: Cut, client: string, signal: AbortSignal): Promise<Block> {
+  async #query(
+    snapshot: Snapshot,
+    form: RowForm,
+    cut: Cut,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Block> {
     return snapshot.inUse.during(async () => {
-      const { timing, bytes, lengths, isInOrder } = await this.#connections.json(
-        planRows(snapshot, cut),
+      const { timing, bytes, lengths, rows } = await this.#connections.texts(
+        planRows(snapshot, form, cut),
         client,
         signal,
       )
-      if (!isInOrder) throw new Error(`rows of ${keyOf(snapshot, cut)} came out of order`)
-      return { bytes, ends: endsOf(lengths), timing }
+      const first = cut.block * snapshot.blockRows + cut.first
+      if (rows.length !== cut.rows || rows.some((row, index) => row !== first + index))
+        throw new Error(`rows of ${keyOf(snapshot, form, cut)} came out of order`)
+      const between = form.format.separator.length
+      return { bytes, between, ends: endsOf(lengths, between), timing }
     })
   }
 }
@@ -145,28 +156,26 @@ export class Blocks {
 const foreseenMs = 1000
 const nobody = 'nobody yet'
 
-function keyOf({ table, manifest }: Snapshot, { part, block }: BlockName): string {
-  return `${tableId(table)}/${manifest.snapshot}/${part}/${block}`
+function keyOf({ table, manifest }: Snapshot, form: RowForm, { part, block }: BlockName): string {
+  return `${tableId(table)}/${manifest.snapshot}/${part}/${block} ${form.key}`
 }
 
 /** Some rows of a block as one of their own, without a copy. */
 function piece(block: Block, first: number, rows: number): Block {
-  const start = startOf(block.ends, first)
+  const start = startOf(block, first)
   const ends = block.ends.subarray(first, first + rows).map((end) => end - start)
-  return { bytes: rowsOf(block, first, rows), ends, timing: block.timing }
+  return { ...block, bytes: rowsOf(block, first, rows), ends }
 }
 
-/** A comma stands between a row and the one before it. */
-function startOf(ends: Uint32Array, row: number): number {
-  return row === 0 ? 0 : (ends[row - 1] ?? 0) + 1
+function startOf({ ends, between }: Block, row: number): number {
+  return row === 0 ? 0 : (ends[row - 1] ?? 0) + between
 }
 
 function sizeOf({ bytes, ends }: Block): number {
   return bytes.byteLength + ends.byteLength
 }
 
-function endsOf(lengths: Uint32Array): Uint32Array {
-  // A comma stands between a row and the one before it.
-  let end = -1
-  return lengths.map((length) => (end += length + 1))
+function endsOf(lengths: Uint32Array, between: number): Uint32Array {
+  let end = -between
+  return lengths.map((length) => (end += length + between))
 }

@@ -3,7 +3,10 @@ import {
   QueryTimeout,
   type Connection,
   type Database,
-  type JsonTexts,
+  type Answer,
+  type RunOptions,
+  type Texts,
+  type Value,
 } from '../../core/warehouse/duckdb.ts'
 import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
 import { Line } from './line.ts'
@@ -70,24 +73,59 @@ export class Connections {
   }
 
   /**
-   * Runs one statement, on a connection of its own meanwhile.
+   * Runs a statement that answers rows as texts.
    *
    * @param client whose turn it takes
    * @param signal leaves the line and stops the statement, for readers who have gone
    * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
    */
-  async json(
-    { sql, parameters }: Plan,
+  async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
+    return this.#run(client, signal, (connection, options) =>
+      connection.texts(plan.sql, plan.parameters, options),
+    )
+  }
+
+  /** Runs a statement of a bounded answer; see `texts`. */
+  async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
+    return this.#run(client, signal, async (connection, options) => ({
+      rows: await connection.rows(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers one column of numbers; see `texts`. */
+  async numbers(
+    plan: Plan,
     client: string,
     signal: AbortSignal,
-  ): Promise<JsonTexts & { timing: Timing }> {
+  ): Promise<{ numbers: Uint32Array; timing: Timing }> {
+    return this.#run(client, signal, async (connection, options) => ({
+      numbers: await connection.numbers(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers rows as columns; see `texts`. */
+  async columns(
+    plan: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ columns: Answer[]; timing: Timing }> {
+    return this.#run(client, signal, async (connection, options) => ({
+      columns: await connection.columns(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs one statement, on a connection of its own meanwhile. */
+  async #run<T extends object>(
+    client: string,
+    signal: AbortSignal,
+    work: (connection: Connection, options: RunOptions) => Promise<T>,
+  ): Promise<T & { timing: Timing }> {
     const asked = performance.now()
     const connection = await this.#take(client, signal)
     const begun = performance.now()
     this.#queries += 1
     try {
-      const timeoutMs = this.#limits.queryTimeoutMs
-      const answer = await connection.json(sql, parameters, { timeoutMs, signal })
+      const answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
       return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
     } catch (error) {
       if (error instanceof QueryTimeout)

@@ -1,93 +1,177 @@
 import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { withQuery } from '../http/addresses.ts'
 import { pageTooLarge } from '../http/problems.ts'
 import { nameOf, type Body } from '../http/answers.ts'
-import type { RowAsk } from './ask.ts'
-import type { Blocks, Reader, ReadRows } from './blocks.ts'
-import { cutsOf, type Cut } from './plan.ts'
-import { selectRows, slicePage, type Slice } from './selection.ts'
+import { invalidPage, type RowAsk } from './ask/ask.ts'
+import type { Blocks } from './blocks.ts'
+import type { Connections, Timing } from './connections.ts'
+import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
+import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from './form.ts'
+import { gather, gatherColumns } from './gather.ts'
+import { cutsOf, type Cut, type Slice } from './plan.ts'
+import type { Reader } from './reader.ts'
+import { isWhole, type Selections } from './select/selections.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A page that is known in all but its rows. */
+/** A page that is named before it is known. */
 export interface Page {
   readonly snapshot: Snapshot
-  readonly slice: Slice
-  readonly count: number
-  /** The envelope up to the first row (spec: Page envelope). */
-  readonly head: string
+  readonly ask: RowAsk
+  readonly form: Written<RowFormat>
+  readonly links: PageLinks
+  /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
+  readonly place: Place | null
   /** The same name, the same bytes, whichever process answers. */
   readonly name: string
 }
 
+/** One page of a count of rows. */
+export interface Place extends Slice {
+  readonly count: number
+  /** From 1. */
+  readonly page: number
+  readonly lastPage: number
+}
+
+/** What pages are made with. */
+export interface RowEngine {
+  readonly blocks: Blocks
+  readonly connections: Connections
+  readonly selections: Selections
+}
+
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
-const representation = 1
+const representation = 2
 
 /**
  * What an ask comes to, before any query.
  *
- * @param address of the rows, without a query, for the links to other pages
- * @throws Problem invalid-page
+ * @throws Problem invalid-page where that can be told yet
  */
-export function pageOf(snapshot: Snapshot, ask: RowAsk, address: string): Page {
-  const { count } = selectRows(snapshot.manifest)
-  const slice = slicePage({ count }, ask)
-  // A walk that began at the current snapshot goes on with the one that this was.
-  const linked =
-    ask.snapshot === null ? ask.given : new Map([...ask.given, ['snapshot', snapshot.manifest.snapshot]])
-  const link = (page: number): string => JSON.stringify(withQuery(address, linked, page))
-  const next = slice.page < slice.lastPage ? link(slice.page + 1) : 'null'
-  const previous = slice.page > 1 ? link(slice.page - 1) : 'null'
-  const head = `{"count":${count},"next":${next},"previous":${previous},"results":[`
+export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
-  const all = [
+  const form = writtenAs(table, format, ask.fields)
+  const place = isWhole(snapshot, ask) ? placeOf(manifest.rows, ask) : null
+  const named = [
     representation,
     duckdbVersion,
     tableId(table),
     manifest.snapshot,
-    slice.first,
-    slice.rows,
-    head,
+    form.key,
+    // Of an enveloped page the links are a part, and they say all that the ask says.
+    links.to(place?.page ?? 1),
+    place?.page ?? ask.page,
   ]
-  return { snapshot, slice, count, head, name: nameOf(all.join('\n')) }
+  return { snapshot, ask, form, links, place, name: nameOf(named.join('\n')) }
+}
+
+/** @throws Problem invalid-page past the end; nothing at all has a page 1 */
+export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place {
+  const lastPage = Math.max(1, Math.ceil(count / pageSize))
+  const page = asked === 'last' ? lastPage : asked
+  if (page > lastPage) throw invalidPage()
+  const first = (page - 1) * pageSize
+  return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
 }
 
 /**
- * The bytes of a page, cut from blocks and not copied. The rows are written by DuckDB and never become
- * JavaScript values.
+ * The bytes of a page, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
  *
- * @throws Problem overloaded, query-timeout or page-too-large
+ * @throws Problem invalid-page, ask-too-costly, overloaded, query-timeout or page-too-large
  */
-export async function pageBody(page: Page, blocks: Blocks, reader: Reader): Promise<Body> {
-  const { snapshot, slice, head } = page
-  if (slice.rows * snapshot.rowBytes > reader.pageBytesMax) throw pageTooLarge()
-  const cuts = cutsOf(snapshot, slice)
-  const kept = cuts.map((cut) => blocks.kept(snapshot, cut))
+export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+  const { form, place } = page
+  if (place !== null && isLines(form)) return blockBody(page, form, place, engine, reader)
+  return page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
+}
+
+/** A page of all rows as they lie: cut from blocks, uncopied. */
+async function blockBody(
+  page: Page,
+  form: RowForm,
+  place: Place,
+  { blocks }: RowEngine,
+  reader: Reader,
+): Promise<Body> {
+  const { snapshot } = page
+  requireSmall(page, place, reader)
+  const cuts = cutsOf(snapshot, place)
+  const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
   const missing = cuts.filter((_cut, index) => kept[index] === null)
   const read =
-    missing.length === 0 ? [] : await Promise.all(missing.map((cut) => blocks.read(snapshot, cut, reader)))
+    missing.length === 0
+      ? []
+      : await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, reader)))
   const began = performance.now()
-  const pieces: (string | Uint8Array)[] = [head]
   const fresh = read.values()
-  for (const rows of kept) {
-    if (pieces.length > 1) pieces.push(',')
-    pieces.push(rows ?? fresh.next().value?.bytes ?? new Uint8Array())
+  const rows = kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
+  if (missing.length === 0) foreseeNext(snapshot, form, place, cuts, blocks)
+  const timings = read.map(({ timing }) => timing)
+  return {
+    pieces: piecesOf(page, form, place, rows),
+    headers: pageHeaders(place, page.links),
+    serverTiming: timingOf(timings, performance.now() - began),
   }
-  pieces.push(']}')
-  if (missing.length === 0) foreseeNext(page, cuts, blocks)
-  return { pieces, serverTiming: timingOf(read, performance.now() - began) }
+}
+
+/** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
+async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+  const { snapshot, ask, form, links } = page
+  const asked = performance.now()
+  const selection = await engine.selections.find(snapshot, ask, reader)
+  const place = placeOf(selection.count, ask)
+  requireSmall(page, place, reader)
+  const positions = await selection.slice(place.first, place.rows, reader)
+  const selecting = { queue: 0, query: performance.now() - asked }
+  const gathered = isLines(form)
+    ? await gather(snapshot, form, positions, engine.connections, reader)
+    : await gatherColumns(snapshot, form.fields, positions, ask, engine.connections, reader)
+  const began = performance.now()
+  const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
+  const timings = [selecting, ...gathered.timings]
+  return {
+    pieces,
+    headers: pageHeaders(place, links),
+    serverTiming: timingOf(timings, performance.now() - began),
+  }
+}
+
+function piecesOf(
+  { links }: Page,
+  { format, fields }: RowForm,
+  place: Place,
+  rows: readonly Uint8Array[],
+): Body['pieces'] {
+  const isInEnvelope = isEnveloped(format)
+  const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(place, links) : format.head(fields)]
+  for (const [index, piece] of rows.entries()) {
+    if (index > 0) pieces.push(format.separator)
+    pieces.push(piece)
+  }
+  pieces.push(isInEnvelope ? envelopeTail : format.tail(place.rows))
+  return pieces
+}
+
+function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Reader): void {
+  if (rows * snapshot.rowBytes > pageBytesMax) throw pageTooLarge()
 }
 
 /** Whoever finds a block and comes to its end is on a walk, and will want the next one. */
-function foreseeNext({ snapshot, slice }: Page, cuts: readonly Cut[], blocks: Blocks): void {
+function foreseeNext(
+  snapshot: Snapshot,
+  form: RowForm,
+  place: Place,
+  cuts: readonly Cut[],
+  blocks: Blocks,
+): void {
   const last = cuts.at(-1)
-  if (last !== undefined && last.first + last.rows + slice.rows > snapshot.blockRows)
-    blocks.foresee(snapshot, last)
+  if (last !== undefined && last.first + last.rows + place.rows > snapshot.blockRows)
+    blocks.foresee(snapshot, form, last)
 }
 
 /** The longest wait in line, the time of all queries, and what it took to put the answer together. */
-function timingOf(read: readonly ReadRows[], send: number): string {
-  const queue = read.reduce((longest, { timing }) => Math.max(longest, timing.queue), 0)
-  const query = read.reduce((sum, { timing }) => sum + timing.query, 0)
+function timingOf(read: readonly Timing[], send: number): string {
+  const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
+  const query = read.reduce((sum, timing) => sum + timing.query, 0)
   return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
 }

@@ -1,10 +1,11 @@
 import path from 'node:path'
-import type { Table } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Parameter } from '../../core/warehouse/duckdb.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import { quotedName } from '../../core/warehouse/sql.ts'
-import type { Slice } from './selection.ts'
+import { quotedText } from '../../core/warehouse/sql.ts'
+import type { OrderKey } from '../../core/catalog/catalog.ts'
+import type { RowForm } from './form.ts'
+import { columnsSql, type ArrowColumn } from './formats/arrow.ts'
+import { Parameters, termOf } from './select/where.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
@@ -41,11 +42,18 @@ export interface Cut extends BlockName {
   readonly rows: number
 }
 
+/** Some rows that follow each other. */
+export interface Slice {
+  /** Position of the first, from 0. */
+  readonly first: number
+  readonly rows: number
+}
+
 /** What says where the blocks of a snapshot lie. */
 export type Blocked = Pick<Snapshot, 'manifest' | 'blockRows'>
 
 /** The cuts that make up a slice of all rows, in order. The manifest says where they lie, so depth costs nothing. */
-export function cutsOf(snapshot: Blocked, slice: Pick<Slice, 'first' | 'rows'>): Cut[] {
+export function cutsOf(snapshot: Blocked, slice: Slice): Cut[] {
   const { parts } = snapshot.manifest
   const { blockRows } = snapshot
   const cuts: Cut[] = []
@@ -89,44 +97,90 @@ export function wholeOf(snapshot: Blocked, { part, block }: BlockName): Cut {
 }
 
 /**
- * The statement that writes the rows of a cut as JSON: one BLOB of rows joined by commas, a list of the length of
- * each, and whether they came in the order of the file. They do wherever one thread reads one row group; to ask
- * for it (`order by` in each aggregate) would cost a seventh of the statement.
+ * The statement that writes the rows of a cut: one BLOB of rows, a list of the length of each, and one of their
+ * numbers in the part. They come in the order of the file wherever one thread reads one row group; to ask for it
+ * (`order by` in each aggregate) would cost a seventh of the statement.
  */
-export function planRows(snapshot: Snapshot, { part, block, first, rows }: Cut): Plan {
-  const label = snapshot.manifest.parts[part]
-  if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
+export function planRows(snapshot: Snapshot, form: RowForm, { part, block, first, rows }: Cut): Plan {
   const start = block * snapshot.blockRows + first
   return {
-    sql: snapshot.rowSql,
-    parameters: [path.join(snapshot.folder, label.file), start, start + rows - 1],
+    sql: textsSql(form, 'part.file_row_number between $2 and $3'),
+    parameters: [fileOf(snapshot, part), start, start + rows - 1],
   }
 }
 
-/** The statement that `planRows` fills in, the same for all rows of a table. */
-export function rowSql(table: Table): string {
-  return `select encode(string_agg(line, ',')), list(strlen(line)::uinteger), list_sort(list(position)) = list(position)
-    from (${lineSql(table)})`
+/** The statement that writes some rows of one part, in whatever order they are found. */
+export function planGathered(snapshot: Snapshot, form: RowForm, part: number, rows: Uint32Array): Plan {
+  return {
+    sql: textsSql(form, `part.file_row_number ${among(rows)}`),
+    parameters: [fileOf(snapshot, part)],
+  }
 }
 
-/** Each row from $2 to $3 of the part $1: its position, and itself as a line of JSON. */
-export function lineSql(table: Table): string {
-  return `select part.file_row_number as position, to_json(${rowStruct(table)})::varchar as line
-    from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3`
+/**
+ * The statement that reads rows of any parts as columns, in the order that was asked for, with their positions as its
+ * last column.
+ *
+ * @param positions in any order
+ */
+export function planColumns(
+  { folder, manifest }: Snapshot,
+  columns: readonly ArrowColumn[],
+  positions: Uint32Array,
+  ordering: readonly OrderKey[],
+): Plan {
+  const parts = new Map(
+    Array.from(positions, (position) => partOf(manifest.parts, position)).map((part) => [
+      part,
+      manifest.parts[part],
+    ]),
+  )
+  const known = [...parts.values()].flatMap((part) => part ?? []).toSorted((a, b) => a.firstRow - b.firstRow)
+  const files = known.map(({ file }) => quotedText(path.join(folder, file)))
+  const starts = known.map(({ firstRow }) => firstRow).join(', ')
+  const parameters = new Parameters()
+  const lists = columnsSql(columns, (value) => parameters.add(value))
+  const rows = Uint32Array.from(
+    positions,
+    (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
+  )
+  return {
+    sql: `select ${[...lists, 'list(position)'].join(', ')} from (
+      select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as position
+      from read_parquet([${files.join(', ')}], file_row_number = true)
+      where file_row_number ${among(rows)} and position ${among(positions)}
+      order by ${[...ordering.map(termOf), 'position asc'].join(', ')}) as part`,
+    parameters: parameters.values,
+  }
 }
 
-/** Keys in alphabetical order, as in the spec's pages (spec: Row). */
-function rowStruct(table: Table): string {
-  const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const members = fields.map((field) => {
-    const name = quotedName(field.name)
-    return `${name} := ${typeRow(field.type).json(`part.${name}`, field)}`
-  })
-  return `struct_pack(${members.join(', ')})`
+/** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
+function among(numbers: Uint32Array): string {
+  const sorted = numbers.toSorted()
+  const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
+  const isRun =
+    last - first === sorted.length - 1 && sorted.every((number, index) => number === first + index)
+  return isRun ? `between ${first} and ${last}` : `in (${sorted.join(', ')})`
 }
 
-// The first row of each part ascends, so the part of a row is found by halving.
-function partOf(parts: Manifest['parts'], row: number): number {
+function fileOf({ folder, manifest }: Snapshot, part: number): string {
+  const label = manifest.parts[part]
+  if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
+  return path.join(folder, label.file)
+}
+
+function textsSql({ format, fields }: RowForm, where: string): string {
+  return `select encode(string_agg(line, ${separatorSql(format.separator)})), list(strlen(line)::uinteger), list(position)
+    from (select part.file_row_number::uinteger as position, ${format.line(fields)} as line
+      from read_parquet($1, file_row_number = true) as part where ${where})`
+}
+
+function separatorSql(separator: string): string {
+  return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
+}
+
+/** The first row of each part ascends, so the part of a row is found by halving. */
+export function partOf(parts: Manifest['parts'], row: number): number {
   let [low, high] = [0, parts.length - 1]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)

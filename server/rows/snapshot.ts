@@ -1,4 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 
 /** A table as one ingest published it; never changes. */
@@ -12,8 +13,10 @@ export interface Snapshot {
   /** About how long a row is as JSON. */
   readonly rowBytes: number
   readonly blockRows: number
-  /** The statement that `planRows` fills in. */
-  readonly rowSql: string
+  /** What its ingest saw of its fields; null where that cannot be read. */
+  readonly report: SnapshotReport | null
+  /** By field: all its values, where they are few. */
+  readonly choices: ReadonlyMap<string, readonly string[]>
   /** Whoever reads its files says so. */
   readonly inUse: InUse
 }

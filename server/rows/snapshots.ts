@@ -14,9 +14,10 @@ import {
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
 import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../http/logging.ts'
-import { blockRowsOf, rowBytesOf, rowSql } from './plan.ts'
+import { blockRowsOf, rowBytesOf } from './plan.ts'
 import { emptyShelf, inTurn, type Kept, type Shelf } from './shelf.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
@@ -244,14 +245,20 @@ export class Snapshots {
     await requireFiles(folder, manifest)
     const lastModified = new Date(manifest.import_date).toUTCString()
     const rowBytes = rowBytesOf(manifest)
+    const report = await readReport(folder)
     return {
       table,
       manifest,
       folder,
+      report,
+      choices: new Map(
+        report?.fields.flatMap(({ name, choices }) =>
+          choices === undefined ? [] : [[name, choices] as const],
+        ),
+      ),
       lastModified,
       rowBytes,
       blockRows: blockRowsOf(rowBytes),
-      rowSql: rowSql(table),
       inUse,
     }
   }

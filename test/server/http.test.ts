@@ -44,7 +44,14 @@ describe('headers', () => {
     expect(others).toEqual({
       'acervo-count': '3',
       'acervo-notice': 'Use sparingly.',
-      link: '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
+      link: [
+        '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
+        `<http://localhost:8000${rows}>; rel="first"`,
+        `<http://localhost:8000${rows}>; rel="last"`,
+        `<http://localhost:8000${rows}?format=csv>; rel="alternate"; type="text/csv"`,
+        `<http://localhost:8000${rows}?format=ndjson>; rel="alternate"; type="application/x-ndjson"`,
+        `<http://localhost:8000${rows}?format=arrow>; rel="alternate"; type="application/vnd.apache.arrow.stream"`,
+      ].join(', '),
       'acervo-snapshot': expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.stringContaining('Acervo-Snapshot'),
@@ -83,7 +90,9 @@ describe('headers', () => {
     expect(body).toEqual({
       name: expect.any(String),
       description: expect.stringContaining('Use sparingly.'),
-      renders: ['application/json'],
+      renders: address.includes('/t/data')
+        ? ['application/json', 'text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream']
+        : ['application/json'],
       parses: [],
     })
   })
@@ -130,7 +139,8 @@ test.each<[accept: string, status: number]>([
   ['application/json;q=0', 406],
   ['application/json; q=0', 406],
   ['text/html, */*; q=0', 406],
-  ['text/csv; charset=utf-8', 406],
+  ['application/xml; charset=utf-8', 406],
+  ['text/csv; charset=utf-8', 200],
   ['application/jsonx', 406],
 ])('Accept: %s answers %i', async (accept, status) => {
   expect((await request(service.app).get(rows).set('Accept', accept)).status).toBe(status)
@@ -194,7 +204,7 @@ describe('addresses', () => {
     [`${rows}?%ZZ=1`, 'malformed-address'],
     [`${rows}?__proto__=1`, 'invalid-parameter'],
     [`${rows}?page[]=1`, 'invalid-parameter'],
-    [`${rows}?n=1`, 'invalid-parameter'],
+    [`${rows}?n=x`, 'invalid-parameter'],
     [`${rows}?=1`, 'invalid-parameter'],
     [`/${'a'.repeat(8001)}`, 'address-too-long'],
     [`${rows}?page=${'1'.repeat(7990)}`, 'address-too-long'],

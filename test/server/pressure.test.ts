@@ -34,7 +34,7 @@ describe('under pressure', () => {
     const kept = `${rows}?page_size=10`
     const tag = await tagOf(service, kept)
     const stop = new AbortController()
-    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const [cold, warm, unchanged, list] = await Promise.all([
       rawGet(service.app, `${rows}?page_size=10&page=400`),
       rawGet(service.app, kept),
@@ -58,7 +58,7 @@ describe('under pressure', () => {
     await many.ingest({ partRows: 10 })
     const service = await serve(many, { connections: 1, trustProxy: 1 })
     const stop = new AbortController()
-    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const answered: string[] = []
     const ask = async (client: string, page: number): Promise<void> => {
       const before = service.connections.waiting
@@ -82,7 +82,7 @@ describe('under pressure', () => {
     await many.ingest({ partRows: 10 })
     const service = await serve(many, { connections: 1, trustProxy: 1, queueLengthMax: 5 })
     const stop = new AbortController()
-    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const ask = async (client: string, page: number): Promise<[string, number]> => {
       const target = `${rows}?page_size=10&page=${page}`
       return [client, (await rawGet(service.app, target, { 'X-Forwarded-For': client })).status]
@@ -103,7 +103,7 @@ describe('under pressure', () => {
   test('the line has a length, past which nobody waits', async () => {
     const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
     const stop = new AbortController()
-    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
     for (let wait = 0; wait < 100 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
     const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)

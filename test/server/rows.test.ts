@@ -303,8 +303,9 @@ test('a page beside unusually long rows is read alone where the block of them do
 
 test('rows that come out of order are never shown', async () => {
   const { app, connections, logged } = await serve(await numbered(3, 5))
-  const answer = { bytes: Buffer.from('{"n":1},{"n":0}'), lengths: Uint32Array.of(7, 7), isInOrder: false }
-  jest.spyOn(connections, 'json').mockResolvedValue({ ...answer, timing: { queue: 0, query: 0 } })
+  const answer = { bytes: Buffer.from('{"n":1},{"n":0},{"n":2}'), lengths: Uint32Array.of(7, 7, 7) }
+  const timing = { queue: 0, query: 0 }
+  jest.spyOn(connections, 'texts').mockResolvedValue({ ...answer, rows: Uint32Array.of(1, 0, 2), timing })
   await request(app).get(address).expect(500)
   expect(logged()).toContain('came out of order')
 })
@@ -321,9 +322,9 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
-  const first = connections.json(endless, 'holder', signal).catch((error: unknown) => error)
+  const first = connections.texts(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(100)
-  const second = connections.json(endless, 'holder', signal).catch((error: unknown) => error)
+  const second = connections.texts(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([
@@ -340,7 +341,7 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
 test('a bug answers 500 without a word of its own, and logs all', async () => {
   const { app, connections, logged } = await serve(await numbered(3, 5))
   const secret = 'SELECT secret FROM /srv/warehouse'
-  jest.spyOn(connections, 'json').mockRejectedValue(new Error(secret))
+  jest.spyOn(connections, 'texts').mockRejectedValue(new Error(secret))
   const response = await request(app).get(address).expect(500)
   expect(response.body).toEqual({
     type: 'urn:acervo:problem:internal-error',

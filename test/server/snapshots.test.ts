@@ -184,7 +184,7 @@ describe('old snapshots', () => {
       sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
       parameters: [],
     }
-    const held = service.connections.json(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)
     for (let wait = 0; wait < 200 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
     const newer = await published(shop, [3, 4], dayAgo + 2 * hourMs)

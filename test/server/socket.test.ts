@@ -135,7 +135,7 @@ test('junk behind a request does not take its answer away', async () => {
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
   const { app, connections, blocks } = await serve(shop, { connections: 1 })
   const holder = new AbortController()
-  const held = connections.json(endless, 'holder', holder.signal)
+  const held = connections.texts(endless, 'holder', holder.signal)
   const asked = jest.spyOn(blocks, 'read')
   const other = await freePort()
   const impatient = await listen(app, at(other))
@@ -174,7 +174,7 @@ test('requests in a row on one connection are answered in turn, and dropped with
 
   const { app, connections } = await serve(shop, { connections: 1 })
   const holder = new AbortController()
-  const held = connections.json(endless, 'holder', holder.signal).catch((error: unknown) => error)
+  const held = connections.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
   const other = await freePort()
   const pipelined = await listen(app, at(other))
   const socket = net.connect(other, '127.0.0.1')

@@ -12,6 +12,7 @@ import { Connections, type ConnectionLimits } from '../../server/rows/connection
 import type { Retention } from '../../core/warehouse/retention.ts'
 import { PublicViews } from '../../server/rows/public-views.ts'
 import { Scrub } from '../../server/rows/scrub.ts'
+import { Selections, type SelectionLimits } from '../../server/rows/select/selections.ts'
 import { Snapshots } from '../../server/rows/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
 
@@ -26,6 +27,7 @@ export interface Service {
   readonly snapshots: Snapshots
   readonly connections: Connections
   readonly blocks: Blocks
+  readonly selections: Selections
   readonly log: Log
   /** Reads all files again, once. */
   readonly scrub: () => Promise<void>
@@ -36,7 +38,7 @@ export interface Service {
 }
 
 /** What differs from a service of usual limits. */
-export type ServiceOptions = Partial<AppOptions & ConnectionLimits & AnswerLimits> & {
+export type ServiceOptions = Partial<AppOptions & ConnectionLimits & AnswerLimits & SelectionLimits> & {
   readonly retention?: Retention
   readonly blockBytes?: number
   readonly memory?: string
@@ -68,6 +70,25 @@ export async function serve(
   const snapshots = new Snapshots({ warehouse, catalog, retention, log })
   await snapshots.refresh()
   const blocks = new Blocks(connections, options.blockBytes ?? 10_000_000)
+  const scanDatabase = await Database.open({
+    memory: options.memory ?? '256MB',
+    threads: 2,
+    scratch: await temporaryFolder(),
+    folders: [warehouse],
+  })
+  const scanConnections = await Connections.open(scanDatabase, {
+    connections: 2,
+    queueTimeoutMs: 20_000,
+    queueLengthMax: 1000,
+    queryTimeoutMs: 20_000,
+    ...options,
+  })
+  await scanDatabase.lock()
+  const selections = new Selections(scanConnections, {
+    selectionBytesMax: 10_000_000,
+    scanValuesMax: 1e9,
+    ...options,
+  })
   const views = new PublicViews({
     catalog,
     snapshots,
@@ -85,7 +106,7 @@ export async function serve(
     maxAgeSeconds: 60,
     pageBytesMax: 64_000_000,
     snapshots,
-    blocks,
+    engine: { blocks, connections, selections },
     views,
     answers: new Answers({
       keptBytesMax: 10_000_000,
@@ -103,11 +124,23 @@ export async function serve(
     isOpen = false
     snapshots.stop()
     await connections.close()
+    await scanConnections.close()
     database.close()
+    scanDatabase.close()
   }
   closers.push(close)
   const scrub = new Scrub(snapshots, log)
-  return { app, snapshots, connections, blocks, log, scrub: () => scrub.once(), close, logged: () => lines }
+  return {
+    app,
+    snapshots,
+    connections,
+    blocks,
+    selections,
+    log,
+    scrub: () => scrub.once(),
+    close,
+    logged: () => lines,
+  }
 }
 
 /** An envelope with its rows, checked to be a 200. */

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+import { layout } from './layout.ts'
+
+/** What the values of a field look like, in `report.json`. */
+const fieldShape = z.object({
+  name: z.string(),
+  nulls: z.int(),
+  /** About, by HyperLogLog. */
+  distinct_estimate: z.int().optional(),
+  /** As text; long ones shortened. Null where all values are. */
+  min: z.string().nullable().optional(),
+  max: z.string().nullable().optional(),
+  /** All values that there are, in their order, where they are few and short. */
+  choices: z.array(z.string()).optional(),
+})
+
+const reportShape = z.object({ rows_out: z.int(), fields: z.array(fieldShape) })
+
+/** The part of a report that others than the ingest read. */
+export type SnapshotReport = z.infer<typeof reportShape>
+
+/** The report in the folder of a snapshot; null where it cannot be read, as an older one may be. */
+export async function readReport(folder: string): Promise<SnapshotReport | null> {
+  try {
+    return reportShape.parse(JSON.parse(await readFile(path.join(folder, layout.report), 'utf8')))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,8 @@
+/** What is wrong with a parameter, as a sentence that says what would be right. */
+export class Fault {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}

@@ -1,0 +1,85 @@
+import { withQuery } from '../http/addresses.ts'
+import type { Offer } from '../http/negotiation.ts'
+import type { Query } from '../http/query.ts'
+
+/** Where the pages of an ask are. */
+export interface PageLinks {
+  readonly to: (page: number) => string
+  /** The same page in other formats. */
+  readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
+  /** All rows as one file. */
+  readonly wholeFile: string
+}
+
+interface Place {
+  readonly count: number
+  readonly page: number
+  readonly lastPage: number
+}
+
+/**
+ * @param address of the rows, without a query
+ * @param parameters of the ask in their one way of writing
+ * @param format as `parameters` have it; the others are offered beside it
+ */
+export function pageLinks(
+  address: string,
+  parameters: Query,
+  format: Offer,
+  offers: readonly Offer[],
+  wholeFile: string,
+): PageLinks {
+  return {
+    to: (page) => withQuery(address, parameters, page),
+    alternates: (page) =>
+      offers
+        .filter(({ name }) => name !== format.name)
+        .map(({ name, mediaTypes: [mediaType] }) => ({
+          address: withQuery(address, new Map([...parameters, ['format', name]]), page),
+          mediaType,
+        })),
+    wholeFile,
+  }
+}
+
+/** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
+export function isEnveloped({ name }: Offer): boolean {
+  return name === 'json'
+}
+
+/** The envelope up to the first row. */
+export function envelopeHead({ count, page, lastPage }: Place, { to }: PageLinks): string {
+  const link = (other: number): string => JSON.stringify(to(other))
+  const next = page < lastPage ? link(page + 1) : 'null'
+  const previous = page > 1 ? link(page - 1) : 'null'
+  return `{"count":${count},"next":${next},"previous":${previous},"results":[`
+}
+
+export const envelopeTail = ']}'
+
+/** Proxies take headers of 4 kB in all by default. */
+const linkLengthMax = 2000
+
+/** What the envelope says, for all formats. */
+export function pageHeaders(place: Place, links: PageLinks): Record<string, string> {
+  return { 'Acervo-Count': String(place.count), Link: linkHeader(place, links) }
+}
+
+/** RFC 8288; the less needed links are left out where an ask is so long that they would not fit. */
+function linkHeader({ page, lastPage }: Place, { to, alternates, wholeFile }: PageLinks): string {
+  const all = [
+    `<${wholeFile}>; rel="alternate"; type="application/gzip"`,
+    ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),
+    ...(page > 1 ? [`<${to(page - 1)}>; rel="prev"`] : []),
+    `<${to(1)}>; rel="first"`,
+    `<${to(lastPage)}>; rel="last"`,
+    ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
+  ]
+  let length = 0
+  // The next page is told whatever its length.
+  const fits = (link: string, index: number): boolean => {
+    length += link.length + 2
+    return index <= 1 || length <= linkLengthMax
+  }
+  return all.filter(fits).join(', ')
+}

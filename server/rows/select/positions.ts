@@ -1,0 +1,138 @@
+/** Rows of one part: a bit for each, the first row in the highest bit of the first byte; or their numbers, ascending. */
+export interface PartRows {
+  /** Position of the part's first row in the table, from 0. */
+  readonly firstRow: number
+  readonly count: number
+  readonly rows: Uint8Array | Uint32Array
+}
+
+/** A set of positions in their order: per part, whichever form is smaller. It is never changed. */
+export class Positions {
+  readonly count: number
+  /** What it takes in memory, about. */
+  readonly bytes: number
+  readonly #parts: readonly PartRows[]
+  /** How many positions lie before each part. */
+  readonly #before: readonly number[]
+
+  /** @param parts ascending; those without rows may be left out */
+  constructor(parts: readonly PartRows[]) {
+    this.#parts = parts.filter(({ count }) => count > 0).map(compact)
+    const before: number[] = []
+    let count = 0
+    for (const part of this.#parts) {
+      before.push(count)
+      count += part.count
+    }
+    this.#before = before
+    this.count = count
+    this.bytes = this.#parts.reduce((sum, { rows }) => sum + rows.byteLength + partBytes, partBytes)
+  }
+
+  /** @param first index in the set, from 0 */
+  slice(first: number, rows: number): Uint32Array {
+    const found = new Uint32Array(Math.max(0, Math.min(rows, this.count - first)))
+    let filled = 0
+    for (let index = this.#partOf(first); filled < found.length; index += 1) {
+      const part = this.#parts[index]
+      if (part === undefined) throw new RangeError(`there is no position ${first + filled}`)
+      filled += copyRows(part, first + filled - (this.#before[index] ?? 0), found.subarray(filled))
+    }
+    return found
+  }
+
+  /** What is in both. */
+  and(other: Positions): Positions {
+    const others = new Map(other.#parts.map((part) => [part.firstRow, part]))
+    return new Positions(
+      this.#parts.flatMap((part) => {
+        const match = others.get(part.firstRow)
+        return match === undefined ? [] : [intersection(part, match)]
+      }),
+    )
+  }
+
+  /** Whether a position is in the set. */
+  has(position: number): boolean {
+    const index = lastAtMost(this.#parts, position, ({ firstRow }) => firstRow)
+    const part = this.#parts[index]
+    return part !== undefined && holds(part.rows, position - part.firstRow)
+  }
+
+  #partOf(index: number): number {
+    return Math.max(
+      0,
+      lastAtMost(this.#before, index, (before) => before),
+    )
+  }
+}
+
+/** Of an object and its arrays, about. */
+const partBytes = 200
+
+function compact(part: PartRows): PartRows {
+  const { rows, count } = part
+  if (rows instanceof Uint32Array || count * 4 >= rows.byteLength) return part
+  const numbers = new Uint32Array(count)
+  copyRows({ ...part, firstRow: 0 }, 0, numbers)
+  return { ...part, rows: numbers }
+}
+
+/** Fills `into` with positions from the `skip`th row of a part on, and tells how many. */
+function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint32Array): number {
+  const copied = Math.min(count - skip, into.length)
+  if (rows instanceof Uint32Array) {
+    for (let index = 0; index < copied; index += 1) into[index] = firstRow + (rows[skip + index] ?? 0)
+    return copied
+  }
+  let byte = 0
+  for (let left = skip; ; byte += 1) {
+    const ones = onesIn[rows[byte] ?? 0] ?? 0
+    if (left < ones || byte >= rows.length) {
+      skip = left
+      break
+    }
+    left -= ones
+  }
+  for (let filled = 0; filled < copied; byte += 1) {
+    const bits = rows[byte] ?? 0
+    for (let bit = 0; bit < 8 && filled < copied; bit += 1) {
+      if ((bits & (0x80 >> bit)) === 0) continue
+      if (skip > 0) skip -= 1
+      else {
+        into[filled] = firstRow + byte * 8 + bit
+        filled += 1
+      }
+    }
+  }
+  return copied
+}
+
+function intersection(one: PartRows, other: PartRows): PartRows {
+  const [few, many] = one.rows instanceof Uint32Array ? [one, other] : [other, one]
+  if (few.rows instanceof Uint32Array) {
+    const rows = few.rows.filter((row) => holds(many.rows, row))
+    return { firstRow: one.firstRow, count: rows.length, rows }
+  }
+  const rows = few.rows.map((bits, index) => bits & (many.rows[index] ?? 0))
+  return { firstRow: one.firstRow, count: rows.reduce((sum, bits) => sum + (onesIn[bits] ?? 0), 0), rows }
+}
+
+function holds(rows: PartRows['rows'], row: number): boolean {
+  if (rows instanceof Uint8Array) return ((rows[row >> 3] ?? 0) & (0x80 >> (row & 7))) !== 0
+  return rows[lastAtMost(rows, row, (other) => other)] === row
+}
+
+/** The index of the last item that is at most `limit`, by halving; -1 where there is none. */
+function lastAtMost<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {
+  let [low, high] = [-1, items.length - 1]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const item = items[middle]
+    if (item !== undefined && numberOf(item) <= limit) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+const onesIn = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)

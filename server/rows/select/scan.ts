@@ -1,0 +1,96 @@
+import path from 'node:path'
+import { bytesOf, type Value } from '../../../core/warehouse/duckdb.ts'
+import type { Part } from '../../../core/warehouse/manifest.ts'
+import { quotedText } from '../../../core/warehouse/sql.ts'
+import type { RowFilter } from '../ask/ask.ts'
+import type { Plan } from '../plan.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { PartRows } from './positions.ts'
+import { conditionSql, Parameters, termOf, wordSql } from './where.ts'
+import type { Span } from './zones.ts'
+
+/** Some parts of a snapshot, read only where they can have a row. */
+export interface Scan {
+  readonly parts: readonly Part[]
+  readonly span: Span
+}
+
+export function scanOf({ manifest }: Snapshot, span: Span): Scan {
+  const parts = manifest.parts.filter(
+    ({ firstRow, rows }) => firstRow < span.to && firstRow + rows > span.from,
+  )
+  return { parts, span }
+}
+
+/** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
+export function planBits(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
+  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  return {
+    sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
+      from ${from} where ${where} group by file_index order by file_index`,
+    parameters,
+  }
+}
+
+/** @param rows the answer to `planBits` */
+export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): PartRows[] {
+  return rows.map(([index, count, bits]) => ({
+    firstRow: parts[Number(index)]?.firstRow ?? 0,
+    count: Number(count),
+    rows: bytesOf(bits),
+  }))
+}
+
+/** How many rows of each part are right, for those parts that have some. */
+export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
+  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  return {
+    sql: `select file_index::integer, count(*)::integer from ${from} where ${where} group by file_index order by file_index`,
+    parameters,
+  }
+}
+
+/** The positions of the right rows in another order than theirs; ties by position. */
+export function planOrdered(
+  snapshot: Snapshot,
+  scan: Scan,
+  filter: RowFilter,
+  slice: { readonly first: number; readonly rows: number } | null,
+): Plan {
+  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
+  const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
+  return {
+    sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as position from ${from}
+      where ${where} order by ${[...filter.ordering.map(termOf), 'position asc'].join(', ')}${limit}`,
+    parameters,
+  }
+}
+
+/** A byte holds eight rows, and every part has as many bytes, so that none has bits before its first row. */
+function bitsOf({ parts }: Scan): number {
+  return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
+}
+
+function filtered(
+  { table, folder }: Snapshot,
+  { parts, span }: Scan,
+  { conditions, words }: RowFilter,
+): { from: string; where: string; parameters: Plan['parameters'] } {
+  const parameters = new Parameters()
+  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
+  const terms = [
+    ...conditions.map((condition) => conditionSql(condition, parameters)),
+    ...words.map((word) => wordSql(table.search, word, parameters)),
+  ]
+  const [part, other] = parts
+  // Several parts are told apart by their own statistics.
+  if (part !== undefined && other === undefined) {
+    terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
+  }
+  return {
+    from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
+    where: terms.join(' and ') || 'true',
+    parameters: parameters.values,
+  }
+}

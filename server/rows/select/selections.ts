@@ -1,0 +1,255 @@
+import { LRUCache } from 'lru-cache'
+import { tableId } from '../../../core/catalog/catalog.ts'
+import { quotedName } from '../../../core/warehouse/sql.ts'
+import { Flights } from '../../http/flights.ts'
+import { askTooCostly, Problem } from '../../http/problems.ts'
+import type { RowFilter } from '../ask/ask.ts'
+import type { Connections } from '../connections.ts'
+import type { Reader } from '../reader.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { costOf } from './cost.ts'
+import { Positions } from './positions.ts'
+import { planBits, planCounts, planOrdered, readBits, scanOf, type Scan } from './scan.ts'
+import { leadingField, planZones, spanOf, zonesOf, type Zone } from './zones.ts'
+
+export interface SelectionLimits {
+  /** Of all kept selections together, in bytes; 0 keeps none. */
+  readonly selectionBytesMax: number
+  /** Values that one ask may have read. */
+  readonly scanValuesMax: number
+}
+
+/** Rows in some order: how many, and where each of a slice lies. */
+export interface Selection {
+  readonly count: number
+  /** Positions in the table, in the order that was asked for. */
+  readonly slice: (first: number, rows: number, reader: Reader) => Promise<Uint32Array>
+}
+
+/** The first rows of an order are found without sorting all the others. */
+const prefixRows = 5000
+/** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
+const unkeptDepthMax = 1_000_000
+
+/**
+ * The rows that filters and orders choose, found on the needed columns alone and kept as positions. A snapshot never
+ * changes, so nothing is thrown away but for room.
+ */
+export class Selections {
+  readonly #connections: Connections
+  readonly #limits: SelectionLimits
+  readonly #kept: LRUCache<string, Kept> | null
+  readonly #flights = new Flights<Kept>()
+  readonly #zones = new WeakMap<Snapshot, Promise<readonly Zone[]>>()
+
+  constructor(connections: Connections, limits: SelectionLimits) {
+    this.#connections = connections
+    this.#limits = limits
+    this.#kept =
+      limits.selectionBytesMax === 0
+        ? null
+        : new LRUCache({ maxSize: limits.selectionBytesMax, sizeCalculation: sizeOf })
+  }
+
+  /** How many queries have begun since the start. */
+  get queries(): number {
+    return this.#connections.queries
+  }
+
+  /** @throws Problem ask-too-costly, overloaded or query-timeout */
+  async find(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
+    const rows = await this.#rowsOf(snapshot, filter, reader)
+    if (isInFileOrder(snapshot, filter)) return rows
+    return {
+      count: rows.count,
+      slice: (first, count, reading) =>
+        this.#orderedSlice(snapshot, filter, rows.count, { first, rows: count }, reading),
+    }
+  }
+
+  /** The right rows in the order in which they lie. */
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
+    const { rows } = snapshot.manifest
+    if (isAll(filter))
+      return { count: rows, slice: async (first, count) => consecutive(first, Math.min(count, rows - first)) }
+    const scan = await this.#scan(snapshot, filter, reader)
+    if (scan.parts.length === 0) return { count: 0, slice: async () => new Uint32Array() }
+    this.#requireCheap(snapshot, scan, filter, reader)
+    if (rows / 8 > this.#limits.selectionBytesMax) return this.#counted(snapshot, scan, filter, reader)
+    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, reader, async (signal) => {
+      const answer = await this.#connections.rows(planBits(snapshot, scan, filter), reader.client, signal)
+      return new Positions(readBits(scan, answer.rows))
+    })
+    if (!(found instanceof Positions)) throw new TypeError('expected positions')
+    return { count: found.count, slice: async (first, count) => found.slice(first, count) }
+  }
+
+  /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Selection> {
+    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
+      const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
+      const found = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) found[Number(index)] = Number(count)
+      return found
+    })
+    if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
+    return {
+      count: counts.reduce((sum, count) => sum + count, 0),
+      slice: async (first, rows, reading) => {
+        const { parts, before } = partsOf(scan, counts, first, rows)
+        const plan = planBits(snapshot, { ...scan, parts }, filter)
+        const answer = await this.#connections.rows(plan, reading.client, reading.signal())
+        return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
+      },
+    }
+  }
+
+  async #orderedSlice(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    count: number,
+    slice: { readonly first: number; readonly rows: number },
+    reader: Reader,
+  ): Promise<Uint32Array> {
+    if (slice.rows === 0) return new Uint32Array()
+    const scan = await this.#scan(snapshot, filter, reader)
+    this.#requireCheap(snapshot, scan, filter, reader)
+    const end = slice.first + slice.rows
+    const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
+      this.#once(`${key} ${name}`, reader, async (signal) => {
+        const plan = planOrdered(snapshot, scan, filter, limit)
+        return (await this.#connections.numbers(plan, reader.client, signal)).numbers
+      })
+    const cut = (found: Kept, from: number): Uint32Array => {
+      if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
+      return found.subarray(from, from + slice.rows)
+    }
+    const whole = this.#kept?.get(`${key} all`)
+    if (whole !== undefined) return cut(whole, slice.first)
+    if (end <= prefixRows) return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
+    if (count * 4 <= this.#limits.selectionBytesMax) return cut(await read('all', null), slice.first)
+    if (end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
+    throw askTooCostly(
+      `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+        'ask for fewer by a condition, or in the order of the table.',
+      reader.wholeFile,
+    )
+  }
+
+  async #scan(snapshot: Snapshot, { conditions }: RowFilter, reader: Reader): Promise<Scan> {
+    const everything = { from: 0, to: snapshot.manifest.rows }
+    const field = leadingField(snapshot)
+    if (field === null || !conditions.some((condition) => condition.field === field)) {
+      return scanOf(snapshot, everything)
+    }
+    const zones = this.#zones.get(snapshot) ?? this.#readZones(snapshot, reader)
+    return scanOf(snapshot, spanOf(await zones, field, conditions))
+  }
+
+  /** Read once, for whoever comes first and all after. */
+  #readZones(snapshot: Snapshot, { client }: Reader): Promise<readonly Zone[]> {
+    const field = leadingField(snapshot)
+    if (field === null) throw new TypeError('nothing leads the order')
+    const reading = this.#connections
+      .rows(planZones(snapshot, field), client, new AbortController().signal)
+      .then(({ rows }) => zonesOf(field, rows))
+    this.#zones.set(snapshot, reading)
+    reading.catch(() => this.#zones.delete(snapshot))
+    return reading
+  }
+
+  #requireCheap(snapshot: Snapshot, scan: Scan, filter: RowFilter, { wholeFile }: Reader): void {
+    const values = costOf(snapshot, scan, filter)
+    if (values <= this.#limits.scanValuesMax) return
+    const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
+      Math.ceil(number / 1e6).toLocaleString('en'),
+    )
+    const lead = leadingField(snapshot)
+    const advice =
+      lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
+    throw askTooCostly(
+      `This would read about ${million ?? ''} million values, and one ask may read ${most ?? ''} million: ${advice}.`,
+      wholeFile,
+    )
+  }
+
+  async #once(key: string, reader: Reader, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
+    const kept = this.#kept?.get(key)
+    if (kept !== undefined) return kept
+    try {
+      return await this.#flights.join(key, reader.signal(), async (signal) => {
+        const made = await work(signal)
+        this.#kept?.set(key, made)
+        return made
+      })
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'query-timeout')
+        throw withWholeFile(error, reader.wholeFile)
+      throw error
+    }
+  }
+}
+
+type Kept = Positions | Uint32Array
+
+function sizeOf(kept: Kept): number {
+  return Math.max(1, kept instanceof Positions ? kept.bytes : kept.byteLength)
+}
+
+function isAll({ conditions, words }: RowFilter): boolean {
+  return conditions.length === 0 && words.length === 0
+}
+
+/** Whether an ask is for all rows as they lie, so that nothing has to be selected. */
+export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
+  return isAll(filter) && isInFileOrder(snapshot, filter)
+}
+
+/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
+export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
+  const settled = new Set(
+    conditions.flatMap(({ field, operator, values }) =>
+      operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
+    ),
+  )
+  const isSettled = (term: string): boolean =>
+    [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
+  const lying = manifest.order.filter((term) => !isSettled(term))
+  return ordering
+    .filter(({ field }) => !settled.has(field))
+    .every(({ field, direction }, index) => lying[index] === `${quotedName(field)} ${direction} nulls last`)
+}
+
+function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
+  return `${tableId(table)}/${manifest.snapshot} ${key}`
+}
+
+function consecutive(first: number, rows: number): Uint32Array {
+  return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
+}
+
+/** The parts that hold a slice of the selection, and how many of its rows lie before them. */
+function partsOf(
+  { parts }: Scan,
+  counts: Uint32Array,
+  first: number,
+  rows: number,
+): { parts: Scan['parts']; before: number } {
+  let [begin, sum] = [0, 0]
+  while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
+    sum += counts[begin] ?? 0
+    begin += 1
+  }
+  let [end, reached] = [begin, sum]
+  while (end < parts.length && reached < first + rows) {
+    reached += counts[end] ?? 0
+    end += 1
+  }
+  return { parts: parts.slice(begin, end), before: sum }
+}
+
+function withWholeFile(problem: Problem, wholeFile: string): Problem {
+  const detail = `${problem.message} Ask for less, or download all rows: ${wholeFile}.`
+  return new Problem(problem.code, detail, problem.extras)
+}

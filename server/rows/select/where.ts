@@ -1,0 +1,56 @@
+import type { Field, OrderKey } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Parameter } from '../../../core/warehouse/duckdb.ts'
+import { foldedSql } from '../../../core/warehouse/fold.ts'
+import { quotedName } from '../../../core/warehouse/sql.ts'
+import type { Condition } from '../ask/conditions.ts'
+import type { Operator } from '../ask/operators.ts'
+
+/** Values of readers on their way into a statement: each is a parameter, and the SQL holds its number alone. */
+export class Parameters {
+  readonly values: Parameter[] = []
+
+  add(value: Parameter): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+/** A key of an order; nulls are placed explicitly, as in the declared order. */
+export function termOf({ field, direction }: OrderKey): string {
+  return `${quotedName(field)} ${direction} nulls last`
+}
+
+type Compare = (column: string, first: string, second: string, all: readonly string[]) => string
+
+/** What an operator is in SQL, given the column and its values, of its type. */
+const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
+  eq: (column, value) => `${column} = ${value}`,
+  ne: (column, value) => `${column} is distinct from ${value}`,
+  gt: (column, value) => `${column} > ${value}`,
+  gte: (column, value) => `${column} >= ${value}`,
+  lt: (column, value) => `${column} < ${value}`,
+  lte: (column, value) => `${column} <= ${value}`,
+  in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
+  range: (column, least, greatest) => `${column} between ${least} and ${greatest}`,
+  contains: (column, part) => `contains(${foldedSql(column)}, ${foldedSql(part)})`,
+  startswith: (column, part) => `starts_with(${foldedSql(column)}, ${foldedSql(part)})`,
+}
+
+/** What must hold, as SQL over the stored columns. */
+export function conditionSql({ field, operator, values }: Condition, parameters: Parameters): string {
+  if (operator === 'isnull') return `${quotedName(field.name)} is ${values[0] === 'true' ? '' : 'not '}null`
+  const bound = values.map((value) => valueSql(field, parameters.add(value)))
+  const [first = 'null', second = 'null'] = bound
+  return comparisons[operator](quotedName(field.name), first, second, bound)
+}
+
+/** That a word is in one of some fields. */
+export function wordSql(fields: readonly string[], word: string, parameters: Parameters): string {
+  const part = foldedSql(parameters.add(word))
+  return `(${fields.map((field) => `contains(${foldedSql(quotedName(field))}, ${part})`).join(' or ')})`
+}
+
+function valueSql(field: Field, parameter: string): string {
+  return `${parameter}::${typeRow(field.type).stored(field)}`
+}

@@ -1,0 +1,301 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { parse } from 'csv-parse'
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+
+/**
+ * What an ask should answer, worked out from the source CSV with nothing of Acervo or DuckDB: a second reading of the
+ * query language.
+ */
+
+/** Numbers of integers and decimals as scaled bigints, so that no digit is lost. */
+export type Cell = string | number | bigint | boolean | null
+/** Cells in the order of the fields. */
+export type Row = readonly Cell[]
+
+const isText = ({ type }: Field): boolean => type === 'string' || type === 'text'
+
+export function cellOf(field: Field, text: string): Cell {
+  switch (field.type) {
+    case 'integer':
+      return BigInt(text)
+    case 'decimal': {
+      const [whole = '', fraction = ''] = text.split('.')
+      return BigInt(whole + fraction.padEnd(field.scale, '0').slice(0, field.scale))
+    }
+    case 'float':
+      return Number(text)
+    case 'bool':
+      return text.toLowerCase() === 'true'
+    case 'datetime':
+      return text.replace(' ', 'T')
+    default:
+      return text
+  }
+}
+
+/** The cell as JSON has it. */
+export function shown(field: Field, cell: Cell): unknown {
+  if (typeof cell !== 'bigint') return cell
+  return Number(field.type === 'decimal' ? decimalText(field, cell) : cell)
+}
+
+/** All rows of a gzipped source in the declared order. */
+export async function readRows(file: string, table: Table): Promise<Row[]> {
+  const rows: Row[] = []
+  const parser = parse({ columns: true })
+  // What goes wrong on the way ends the parser too.
+  pipeline(createReadStream(file), createGunzip(), parser, () => undefined)
+  for await (const texts of parser as AsyncIterable<Record<string, string>>) {
+    rows.push(
+      table.fields.map((field) => {
+        const text = texts[field.name] ?? ''
+        return text === '' ? null : cellOf(field, text)
+      }),
+    )
+  }
+  return ordered(table, rows, table.order)
+}
+
+/** A condition as a reader means it. */
+export interface Asked {
+  readonly field: Field
+  readonly operator: string
+  readonly values: readonly Cell[]
+}
+
+export interface AskedRows {
+  readonly conditions: readonly Asked[]
+  readonly words: readonly string[]
+  readonly ordering: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[]
+}
+
+/** @param rows in the declared order */
+export function evaluate(
+  table: Table,
+  rows: readonly Row[],
+  { conditions, words, ordering }: AskedRows,
+): Row[] {
+  const folded = words.map(fold)
+  const search = table.search.map((name) => indexOf(table, name))
+  const placed = conditions.map((condition) => ({ condition, at: indexOf(table, condition.field.name) }))
+  const found = rows.filter(
+    (row) =>
+      placed.every(({ condition, at }) => holds(row[at] ?? null, condition)) &&
+      folded.every((word) =>
+        search.some((at) => {
+          const cell = row[at]
+          return typeof cell === 'string' && fold(cell).includes(word)
+        }),
+      ),
+  )
+  return ordering.length === 0 ? found : ordered(table, found, ordering)
+}
+
+function holds(cell: Cell, { operator, values }: Asked): boolean {
+  const [first = null, second = null] = values
+  if (operator === 'isnull') return (cell === null) === first
+  if (operator === 'ne') return cell !== first
+  if (cell === null) return false
+  switch (operator) {
+    case 'eq':
+      return cell === first
+    case 'gt':
+      return order(cell, first) > 0
+    case 'gte':
+      return order(cell, first) >= 0
+    case 'lt':
+      return order(cell, first) < 0
+    case 'lte':
+      return order(cell, first) <= 0
+    case 'in':
+      return values.includes(cell)
+    case 'range':
+      return order(cell, first) >= 0 && order(cell, second) <= 0
+    case 'contains':
+      return fold(String(cell)).includes(fold(String(first)))
+    case 'startswith':
+      return fold(String(cell)).startsWith(fold(String(first)))
+    default:
+      throw new Error(`no operator ${operator}`)
+  }
+}
+
+/** Characters one by one: in a whole text JavaScript writes the last sigma of a word in a way of its own. */
+export function fold(text: string): string {
+  const bare = text.normalize('NFD').replaceAll(/\p{M}/gu, '')
+  return Array.from(bare, (character) => character.toLowerCase())
+    .join('')
+    .normalize('NFC')
+}
+
+/** By code points, as bytes of UTF-8 are ordered. */
+function order(a: Cell, b: Cell): number {
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a === b) return 0
+    let at = 0
+    while (a.codePointAt(at) === b.codePointAt(at)) at += 1
+    return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
+  }
+  if (a === b || a === null || b === null) return 0
+  return a < b ? -1 : 1
+}
+
+export function indexOf(table: Table, name: string): number {
+  return table.fields.findIndex((field) => field.name === name)
+}
+
+function ordered(table: Table, rows: readonly Row[], by: AskedRows['ordering']): Row[] {
+  const keys = by.map(({ field, direction }) => ({ at: indexOf(table, field), direction }))
+  return rows.toSorted((one, other) => {
+    for (const { at, direction } of keys) {
+      const a = one[at] ?? null
+      const b = other[at] ?? null
+      if (a === b) continue
+      if (a === null || b === null) return a === null ? 1 : -1
+      const found = order(a, b)
+      if (found !== 0) return direction === 'asc' ? found : -found
+    }
+    return 0
+  })
+}
+
+/** An ask as parameters, and as what it means. */
+export interface RandomAsk extends AskedRows {
+  readonly query: URLSearchParams
+  readonly fields: readonly string[] | null
+}
+
+export type Random = () => number
+
+const pick = <T>(random: Random, items: readonly T[]): T => {
+  const item = items[Math.floor(random() * items.length)]
+  if (item === undefined) throw new RangeError('nothing to pick from')
+  return item
+}
+
+/** Conditions on values that are there, mostly, so that most asks find something. */
+export function randomAsk(random: Random, table: Table, rows: readonly Row[]): RandomAsk {
+  const query = new URLSearchParams()
+  const conditions: Asked[] = []
+  for (let left = pick(random, [0, 1, 1, 1, 2, 2, 3]); left > 0; left -= 1) {
+    const field = table.fields.find(({ name }) => name === pick(random, table.filters))
+    if (field === undefined) continue
+    const made = randomCondition(random, table, field, rows)
+    if (made === null || query.has(made.name)) continue
+    if (conditions.some((other) => other.field === field && other.operator === made.asked.operator)) continue
+    query.set(made.name, made.text)
+    conditions.push(made.asked)
+  }
+  const words: string[] = []
+  if (table.search.length > 0 && random() < 0.2) {
+    const text = pick(random, rows)[indexOf(table, pick(random, table.search))]
+    const found = typeof text === 'string' ? text.split(/\s+/).filter((word) => fold(word) !== '') : []
+    if (found.length > 0) {
+      for (let left = pick(random, [1, 1, 2]); left > 0; left -= 1)
+        words.push(mangled(random, pick(random, found)))
+      query.set('search', words.join(pick(random, [' ', '  '])))
+    }
+  }
+  const orderable = [...new Set([...table.order.map(({ field }) => field), ...table.filters])]
+  const ordering: RandomAsk['ordering'][number][] = []
+  if (random() < 0.3) {
+    for (let left = pick(random, [1, 1, 2, 3]); left > 0; left -= 1) {
+      const field = pick(random, orderable)
+      if (ordering.every((key) => key.field !== field))
+        ordering.push({ field, direction: pick(random, ['asc', 'desc'] as const) })
+    }
+    const text = ordering.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field)).join()
+    query.set(pick(random, ['ordering', 'order-by']), text)
+  }
+  let fields: string[] | null = null
+  if (random() < 0.3) {
+    fields = [...new Set([pick(random, table.fields).name, pick(random, table.fields).name])]
+    query.set('fields', fields.join())
+  }
+  return { query, conditions, words, ordering, fields }
+}
+
+/** Another writing of the same word. */
+function mangled(random: Random, word: string): string {
+  return (
+    pick(random, [
+      (text: string) => text,
+      (text: string) => fold(text),
+      (text: string) => (text.toUpperCase() === text ? text : fold(text).toUpperCase()),
+      (text: string) => Array.from(text).slice(0, 4).join(''),
+    ])(word) || word
+  )
+}
+
+function randomCondition(
+  random: Random,
+  table: Table,
+  field: Field,
+  rows: readonly Row[],
+): { name: string; text: string; asked: Asked } | null {
+  const at = indexOf(table, field.name)
+  const value = (): Cell => pick(random, rows)[at] ?? null
+  const operator = pick(random, [
+    'eq',
+    'eq',
+    'eq',
+    'ne',
+    'in',
+    'isnull',
+    ...(field.type === 'bool' ? [] : ['gt', 'gte', 'lt', 'lte', 'range']),
+    ...(isText(field) ? ['contains', 'startswith', 'contains'] : []),
+  ])
+  const name = operator === 'eq' && random() < 0.7 ? field.name : `${field.name}__${operator}`
+  if (operator === 'isnull') {
+    const isNull = random() < 0.5
+    const text = isNull ? pick(random, ['true', 'True', '1']) : pick(random, ['false', 'False', '0'])
+    return { name, text, asked: { field, operator, values: [isNull] } }
+  }
+  const first = value()
+  if (first === null) {
+    if (operator !== 'eq' || name !== field.name) return null
+    return { name, text: 'None', asked: { field, operator: 'isnull', values: [true] } }
+  }
+  if (operator === 'contains' || operator === 'startswith') {
+    const characters = Array.from(String(first))
+    const start = operator === 'startswith' ? 0 : Math.floor(random() * characters.length)
+    const part = characters.slice(start, start + pick(random, [1, 2, 4, 8])).join('')
+    const text = mangled(random, part)
+    if (fold(text) === '') return null
+    return { name, text, asked: { field, operator, values: [text] } }
+  }
+  if (operator === 'in' || operator === 'range') {
+    const count = operator === 'range' ? 2 : pick(random, [1, 2, 5])
+    const values = [first, ...Array.from({ length: count - 1 }, value)].filter((other) => other !== null)
+    if (operator === 'range') {
+      if (values.length !== 2) return null
+      values.sort(order)
+    }
+    const text = values.map((other) => quoted(written(random, field, other))).join()
+    return { name, text, asked: { field, operator, values } }
+  }
+  const text = written(random, field, first)
+  if (text === '' || (name === field.name && text === 'None')) return null
+  return { name, text, asked: { field, operator, values: [first] } }
+}
+
+/** A value as an address may have it. */
+function written(random: Random, field: Field, cell: Cell): string {
+  if (typeof cell === 'boolean') return pick(random, cell ? ['true', 'True', '1'] : ['false', 'False', '0'])
+  if (field.type === 'decimal' && typeof cell === 'bigint') {
+    return decimalText(field, cell).replace(/\d/, (digit) => pick(random, [digit, `0${digit}`]))
+  }
+  return String(cell)
+}
+
+function decimalText({ scale }: Field, cell: bigint): string {
+  const digits = (cell < 0n ? -cell : cell).toString().padStart(scale + 1, '0')
+  const at = digits.length - scale
+  return `${cell < 0n ? '-' : ''}${digits.slice(0, at)}${scale === 0 ? '' : `.${digits.slice(at)}`}`
+}
+
+function quoted(text: string): string {
+  return /[",]|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
