@@ -12,6 +12,7 @@ import { snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
+import { lookedUpDistinctLeast } from './convert/lookups.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
@@ -40,6 +41,8 @@ export interface IngestOptions {
   /** Publish what is unlike the snapshot before. */
   readonly acceptsDrift?: boolean
   readonly partRows?: number
+  /** Different values from which on a field is looked up. */
+  readonly lookedUpDistinctLeast?: number
   /** Text that is cast at once. */
   readonly batchBytes?: number
   /** Removes snapshots that are over their time; without it all are kept. */
@@ -206,6 +209,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         db,
         progress,
         partRows,
+        lookedUpDistinctLeast: options.lookedUpDistinctLeast ?? lookedUpDistinctLeast,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
         now: options.now,

@@ -6,6 +6,7 @@ import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
 import { sort, writeParts, type Staged, type Work, type WrittenPart } from './convert/convert.ts'
 import { Intake } from './convert/intake.ts'
+import { writeLookups, type WrittenLookup } from './convert/lookups.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
 import { provePublished } from './convert/prove.ts'
 import { driftSince } from './drift.ts'
@@ -38,6 +39,8 @@ export interface Job {
   readonly db: Connection
   readonly progress: Progress
   readonly partRows: number
+  /** Fields of the catalog's filters with this many different values are looked up. */
+  readonly lookedUpDistinctLeast: number
   /** Text that is cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
@@ -45,7 +48,7 @@ export interface Job {
 }
 
 /**
- * read and cast in batches -> sort -> write -> prove -> compare with the snapshot before -> pack -> publish.
+ * read and cast in batches -> sort -> write -> prove -> look up -> compare with the snapshot before -> pack -> publish.
  *
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
@@ -67,6 +70,7 @@ interface Converted {
   readonly rejects: readonly Reject[]
   readonly parts: readonly WrittenPart[]
   readonly profiles: readonly FieldProfile[]
+  readonly lookups: readonly WrittenLookup[]
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
 }
@@ -86,7 +90,10 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const parts = await steps.time('writing', write, 'own')
   await steps.time('proving', () => provePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
-  return { work, folder, read, staged, rejects, parts, profiles, ofHeader }
+  const lookups = await steps.time('indexing', () =>
+    writeLookups(work, folder, parts, profiles, job.lookedUpDistinctLeast),
+  )
+  return { work, folder, read, staged, rejects, parts, profiles, lookups, ofHeader }
 }
 
 /**
@@ -108,7 +115,7 @@ async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: C
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  { folder, read, staged, rejects, parts, profiles }: Converted,
+  { folder, read, staged, rejects, parts, profiles, lookups }: Converted,
   drift: readonly string[],
 ): Promise<Outcome> {
   const { table, dataset, warehouse, partRows, previous, now } = job
@@ -142,7 +149,7 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder)
+  const manifest = await label(labelled, named, folder, lookups)
   await publish(warehouse, table, folder, manifest)
   await clearFailure(warehouse, table)
   // What is published anew is not held back any more.

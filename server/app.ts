@@ -16,6 +16,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
 import type { RowEngine } from './rows/page.ts'
 import type { PublicViews } from './rows/public-views.ts'
@@ -94,6 +95,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     const resources = [
       datasetList(family, catalogService),
       datasetDetail(family, catalogService),
+      tableDetail(family, catalogService),
       tableRows(family, rowService),
     ]
     for (const resource of resources)

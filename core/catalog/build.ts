@@ -71,6 +71,9 @@ function buildForm(dataset: DatasetDefinition, family: Family): AddressForm {
   }
 }
 
+/** At some 100 bytes a row, what a reader may still want by way of the service. */
+const exportRowsDefault = 1_000_000
+
 function buildTable(definition: TableDefinition, dataset: string): Table {
   const fields = definition.fields.map((field) => buildField(field, definition.source))
   const names = fields.map((field) => field.name)
@@ -81,7 +84,9 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     filters: definition.filters ?? names,
+    lookups: definition.filters ?? [],
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
+    exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
     source: buildSource(definition.source ?? {}),
   }
@@ -92,13 +97,14 @@ function isText({ type }: Field): boolean {
 }
 
 function buildField(
-  { name, type, description, precision, scale, format, mask }: FieldDefinition,
+  { name, type, title, description, precision, scale, format, mask }: FieldDefinition,
   source: SourceDefinition,
 ): Field {
   const tables = { date: source?.date, datetime: source?.datetime }
   return {
     name,
     type,
+    title: title ?? null,
     description: description ?? null,
     precision: precision ?? digitsDefault.precision,
     scale: scale ?? digitsDefault.scale,

@@ -74,6 +74,10 @@ export interface Table {
   readonly filters: readonly string[]
   /** Fields that a search looks through. */
   readonly search: readonly string[]
+  /** Fields by which readers are told to filter, so that finding their values is made fast. */
+  readonly lookups: readonly string[]
+  /** Rows that one export may have. */
+  readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */
   readonly rejectsMax: number
   readonly source: SourceForm
@@ -85,6 +89,8 @@ export type MaskName = (typeof maskNames)[number]
 export interface Field extends Digits {
   readonly name: string
   readonly type: FieldType
+  /** What it is called to people; null where the catalog does not say. */
+  readonly title: string | null
   readonly description: string | null
   /** How the source writes a date or time; null where as ISO 8601. */
   readonly format: string | null

@@ -61,7 +61,8 @@ const override = z.strictObject({
 const field = z.strictObject({
   name: text,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
-  description: text.optional().describe('What the field means, for analysts.'),
+  title: text.optional().describe('What the field is called to people.'),
+  description: text.optional().describe('What the field means, for analysts and readers.'),
   precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
   scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
   format: text
@@ -148,6 +149,9 @@ const table = z.strictObject({
     )
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
   filters: z.array(text).optional().describe('Fields that readers may filter and order by. Default is all.'),
+  export_rows: count(0, 1_000_000_000)
+    .optional()
+    .describe('Rows that one export may have; whoever wants more takes the files. Default 1000000.'),
   search: z
     .array(text)
     .optional()

@@ -29,6 +29,9 @@ export const layout = {
   /** The manifest again, beside the parts: the pointer holds that of the current snapshot alone. */
   manifest: 'manifest.json',
   part: (number: number): string => `part-${String(number).padStart(5, '0')}.parquet`,
+  /** Beside the parts, and named so that no pattern for Parquet takes them for parts: see `Lookup`. */
+  valueLookup: (field: number): string => `values-${String(field).padStart(5, '0')}.lookup`,
+  wordLookup: (part: number): string => `words-${String(part).padStart(5, '0')}.lookup`,
   /** Beside the parts: what the ingest saw and proved. */
   report: 'report.json',
   /** Beside the parts: all rows as one file. */

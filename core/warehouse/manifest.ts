@@ -25,6 +25,14 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
+/** A file in which something is looked up instead of in the parts: Parquet, for the server alone. */
+const lookupShape = z.discriminatedUnion('kind', [
+  /** Every value of a field with its position, by value. */
+  fileShape.extend({ kind: z.literal('values'), field: z.string() }),
+  /** What a search looks through, folded, one text a row of a part. */
+  fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
+])
+
 const sourceShape = z.strictObject({
   name: z.string(),
   bytes: positions,
@@ -50,6 +58,8 @@ const manifestShape = z.strictObject({
   parts: z.array(partShape),
   /** What else lies beside the parts: the full download, the report. */
   files: z.array(fileShape),
+  /** For the server alone; snapshots of one part need none. */
+  lookups: z.array(lookupShape).optional(),
   /** In the order of declaration. */
   fields: z.array(z.strictObject({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */
@@ -67,6 +77,7 @@ const manifestShape = z.strictObject({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
+export type Lookup = z.infer<typeof lookupShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
 
@@ -166,8 +177,8 @@ export async function requireFiles(
 }
 
 /** All files of a snapshot but its manifest. */
-export function filesOf({ parts, files }: Manifest): StoredFile[] {
-  return [...parts, ...files]
+export function filesOf({ parts, files, lookups = [] }: Manifest): StoredFile[] {
+  return [...parts, ...files, ...lookups]
 }
 
 async function sizeOf(file: string): Promise<number | null> {

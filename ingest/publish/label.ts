@@ -8,12 +8,14 @@ import {
   manifestFormat,
   orderTerms,
   storedFields,
+  type Lookup,
   type Manifest,
   type Part,
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import { partRowsDefault, type WrittenPart } from '../convert/convert.ts'
+import type { WrittenLookup } from '../convert/lookups.ts'
 
 /** Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew. */
 export function definitionOf(table: Table, partRows = partRowsDefault): string {
@@ -25,6 +27,7 @@ export function definitionOf(table: Table, partRows = partRowsDefault): string {
     order: orderTerms(table),
     form,
     rejectsMax: table.rejectsMax,
+    lookups: [table.lookups, table.search],
     partRows,
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
@@ -68,10 +71,18 @@ export async function label(
   { dataset, table, sources, rows, textBytes, partRows, importDate, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
+  written: readonly WrittenLookup[],
 ): Promise<Manifest> {
   const files: StoredFile[] = []
   for (const file of [layout.download(table), layout.report]) {
     files.push({ file, ...(await sumsOf(path.join(folder, file))) })
+  }
+  const lookups: Lookup[] = []
+  for (const lookup of written) {
+    const sums = await sumsOf(path.join(folder, lookup.file))
+    lookups.push(
+      lookup.kind === 'words' ? { ...lookup, ...sums, fields: [...lookup.fields] } : { ...lookup, ...sums },
+    )
   }
   return {
     format: manifestFormat,
@@ -83,6 +94,7 @@ export async function label(
     textBytes,
     parts,
     files,
+    ...(lookups.length > 0 && { lookups }),
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),

@@ -4,7 +4,11 @@ import { layout } from '../../core/warehouse/layout.ts'
 export interface Addresses {
   readonly list: string
   readonly dataset: (dataset: Dataset) => string
+  /** What the table is: its fields, and what may be asked of them. */
+  readonly table: (dataset: Dataset, table: Table) => string
   readonly data: (dataset: Dataset, table: Table) => string
+  /** A whole selection as a stream. */
+  readonly export: (dataset: Dataset, table: Table) => string
 }
 
 /**
@@ -13,11 +17,14 @@ export interface Addresses {
  */
 export function addressesOf(family: Family, publicUrl: URL): Addresses {
   const base = baseOf(family, publicUrl)
+  const ofRows = (dataset: Dataset, path: string): string =>
+    `${base}/dataset/${dataset.slug}/${path}${slash(formOf(dataset, family).dataSlash)}`
   return {
     list: `${base}/datasets${slash(family.trailingSlash)}`,
     dataset: (dataset) => `${base}/dataset/${dataset.slug}${slash(formOf(dataset, family).detailSlash)}`,
-    data: (dataset, table) =>
-      `${base}/dataset/${dataset.slug}/${table.name}/data${slash(formOf(dataset, family).dataSlash)}`,
+    table: (dataset, table) => ofRows(dataset, table.name),
+    data: (dataset, table) => ofRows(dataset, `${table.name}/data`),
+    export: (dataset, table) => ofRows(dataset, `${table.name}/export`),
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type Target,
 } from './conditions.ts'
 import { Fault } from './fault.ts'
+import { formatList, parseList } from './list.ts'
 import { isTextValue } from './values.ts'
 
 /** What a reader asks of a table's rows: the query string as a value. */
@@ -172,8 +173,9 @@ function whole(
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
   if (words.length > 0) rows.set('search', words.join(' '))
   const parameters = new Map(rows)
-  if (ordering.length > 0) parameters.set('ordering', ordering.map(orderText).join())
-  if (fields.length < table.fields.length) parameters.set('fields', fields.map(({ name }) => name).join())
+  if (ordering.length > 0) parameters.set('ordering', formatList(ordering.map(orderText)))
+  if (fields.length < table.fields.length)
+    parameters.set('fields', formatList(fields.map(({ name }) => name)))
   if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = given.get(name)
@@ -238,7 +240,9 @@ function parseWords(table: Table, text: string): string[] | Fault {
 
 function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Fault {
   const keys: OrderKey[] = []
-  for (const term of text.split(',')) {
+  const terms = parseList(text)
+  if (terms === null) return notAList(parameter)
+  for (const term of terms) {
     const [, minus = '', field = ''] = /^\s*(-?)\s*(.*?)\s*$/s.exec(term) ?? []
     const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
     if (fault !== null) return fault
@@ -251,13 +255,18 @@ function parseOrdering(table: Table, parameter: string, text: string): OrderKey[
 }
 
 function parseFields(table: Table, text: string): Field[] | Fault {
-  const names = text.split(',').map((name) => name.trim())
+  const names = parseList(text)?.map((name) => name.trim())
+  if (names === undefined) return notAList('fields')
   const known = table.fields.map(({ name }) => name)
   for (const name of names) {
     const fault = fieldFault(table, 'fields', name, known, 'shown')
     if (fault !== null) return fault
   }
   return inAlphabet(table.fields.filter(({ name }) => names.includes(name)))
+}
+
+function notAList(parameter: string): Fault {
+  return new Fault(`The parameter "${parameter}" must be names with commas between.`)
 }
 
 function fieldFault(

@@ -1,7 +1,7 @@
 import type { RowFilter } from '../ask/ask.ts'
 import { operatorRow } from '../ask/operators.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { Scan } from './scan.ts'
+import type { Scan, Wanted } from './scan.ts'
 
 /** Of a value that is folded before it is compared, against one that is compared as it is; measured on names. */
 const foldedWeight = 6
@@ -11,18 +11,23 @@ const sortedWeight = 4
 /** About how many values a scan reads, weighed by what they cost. */
 export function costOf(
   { table }: Snapshot,
-  { parts, span }: Scan,
-  { conditions, words, ordering }: RowFilter,
+  { parts, span, rows }: Scan,
+  { conditions, words }: Wanted,
+  ordering: RowFilter['ordering'] = [],
 ): number {
-  const rows = parts.reduce(
-    (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
-    0,
-  )
   const compared = conditions.reduce(
     (sum, { operator }) => sum + (operatorRow(operator).takes === 'part' ? foldedWeight : 1),
     0,
   )
-  return (
-    rows * (compared + words.length * table.search.length * foldedWeight + ordering.length * sortedWeight)
+  const weight = compared + words.length * table.search.length * foldedWeight + ordering.length * sortedWeight
+  const read = parts.reduce(
+    (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
+    0,
   )
+  return weight * (rows === null ? read : Math.min(read, rows.length * parts.length))
+}
+
+/** The same, of the folded texts of a lookup. */
+export function costOfWords({ parts }: Scan, words: readonly string[]): number {
+  return words.length * parts.reduce((sum, { rows }) => sum + rows, 0)
 }

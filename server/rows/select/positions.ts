@@ -41,6 +41,22 @@ export class Positions {
     return found
   }
 
+  /** @param numbers positions, ascending */
+  static of(
+    numbers: Uint32Array,
+    parts: readonly { readonly firstRow: number; readonly rows: number }[],
+  ): Positions {
+    let at = 0
+    return new Positions(
+      parts.map(({ firstRow, rows }) => {
+        const from = at
+        while (at < numbers.length && (numbers[at] ?? 0) < firstRow + rows) at += 1
+        const found = numbers.subarray(from, at).map((position) => position - firstRow)
+        return { firstRow, count: found.length, rows: found }
+      }),
+    )
+  }
+
   /** What is in both. */
   and(other: Positions): Positions {
     const others = new Map(other.#parts.map((part) => [part.firstRow, part]))

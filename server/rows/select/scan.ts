@@ -1,29 +1,49 @@
 import path from 'node:path'
 import { bytesOf, type Value } from '../../../core/warehouse/duckdb.ts'
 import type { Part } from '../../../core/warehouse/manifest.ts'
+import { foldedSql } from '../../../core/warehouse/fold.ts'
 import { quotedText } from '../../../core/warehouse/sql.ts'
+import type { Condition } from '../ask/conditions.ts'
 import type { RowFilter } from '../ask/ask.ts'
 import type { Plan } from '../plan.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { PartRows } from './positions.ts'
-import { conditionSql, Parameters, termOf, wordSql } from './where.ts'
+import { comparisonSql, conditionSql, Parameters, termOf, wordSql } from './where.ts'
 import type { Span } from './zones.ts'
 
 /** Some parts of a snapshot, read only where they can have a row. */
 export interface Scan {
   readonly parts: readonly Part[]
   readonly span: Span
+  /** Numbers in their part of the rows that can be right, whichever part that is; null where all can. */
+  readonly rows: readonly number[] | null
 }
 
 export function scanOf({ manifest }: Snapshot, span: Span): Scan {
   const parts = manifest.parts.filter(
     ({ firstRow, rows }) => firstRow < span.to && firstRow + rows > span.from,
   )
-  return { parts, span }
+  return { parts, span, rows: null }
 }
 
+/** The same, of which only some rows can be right. */
+export function narrowed(scan: Scan, positions: Uint32Array): Scan {
+  const parts = new Set<Part>()
+  const rows = new Set<number>()
+  for (const position of positions) {
+    const part = scan.parts.findLast(({ firstRow }) => firstRow <= position)
+    if (part === undefined || position >= part.firstRow + part.rows) continue
+    parts.add(part)
+    rows.add(position - part.firstRow)
+  }
+  return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
+}
+
+/** What must hold of a row. */
+export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
+
 /** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
-export function planBits(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
+export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
   const { from, where, parameters } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
@@ -39,6 +59,34 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
     count: Number(count),
     rows: bytesOf(bits),
   }))
+}
+
+/** As `planBits`, of the folded texts of the lookup: which rows hold every word. */
+export function planWords(
+  { folder }: Snapshot,
+  { parts }: Scan,
+  files: readonly string[],
+  words: readonly string[],
+): Plan {
+  const parameters = new Parameters()
+  const terms = words.map((word) => `contains(words, ${foldedSql(parameters.add(word))})`)
+  const list = files.map((file) => quotedText(path.join(folder, file)))
+  return {
+    sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf({ parts }) - 1})::blob
+      from read_parquet([${list.join(', ')}], file_row_number = true)
+      where ${terms.join(' and ')} group by file_index order by file_index`,
+    parameters: parameters.values,
+  }
+}
+
+/** The positions of values, ascending, from the lookup of their field. */
+export function planValues({ folder }: Snapshot, file: string, condition: Condition): Plan {
+  const parameters = new Parameters()
+  return {
+    sql: `select position from read_parquet(${quotedText(path.join(folder, file))})
+      where ${comparisonSql(condition, 'value', parameters)} order by position`,
+    parameters: parameters.values,
+  }
 }
 
 /** How many rows of each part are right, for those parts that have some. */
@@ -68,14 +116,14 @@ export function planOrdered(
 }
 
 /** A byte holds eight rows, and every part has as many bytes, so that none has bits before its first row. */
-function bitsOf({ parts }: Scan): number {
+function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
 }
 
 function filtered(
   { table, folder }: Snapshot,
-  { parts, span }: Scan,
-  { conditions, words }: RowFilter,
+  { parts, span, rows }: Scan,
+  { conditions, words }: Wanted,
 ): { from: string; where: string; parameters: Plan['parameters'] } {
   const parameters = new Parameters()
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
@@ -83,6 +131,7 @@ function filtered(
     ...conditions.map((condition) => conditionSql(condition, parameters)),
     ...words.map((word) => wordSql(table.search, word, parameters)),
   ]
+  if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts
   // Several parts are told apart by their own statistics.
   if (part !== undefined && other === undefined) {

@@ -3,13 +3,26 @@ import { tableId } from '../../../core/catalog/catalog.ts'
 import { quotedName } from '../../../core/warehouse/sql.ts'
 import { Flights } from '../../http/flights.ts'
 import { askTooCostly, Problem } from '../../http/problems.ts'
+import type { Lookup } from '../../../core/warehouse/manifest.ts'
 import type { RowFilter } from '../ask/ask.ts'
+import type { Condition } from '../ask/conditions.ts'
 import type { Connections } from '../connections.ts'
 import type { Reader } from '../reader.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { costOf } from './cost.ts'
+import { costOf, costOfWords } from './cost.ts'
 import { Positions } from './positions.ts'
-import { planBits, planCounts, planOrdered, readBits, scanOf, type Scan } from './scan.ts'
+import {
+  narrowed,
+  planBits,
+  planCounts,
+  planOrdered,
+  planValues,
+  planWords,
+  readBits,
+  scanOf,
+  type Scan,
+  type Wanted,
+} from './scan.ts'
 import { leadingField, planZones, spanOf, zonesOf, type Zone } from './zones.ts'
 
 export interface SelectionLimits {
@@ -26,6 +39,14 @@ export interface Selection {
   readonly slice: (first: number, rows: number, reader: Reader) => Promise<Uint32Array>
 }
 
+/** The right rows as they lie. */
+interface Rows extends Selection {
+  /** Null where they are not kept one by one. */
+  readonly positions: Positions | null
+}
+
+/** So few rows are looked at one by one, wherever they lie. */
+const candidatesMax = 2000
 /** The first rows of an order are found without sorting all the others. */
 const prefixRows = 5000
 /** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
@@ -60,32 +81,87 @@ export class Selections {
   async find(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
     const rows = await this.#rowsOf(snapshot, filter, reader)
     if (isInFileOrder(snapshot, filter)) return rows
+    const { count } = rows
     return {
-      count: rows.count,
-      slice: (first, count, reading) =>
-        this.#orderedSlice(snapshot, filter, rows.count, { first, rows: count }, reading),
+      count,
+      slice: (first, some, reading) =>
+        this.#orderedSlice(snapshot, filter, rows, { first, rows: Math.min(some, count - first) }, reading),
     }
   }
 
   /** The right rows in the order in which they lie. */
-  async #rowsOf(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Rows> {
     const { rows } = snapshot.manifest
-    if (isAll(filter))
-      return { count: rows, slice: async (first, count) => consecutive(first, Math.min(count, rows - first)) }
+    if (isAll(filter)) {
+      return {
+        count: rows,
+        positions: null,
+        slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
+      }
+    }
     const scan = await this.#scan(snapshot, filter, reader)
-    if (scan.parts.length === 0) return { count: 0, slice: async () => new Uint32Array() }
-    this.#requireCheap(snapshot, scan, filter, reader)
-    if (rows / 8 > this.#limits.selectionBytesMax) return this.#counted(snapshot, scan, filter, reader)
-    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, reader, async (signal) => {
-      const answer = await this.#connections.rows(planBits(snapshot, scan, filter), reader.client, signal)
-      return new Positions(readBits(scan, answer.rows))
-    })
+    const isLarge = rows / 8 > this.#limits.selectionBytesMax
+    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, reader)
+    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, reader, (signal) =>
+      this.#positions(snapshot, scan, filter, reader, signal),
+    )
     if (!(found instanceof Positions)) throw new TypeError('expected positions')
-    return { count: found.count, slice: async (first, count) => found.slice(first, count) }
+    return {
+      count: found.count,
+      positions: found,
+      slice: async (first, count) => found.slice(first, count),
+    }
+  }
+
+  /** What lookups find first, which is least work; then what is left to look at. */
+  async #positions(
+    snapshot: Snapshot,
+    scan: Scan,
+    { conditions, words }: Wanted,
+    reader: Reader,
+    signal: AbortSignal,
+  ): Promise<Positions> {
+    const { client } = reader
+    const { parts } = snapshot.manifest
+    const found: Positions[] = []
+    const both = (): Positions | undefined =>
+      found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
+    const left: Condition[] = []
+    for (const condition of conditions) {
+      const lookup = valueLookup(snapshot, condition)
+      if (lookup === undefined) left.push(condition)
+      else {
+        const plan = planValues(snapshot, lookup.file, condition)
+        const { numbers } = await this.#connections.numbers(plan, client, signal)
+        found.push(Positions.of(numbers, parts))
+      }
+    }
+    const candidates = found.length === 0 ? undefined : both()
+    const isFew = candidates !== undefined && candidates.count <= candidatesMax
+    let wordsLeft = words
+    const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
+    if (files !== null) {
+      this.#requireCheap(costOfWords(scan, words), snapshot, reader)
+      const { rows } = await this.#connections.rows(planWords(snapshot, scan, files, words), client, signal)
+      found.push(new Positions(readBits(scan, rows)))
+      wordsLeft = []
+    }
+    const rest = { conditions: left, words: wordsLeft }
+    if (!isAll(rest)) {
+      const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
+      this.#requireCheap(costOf(snapshot, few, rest), snapshot, reader)
+      const { rows } =
+        few.parts.length === 0
+          ? { rows: [] }
+          : await this.#connections.rows(planBits(snapshot, few, rest), client, signal)
+      found.push(new Positions(readBits(few, rows)))
+    }
+    return both() ?? nothing
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
-  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Selection> {
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Rows> {
+    this.#requireCheap(costOf(snapshot, scan, filter), snapshot, reader)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
       const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
       const found = new Uint32Array(scan.parts.length)
@@ -95,6 +171,7 @@ export class Selections {
     if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
     return {
       count: counts.reduce((sum, count) => sum + count, 0),
+      positions: null,
       slice: async (first, rows, reading) => {
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
@@ -107,29 +184,36 @@ export class Selections {
   async #orderedSlice(
     snapshot: Snapshot,
     filter: RowFilter,
-    count: number,
+    { count, positions }: Rows,
     slice: { readonly first: number; readonly rows: number },
     reader: Reader,
   ): Promise<Uint32Array> {
-    if (slice.rows === 0) return new Uint32Array()
-    const scan = await this.#scan(snapshot, filter, reader)
-    this.#requireCheap(snapshot, scan, filter, reader)
-    const end = slice.first + slice.rows
+    if (slice.rows <= 0) return new Uint32Array()
     const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
-    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
-      this.#once(`${key} ${name}`, reader, async (signal) => {
-        const plan = planOrdered(snapshot, scan, filter, limit)
-        return (await this.#connections.numbers(plan, reader.client, signal)).numbers
-      })
     const cut = (found: Kept, from: number): Uint32Array => {
       if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
       return found.subarray(from, from + slice.rows)
     }
     const whole = this.#kept?.get(`${key} all`)
     if (whole !== undefined) return cut(whole, slice.first)
-    if (end <= prefixRows) return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
+    const everything = await this.#scan(snapshot, filter, reader)
+    const isFew = positions !== null && positions.count <= candidatesMax
+    const scan = isFew ? narrowed(everything, positions.slice(0, count)) : everything
+    // Words are not looked for again: what holds them is known.
+    const asked = positions === null ? filter : { ...filter, words: [] }
+    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot, reader)
+    const isAsFound = filter.words.length === 0 && !isFew
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
+      this.#once(`${key} ${name}`, reader, async (signal) => {
+        const plan = planOrdered(snapshot, scan, asked, limit)
+        const { numbers } = await this.#connections.numbers(plan, reader.client, signal)
+        return isAsFound ? numbers : numbers.filter((position) => positions?.has(position) ?? true)
+      })
+    const end = slice.first + slice.rows
+    if (isAsFound && end <= prefixRows)
+      return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
     if (count * 4 <= this.#limits.selectionBytesMax) return cut(await read('all', null), slice.first)
-    if (end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
+    if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
     throw askTooCostly(
       `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
         'ask for fewer by a condition, or in the order of the table.',
@@ -159,8 +243,7 @@ export class Selections {
     return reading
   }
 
-  #requireCheap(snapshot: Snapshot, scan: Scan, filter: RowFilter, { wholeFile }: Reader): void {
-    const values = costOf(snapshot, scan, filter)
+  #requireCheap(values: number, snapshot: Snapshot, { wholeFile }: Reader): void {
     if (values <= this.#limits.scanValuesMax) return
     const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
       Math.ceil(number / 1e6).toLocaleString('en'),
@@ -197,7 +280,31 @@ function sizeOf(kept: Kept): number {
   return Math.max(1, kept instanceof Positions ? kept.bytes : kept.byteLength)
 }
 
-function isAll({ conditions, words }: RowFilter): boolean {
+const nothing = new Positions([])
+
+/** The lookup that finds the rows of a condition; undefined where none does. */
+function valueLookup({ manifest }: Snapshot, { field, operator }: Condition): Lookup | undefined {
+  if (operator !== 'eq' && operator !== 'in') return undefined
+  return manifest.lookups?.find((lookup) => lookup.kind === 'values' && lookup.field === field.name)
+}
+
+/** The files that hold the words of the parts of a scan; null where not all do, or others are searched by now. */
+function wordLookups({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
+  const files = parts.flatMap((part) => {
+    const number = manifest.parts.indexOf(part)
+    const lookup = manifest.lookups?.find((one) => one.kind === 'words' && one.part === number)
+    return lookup?.kind === 'words' && lookup.fields.join('\n') === table.search.join('\n')
+      ? [lookup.file]
+      : []
+  })
+  return files.length === parts.length && files.length > 0 ? files : null
+}
+
+function isLookedUp(snapshot: Snapshot, { conditions }: Wanted): boolean {
+  return conditions.some((condition) => valueLookup(snapshot, condition) !== undefined)
+}
+
+function isAll({ conditions, words }: Wanted): boolean {
   return conditions.length === 0 && words.length === 0
 }
 

@@ -38,11 +38,20 @@ const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
 }
 
 /** What must hold, as SQL over the stored columns. */
-export function conditionSql({ field, operator, values }: Condition, parameters: Parameters): string {
-  if (operator === 'isnull') return `${quotedName(field.name)} is ${values[0] === 'true' ? '' : 'not '}null`
+export function conditionSql(condition: Condition, parameters: Parameters): string {
+  return comparisonSql(condition, quotedName(condition.field.name), parameters)
+}
+
+/** The same, of a column of any name that holds the values of the field. */
+export function comparisonSql(
+  { field, operator, values }: Condition,
+  column: string,
+  parameters: Parameters,
+): string {
+  if (operator === 'isnull') return `${column} is ${values[0] === 'true' ? '' : 'not '}null`
   const bound = values.map((value) => valueSql(field, parameters.add(value)))
   const [first = 'null', second = 'null'] = bound
-  return comparisons[operator](quotedName(field.name), first, second, bound)
+  return comparisons[operator](column, first, second, bound)
 }
 
 /** That a word is in one of some fields. */

@@ -1,0 +1,117 @@
+import path from 'node:path'
+import { foldedSql } from '../../core/warehouse/fold.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { quotedText } from '../../core/warehouse/sql.ts'
+import { TableFailure } from '../rejects.ts'
+import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
+import type { FieldProfile } from './profile.ts'
+
+/**
+ * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
+ * parts. They hold no row; a snapshot without them answers the same, more slowly.
+ */
+export type WrittenLookup =
+  /** Every value of a field with its position, by value: `value`, `position`. */
+  | { readonly kind: 'values'; readonly field: string; readonly file: string }
+  /** What a search looks through, folded, one text a row of a part: `words`. */
+  | {
+      readonly kind: 'words'
+      readonly fields: readonly string[]
+      readonly file: string
+      readonly part: number
+    }
+
+/** A field with fewer different values is read about as fast from the parts, where a dictionary holds them. */
+export const lookedUpDistinctLeast = 10_000
+/** Larger groups than those of parts, since one value is in one of them. */
+const valueGroupRows = 65_536
+const wordGroupRows = 16_384
+
+export async function writeLookups(
+  work: Work,
+  folder: string,
+  parts: readonly WrittenPart[],
+  profiles: readonly FieldProfile[],
+  distinctLeast: number,
+): Promise<WrittenLookup[]> {
+  if (parts.length < 2) return []
+  return [
+    ...(await writeValues(work, folder, profiles, distinctLeast)),
+    ...(await writeWords(work, folder, parts)),
+  ]
+}
+
+async function writeValues(
+  work: Work,
+  folder: string,
+  profiles: readonly FieldProfile[],
+  distinctLeast: number,
+): Promise<WrittenLookup[]> {
+  const { table, fields, db } = work
+  const written: WrittenLookup[] = []
+  for (const [index, { field }] of fields.entries()) {
+    const distinct = profiles[index]?.distinct_estimate ?? 0
+    // What leads the order is found by the statistics of the parts.
+    const isLed = table.order[0]?.field === field.name
+    if (!table.lookups.includes(field.name) || isLed || distinct < distinctLeast) continue
+    const file = layout.valueLookup(index)
+    const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
+    await db.rows(`copy (${rows} order by value nulls last, position)
+      to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${valueGroupRows})`)
+    requireSame(
+      `lookup of "${field.name}"`,
+      await sumOf(work, `(${rows})`, 'value, position'),
+      await sumOf(work, readSql(folder, file), 'value, position'),
+    )
+    written.push({ kind: 'values', field: field.name, file })
+  }
+  return written
+}
+
+async function writeWords(
+  work: Work,
+  folder: string,
+  parts: readonly WrittenPart[],
+): Promise<WrittenLookup[]> {
+  const { table, fields, db } = work
+  const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
+  if (texts.length === 0) return []
+  // No word holds a line feed, so none is found across two fields.
+  const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
+  const written: WrittenLookup[] = []
+  for (const [part, { firstRow, rows: count }] of parts.entries()) {
+    const file = layout.wordLookup(part)
+    // Folded once, for the file and for its proof: that is most of the work.
+    await db.rows(`create or replace temp table words as select ${words} as words,
+      file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
+    await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}
+      (format parquet, codec lz4_raw, row_group_size ${wordGroupRows})`)
+    const sums = (from: string, position: string): Promise<string> => sumOf(work, from, `words, ${position}`)
+    requireSame(
+      'lookup of words',
+      await sums('words', 'position'),
+      await sums(readSql(folder, file), 'file_row_number'),
+    )
+    written.push({ kind: 'words', fields: table.search, file, part })
+  }
+  await db.rows('drop table if exists words')
+  return written
+}
+
+function readSql(folder: string, file: string): string {
+  return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
+}
+
+/** The number of rows, and the sum of the hashes of some of their values. */
+async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
+  const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
+  return row.join(' ')
+}
+
+/** @throws TableFailure */
+function requireSame(what: string, due: string, written: string): void {
+  if (due === written) return
+  throw new TableFailure(
+    `the proof of the ${what} failed (source ${due}, read back ${written}); nothing was published`,
+  )
+}

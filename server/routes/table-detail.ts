@@ -1,0 +1,138 @@
+import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
+import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
+import { nameOf, type NamedAnswer } from '../http/answers.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
+import { parseQuery } from '../http/query.ts'
+import type { Resource } from '../http/resource.ts'
+import { jsonType } from '../http/send.ts'
+import { orderable, pageSizeDefault, pageSizeMax, parameterRows } from '../rows/ask/ask.ts'
+import { exampleAsks } from '../rows/ask/examples.ts'
+import { operatorRow, operatorsOf } from '../rows/ask/operators.ts'
+import { rowFormats } from '../rows/form.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
+import { exactNumber, jsonOf } from './exact-json.ts'
+import { findDataset, findTable } from './find.ts'
+import { timeInZone } from './import-date.ts'
+import type { DetailService } from './services.ts'
+
+/** What a table is and what may be asked of its rows; the specification has no such address. */
+export function tableDetail(family: Family, service: DetailService): Resource {
+  const { catalog, limiter, snapshots } = service
+  const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedAnswer }>()
+  return {
+    path: '/dataset/:dataset/:table',
+    name: 'Table Detail',
+    description: `What a table is: its fields, and what may be asked of them. ${catalog.notice}`,
+    limiter,
+    find: ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
+      const snapshot = snapshots.current(table)
+      const known = made.get(table)
+      if (known?.snapshot === snapshot) return known.answer
+      const answer = detailOf(family, service, dataset, table, snapshot)
+      // Only a refresh changes it.
+      made.set(table, { snapshot, answer })
+      return answer
+    },
+  }
+}
+
+function detailOf(
+  family: Family,
+  { publicUrl, freshness, startedAt }: DetailService,
+  dataset: Dataset,
+  table: Table,
+  snapshot: Snapshot | null,
+): NamedAnswer {
+  const addresses = addressesOf(family, publicUrl)
+  const files = fileAddresses(publicUrl)
+  const imported = snapshot === null ? null : new Date(snapshot.manifest.import_date)
+  const body = jsonOf({
+    dataset: dataset.slug,
+    name: table.name,
+    description: table.description,
+    rows: snapshot?.manifest.rows ?? null,
+    snapshot: snapshot?.manifest.snapshot ?? null,
+    import_date: imported === null ? null : timeInZone(imported, formOf(dataset, family).timezone),
+    collected_at: snapshot?.manifest.collected_at ?? dataset.collectedAt,
+    order: table.order,
+    search: table.search,
+    fields: table.fields.map((field) => describedField(table, field, snapshot)),
+    operators: Object.fromEntries(
+      [...new Set(table.fields.flatMap(operatorsOf))].map((name) => [name, operatorRow(name).meaning]),
+    ),
+    parameters: parameterRows,
+    page_size: { default: pageSizeDefault, max: pageSizeMax },
+    formats: rowFormats.map(({ name, contentType }) => ({ name, media_type: contentType })),
+    dataset_url: addresses.dataset(dataset),
+    data_url: addresses.data(dataset, table),
+    export_url: addresses.export(dataset, table),
+    export_rows_max: table.exportRowsMax,
+    examples: examplesOf(addresses, dataset, table, snapshot),
+    files: { download: files.download(table), listing: files.listing(table), sums: files.sums(dataset) },
+  })
+  return {
+    name: nameOf(`${tableId(table)}\n${body}`),
+    lastModified: new Date(Math.max(startedAt.getTime(), imported?.getTime() ?? 0)).toUTCString(),
+    cacheControl: freshness.changing,
+    mediaType: jsonType,
+    headers: { Link: `<${addresses.dataset(dataset)}>; rel="collection"` },
+    isAtHand: true,
+    body: () => ({ pieces: [body] }),
+  }
+}
+
+/** A field as the catalog declares it, and as the ingest found it. */
+function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
+  const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
+  const shown = (text: string | null | undefined): unknown =>
+    text === null || text === undefined ? null : valueOf(field, text)
+  return {
+    name: field.name,
+    type: field.type,
+    ...(field.type === 'decimal' && { precision: field.precision, scale: field.scale }),
+    title: field.title,
+    description: field.description,
+    nullable: found === undefined ? null : found.nulls > 0,
+    nulls: found?.nulls ?? null,
+    distinct_estimate: found?.distinct_estimate ?? null,
+    min: shown(found?.min),
+    max: shown(found?.max),
+    choices: found?.choices?.map(shown) ?? null,
+    operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
+    ordering: orderable(table).includes(field.name),
+    search: table.search.includes(field.name),
+  }
+}
+
+/** A value of the report as a row has it. */
+function valueOf({ type }: Field, text: string): unknown {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+    case 'float':
+      return exactNumber(text)
+    case 'bool':
+      return text === 'true'
+    case 'datetime':
+      return text.replace(' ', 'T')
+    case 'string':
+    case 'text':
+    case 'date':
+      return text
+  }
+}
+
+function examplesOf(
+  addresses: Addresses,
+  dataset: Dataset,
+  table: Table,
+  snapshot: Snapshot | null,
+): { means: string; address: string }[] {
+  return exampleAsks(table, snapshot?.report ?? null).map(({ means, isExport, parameters }) => {
+    const address = isExport ? addresses.export(dataset, table) : addresses.data(dataset, table)
+    return { means, address: withQuery(address, parameters, 1) }
+  })
+}
