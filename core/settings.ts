@@ -197,6 +197,13 @@ export const settingRows = {
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),
+  exportsMax: row({
+    name: 'EXPORTS',
+    default: '4',
+    meaning: 'Exports that run at the same time, each with some 20 MB; more are answered 503.',
+    parse: (text) => wholeNumber(text, 1, 1000),
+    expects: 'a whole number from 1 to 1000',
+  }),
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',

@@ -16,6 +16,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
 import type { RowEngine } from './rows/page.ts'
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly trustProxy: number
   readonly maxAgeSeconds: number
   readonly pageBytesMax: number
+  readonly exportsMax: number
+  readonly sendTimeoutMs: number
   readonly snapshots: Snapshots
   readonly engine: RowEngine
   readonly answers: Answers
@@ -88,6 +91,8 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     limiter: limiter('rows'),
     engine,
     pageBytesMax: options.pageBytesMax,
+    exportsMax: options.exportsMax,
+    sendTimeoutMs: options.sendTimeoutMs,
   }
 
   for (const family of catalog.families) {
@@ -97,6 +102,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
       datasetDetail(family, catalogService),
       tableDetail(family, catalogService),
       tableRows(family, rowService),
+      tableExport(family, rowService),
     ]
     for (const resource of resources)
       mount(router, resource, family.trailingSlash, { answers, shortcuts, client })

@@ -84,7 +84,7 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     filters: definition.filters ?? names,
-    lookups: definition.filters ?? [],
+    lookups: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,

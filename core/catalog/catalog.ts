@@ -74,8 +74,8 @@ export interface Table {
   readonly filters: readonly string[]
   /** Fields that a search looks through. */
   readonly search: readonly string[]
-  /** Fields by which readers are told to filter, so that finding their values is made fast. */
-  readonly lookups: readonly string[]
+  /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
+  readonly lookups: { readonly values: readonly string[]; readonly words: boolean }
   /** Rows that one export may have. */
   readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */

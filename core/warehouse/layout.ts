@@ -16,6 +16,9 @@ export function timeOf(id: SnapshotId): Date {
   return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
 }
 
+/** Rows of a row group of a part, which is what a page must decode; measured (README, Performance). */
+export const rowGroupRows = 16_384
+
 type TableName = Pick<Table, 'dataset' | 'name'>
 
 /** Where things lie in the warehouse. Names come from the catalog alone, never from a request. */

@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/warehouse/duckdb.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { layout, rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
 import type { Progress } from '../progress.ts'
@@ -19,10 +19,8 @@ import { valueSql } from './values.ts'
  */
 
 /**
- * Rows of a row group, which is what a page must decode, and of a part, whose footer a query must walk. Measured
- * on tables of 3, 18 and 45 fields (README, Performance); both are whole multiples of a server's block.
+ * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (README, Performance).
  */
-const rowGroupRows = 16_384
 export const partRowsDefault = 16 * rowGroupRows
 /** Of files that only a next step reads, where fewer and larger groups are cheaper. */
 const scratchGroupRows = 131_072

@@ -53,7 +53,7 @@ async function writeValues(
     const distinct = profiles[index]?.distinct_estimate ?? 0
     // What leads the order is found by the statistics of the parts.
     const isLed = table.order[0]?.field === field.name
-    if (!table.lookups.includes(field.name) || isLed || distinct < distinctLeast) continue
+    if (!table.lookups.values.includes(field.name) || isLed || distinct < distinctLeast) continue
     const file = layout.valueLookup(index)
     const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
     await db.rows(`copy (${rows} order by value nulls last, position)
@@ -75,7 +75,7 @@ async function writeWords(
 ): Promise<WrittenLookup[]> {
   const { table, fields, db } = work
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
-  if (texts.length === 0) return []
+  if (texts.length === 0 || !table.lookups.words) return []
   // No word holds a line feed, so none is found across two fields.
   const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
   const written: WrittenLookup[] = []

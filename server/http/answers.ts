@@ -232,7 +232,7 @@ function describe(
 }
 
 /** One signal, made when it is first needed, that fires when the reader goes away before the answer is sent. */
-function untilGone(res: ServerResponse): () => AbortSignal {
+export function untilGone(res: ServerResponse): () => AbortSignal {
   let gone: AbortController | null = null
   return () => {
     if (gone !== null) return gone.signal

@@ -32,6 +32,7 @@ export const problemRows = {
   overloaded: { status: 503, title: 'The service is busy' },
   'page-too-large': { status: 503, title: 'The page needs too much memory' },
   'query-timeout': { status: 503, title: 'The query took too long' },
+  'http-version': { status: 505, title: 'The version of HTTP is too old for this' },
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problemRows

@@ -20,8 +20,13 @@ export interface Ask {
   readonly client: string
 }
 
-/** An address shape and how it answers. */
-export interface Resource {
+/** An address shape and how it answers: with an answer that is named before it is made, or in a way of its own. */
+export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
+
+type Find = (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
+type Respond = (ask: Ask, req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+interface Common {
   /** Route of the family, without a final slash, such as `/dataset/:dataset`. */
   readonly path: string
   /** Told to OPTIONS. */
@@ -32,7 +37,6 @@ export interface Resource {
   readonly offers?: readonly Offer[]
   /** What to do instead where a limit is reached. */
   readonly instead?: (params: Ask['params']) => Advice | null
-  readonly find: (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
 }
 
 /** What resources are served with. */
@@ -50,10 +54,11 @@ export interface Serving {
  */
 export function mount(
   router: Router,
-  { path, name, description, limiter, offers = [jsonOffer], instead, find }: Resource,
+  resource: Resource,
   slashed: boolean,
   { answers, shortcuts, client }: Serving,
 ): void {
+  const { path, name, description, limiter, offers = [jsonOffer], instead } = resource
   const describe = describing(
     name,
     description,
@@ -63,11 +68,9 @@ export function mount(
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       await limiter?.(plain, out, () => instead?.(params) ?? null)
-      await answers.send(
-        plain,
-        out,
-        await find({ params, target, headers: plain.headers, client: client(plain) }),
-      )
+      const ask = { params, target, headers: plain.headers, client: client(plain) }
+      if ('find' in resource) await answers.send(plain, out, await resource.find(ask))
+      else await resource.respond(ask, plain, out)
     }
     await answerTo(req, res, originalUrl)
     shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))

@@ -1,6 +1,8 @@
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem } from '../http/problems.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
 
 /** The parameters of a route, as decoded from the address. */
 export type RouteParameters = Readonly<Record<string, unknown>>
@@ -29,6 +31,18 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
 }
 
 const retryAfterSeconds = 60
+
+/** @param newest the same of the current snapshot, where there is one */
+export function unavailable(
+  table: Table,
+  pinned: SnapshotId | null,
+  current: Snapshot | null,
+  newest: string,
+): Problem {
+  if (pinned === null || current === null) return notPublished(table)
+  const detail = `The snapshot ${pinned} of ${tableId(table)} is not kept here any more; the current one is at ${newest}.`
+  return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
+}
 
 export function notPublished(table: Table): Problem {
   const id = tableId(table)

@@ -20,4 +20,8 @@ export interface DetailService extends CatalogService {
 export interface RowService extends DetailService {
   readonly engine: RowEngine
   readonly pageBytesMax: number
+  /** Exports at the same time. */
+  readonly exportsMax: number
+  /** A reader who takes nothing for longer is cut off. */
+  readonly sendTimeoutMs: number
 }

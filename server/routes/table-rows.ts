@@ -1,9 +1,8 @@
-import type { Family, Table } from '../../core/catalog/catalog.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import type { Family } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
-import { Problem } from '../http/problems.ts'
+import type { Problem } from '../http/problems.ts'
 import type { Query } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
@@ -13,7 +12,7 @@ import { rowFormats, type RowFormat } from '../rows/form.ts'
 import { jsonLines } from '../rows/formats/lines.ts'
 import { pageBody, pageOf, type Page } from '../rows/page.ts'
 import type { Snapshot } from '../rows/snapshot.ts'
-import { findDataset, findTable, notPublished } from './find.ts'
+import { findDataset, findTable, unavailable } from './find.ts'
 import type { RowService } from './services.ts'
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
@@ -43,8 +42,13 @@ export function tableRows(family: Family, service: RowService): Resource {
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const wholeFile = files.download(table)
       const pinned = ask.snapshot === 'current' ? null : ask.snapshot
+      const gone = (): Problem => {
+        const current = snapshots.current(table)
+        const newest = new Map([...given, ['snapshot', current?.manifest.snapshot ?? 'current']])
+        return unavailable(table, pinned, current, withQuery(address, newest, 1))
+      }
       const orGone = (snapshot: Snapshot | null): Snapshot => {
-        if (snapshot === null) throw unavailable(table, pinned, snapshots.current(table), address, given)
+        if (snapshot === null) throw gone()
         return snapshot
       }
       const pageIn = (found: Snapshot | null): Page => {
@@ -95,18 +99,4 @@ function linkTo(download: string): string {
 function inFormOf(path: string, address: string): string {
   const bare = address.replace(/\/$/, '')
   return path.endsWith('/') ? `${bare}/` : bare
-}
-
-function unavailable(
-  table: Table,
-  pinned: SnapshotId | null,
-  current: Snapshot | null,
-  address: string,
-  given: Query,
-): Problem {
-  const id = tableId(table)
-  if (pinned === null || current === null) return notPublished(table)
-  const newest = withQuery(address, new Map([...given, ['snapshot', current.manifest.snapshot]]), 1)
-  const detail = `The snapshot ${pinned} of ${id} is not kept here any more; the current one is at ${newest}.`
-  return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }

@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/warehouse/duckdb.ts'
 import type { RowFilter } from './ask/ask.ts'
-import { arrowBytes, arrowSchema, recordBatch } from './formats/arrow.ts'
+import { ArrowWriter, recordBatch, type ArrowColumn, type RecordBatch } from './formats/arrow.ts'
 import type { Connections, Timing } from './connections.ts'
 import type { RowForm } from './form.ts'
 import { partOf, planColumns, planGathered } from './plan.ts'
@@ -68,14 +68,35 @@ export async function gatherColumns(
   connections: Connections,
   reader: Reader,
 ): Promise<Gathered> {
-  const columns = fields.map((field) => ({ field, choices: snapshot.choices.get(field.name) ?? null }))
-  const schema = arrowSchema(columns)
-  if (positions.length === 0) return { pieces: arrowBytes(schema, []), timings: [] }
+  const columns = arrowColumns(snapshot, fields)
+  const writer = new ArrowWriter(columns)
+  const timings: Timing[] = []
+  if (positions.length > 0) {
+    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, connections, reader)
+    writer.write(batch)
+    timings.push(timing)
+  }
+  writer.finish()
+  return { pieces: writer.taken(), timings }
+}
+
+export function arrowColumns({ choices }: Snapshot, fields: readonly Field[]): ArrowColumn[] {
+  return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
+}
+
+/** Reads rows as a batch of an Arrow stream, in the order that was asked for. */
+export async function readBatch(
+  snapshot: Snapshot,
+  columns: readonly ArrowColumn[],
+  positions: Uint32Array,
+  { ordering }: Pick<RowFilter, 'ordering'>,
+  connections: Connections,
+  reader: Reader,
+): Promise<{ batch: RecordBatch; timing: Timing }> {
   const plan = planColumns(snapshot, columns, positions, ordering)
   const { columns: answer, timing } = await connections.columns(plan, reader.client, reader.signal())
   requireOrder(answer.at(-1), positions)
-  const batch = recordBatch(schema, columns, answer, positions.length)
-  return { pieces: arrowBytes(schema, [batch]), timings: [timing] }
+  return { batch: recordBatch(columns, answer, positions.length), timing }
 }
 
 function requireOrder(found: Answer | undefined, positions: Uint32Array): void {

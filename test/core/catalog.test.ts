@@ -129,7 +129,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, description, precision, scale, format, mask',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, precision, scale, format, mask',
       ],
     ],
     [

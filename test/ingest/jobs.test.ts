@@ -233,6 +233,7 @@ test('the manifest and the report tell what was published, and an independent re
         min: '1',
         max: '5',
         top: once('1', '2', '3', '4', '5'),
+        choices: ['1', '2', '3', '4', '5'],
         ...facts,
       },
       {
@@ -242,15 +243,24 @@ test('the manifest and the report tell what was published, and an independent re
         min: '-0.25',
         max: '10.00',
         top: once('-0.25', '1.50', '9.00', '10.00'),
+        choices: ['-0.25', '1.50', '9.00', '10.00'],
         ...facts,
       },
-      { name: 's', type: 'string', nulls: 1, min: 'a', max: 'e', top: once('a', 'c', 'd', 'e'), ...facts },
+      {
+        name: 's',
+        type: 'string',
+        nulls: 1,
+        min: 'a',
+        max: 'e',
+        top: once('a', 'c', 'd', 'e'),
+        choices: ['a', 'c', 'd', 'e'],
+        ...facts,
+      },
     ],
     seconds: Object.fromEntries(
-      ['reading', 'sorting', 'writing', 'proving', 'profiling', 'packing', 'hashing'].map((step) => [
-        step,
-        expect.any(Number),
-      ]),
+      ['reading', 'sorting', 'writing', 'proving', 'profiling', 'indexing', 'packing', 'hashing'].map(
+        (step) => [step, expect.any(Number)],
+      ),
     ),
     tools: manifest.tools,
   })

@@ -196,7 +196,7 @@ describe('addresses', () => {
     ['//api/v1/datasets/', 'unknown-address'],
     ['/api/v1/datasets//', 'unknown-address'],
     ['/api/v1/dataset//', 'unknown-address'],
-    ['/api/v1/dataset/d/t/', 'unknown-address'],
+    ['/api/v1/dataset/d/t/rows/', 'unknown-address'],
     ['/api/v1', 'unknown-address'],
     ['/api/v1/dataset/%/', 'malformed-address'],
     ['/%FF', 'malformed-address'],

@@ -105,6 +105,8 @@ export async function serve(
     clientsMax: 1000,
     maxAgeSeconds: 60,
     pageBytesMax: 64_000_000,
+    exportsMax: 4,
+    sendTimeoutMs: 60_000,
     snapshots,
     engine: { blocks, connections, selections },
     views,

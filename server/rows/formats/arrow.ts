@@ -25,6 +25,8 @@ import type { Answer, Items, Parameter } from '../../../core/warehouse/duckdb.ts
 import { quotedName } from '../../../core/warehouse/sql.ts'
 import type { Offer } from '../../http/negotiation.ts'
 
+export type { RecordBatch }
+
 /** Rows as an Arrow IPC stream, column by column, each value of its own type. */
 export const arrowStream = {
   name: 'arrow',
@@ -86,7 +88,7 @@ export function columnsSql(
   })
 }
 
-export function arrowSchema(columns: readonly ArrowColumn[]): Schema {
+function arrowSchema(columns: readonly ArrowColumn[]): Schema {
   return new Schema(
     columns.map((column, id) => new ArrowField(column.field.name, formOf(column).type(column, id), true)),
   )
@@ -97,11 +99,11 @@ export function arrowSchema(columns: readonly ArrowColumn[]): Schema {
  * @param rows how many there are
  */
 export function recordBatch(
-  schema: Schema,
   columns: readonly ArrowColumn[],
   answer: readonly Answer[],
   rows: number,
 ): RecordBatch {
+  const schema = arrowSchema(columns)
   const left = answer.values()
   const children = columns.map((column, index): Data => {
     const type: DataType | undefined = schema.fields[index]?.type
@@ -120,9 +122,9 @@ export function recordBatch(
 export class ArrowWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
-  constructor(schema: Schema) {
+  constructor(columns: readonly ArrowColumn[]) {
     super()
-    this.reset(undefined, schema)
+    this.reset(undefined, arrowSchema(columns))
   }
 
   /** What was written since it was last asked. */
@@ -137,14 +139,6 @@ export class ArrowWriter extends RecordBatchStreamWriter {
     if (bytes.byteLength > 0) this.#written.push(bytes)
     return this
   }
-}
-
-/** A whole stream, whose last word says that it is whole. */
-export function arrowBytes(schema: Schema, batches: readonly RecordBatch[]): Uint8Array[] {
-  const writer = new ArrowWriter(schema)
-  for (const batch of batches) writer.write(batch)
-  writer.finish()
-  return writer.taken()
 }
 
 function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: ArrowColumn): Data {

@@ -1,0 +1,34 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+
+/**
+ * Sends what comes bit by bit, no faster than the reader takes it. The last word is that of HTTP: whoever gets less sees
+ * the transfer break off before its end, whatever the reason.
+ *
+ * @param stallMs a reader who takes nothing for longer is cut off
+ * @param trailers told after the last byte, such as a count
+ * @throws what the chunks throw, with the connection cut
+ */
+export async function sendStream(
+  res: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  stallMs: number,
+  trailers: () => Readonly<Record<string, string>>,
+): Promise<void> {
+  for await (const chunk of chunks) {
+    if (res.destroyed) return
+    if (!res.write(chunk)) await taken(res, stallMs)
+  }
+  res.addTrailers(trailers())
+  res.end()
+}
+
+/** Until the reader has taken what was sent, or is gone. */
+async function taken(res: ServerResponse, stallMs: number): Promise<void> {
+  const settled = new AbortController()
+  const timer = setTimeout(() => res.destroy(), stallMs)
+  const { signal } = settled
+  await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]).catch(() => undefined)
+  clearTimeout(timer)
+  settled.abort()
+}

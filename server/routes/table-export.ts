@@ -1,0 +1,168 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tableId, type Family, type Table } from '../../core/catalog/catalog.ts'
+import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
+import { nameOf, untilGone } from '../http/answers.ts'
+import { matchingTag } from '../http/conditional.ts'
+import { negotiate, type Offer } from '../http/negotiation.ts'
+import { askTooCostly, busy, Problem, unacceptableParameters } from '../http/problems.ts'
+import type { Ask, Resource } from '../http/resource.ts'
+import { sendStream } from '../http/stream.ts'
+import { parseRowAsk, type RowAsk } from '../rows/ask/ask.ts'
+import { exportChunks } from '../rows/export.ts'
+import { writtenAs, type RowFormat } from '../rows/form.ts'
+import { arrowStream } from '../rows/formats/arrow.ts'
+import { csvLines, jsonLines, ndjsonLines } from '../rows/formats/lines.ts'
+import { isWhole } from '../rows/select/selections.ts'
+import type { Snapshot } from '../rows/snapshot.ts'
+import { findDataset, findTable, unavailable } from './find.ts'
+import type { RowService } from './services.ts'
+
+/** Only where it lies there already. */
+const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
+
+type ExportFormat = RowFormat | typeof parquet
+const formats = [
+  csvLines,
+  jsonLines,
+  ndjsonLines,
+  arrowStream,
+  parquet,
+] as const satisfies readonly ExportFormat[]
+
+const endings: Readonly<Record<string, string>> = { arrow: 'arrows' }
+
+/** All rows of an ask as one stream (`sendStream`); all rows of the table are in a file already. */
+export function tableExport(family: Family, service: RowService): Resource {
+  const { catalog, publicUrl, limiter, snapshots } = service
+  const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
+  let running = 0
+  return {
+    path: '/dataset/:dataset/:table/export',
+    name: 'Table Export',
+    description: `All rows of an ask as one stream. ${catalog.notice}`,
+    limiter,
+    offers: formats,
+    respond: async (asked, req, res) => {
+      const dataset = findDataset(catalog, asked.params)
+      const table = findTable(dataset, asked.params)
+      const ask = parseRowAsk(table, asked.target, ['page', 'page_size'])
+      const format = negotiate<ExportFormat>(asked.headers, ask.format, formats)
+      const pinned = ask.snapshot === 'current' ? null : ask.snapshot
+      await snapshots.use(table, pinned, async (snapshot) => {
+        if (snapshot === null) {
+          const current = snapshots.current(table)
+          const newest = new Map([...ask.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
+          throw unavailable(table, pinned, current, withQuery(addresses.export(dataset, table), newest, 1))
+        }
+        const file = publishedFile(snapshot, ask, format, files)
+        if (file !== null) {
+          leadTo(res, file, service.freshness.changing)
+          return
+        }
+        if (!('contentType' in format)) throw noParquet(files.listing(table))
+        if (running >= service.exportsMax) throw busy('overloaded', 'Too many exports are running.')
+        running += 1
+        try {
+          await streamRows(snapshot, ask, format, service, asked, req, res)
+        } finally {
+          running -= 1
+        }
+      })
+    },
+  }
+}
+
+async function streamRows(
+  snapshot: Snapshot,
+  ask: RowAsk,
+  format: RowFormat,
+  service: RowService,
+  { client }: Ask,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const { engine, publicUrl, pageBytesMax, freshness, sendTimeoutMs } = service
+  const { table, manifest } = snapshot
+  requireChunks(req)
+  const wholeFile = fileAddresses(publicUrl).download(table)
+  const reader = { client, pageBytesMax, wholeFile, signal: untilGone(res) }
+  const form = writtenAs(table, format, ask.fields)
+  const tag =
+    `"${nameOf(['export', tableId(table), manifest.snapshot, form.key, ask.key, JSON.stringify(ask.ordering)].join('\n'))}"` as const
+  res.setHeader('ETag', tag)
+  res.setHeader('Last-Modified', snapshot.lastModified)
+  res.setHeader(
+    'Cache-Control',
+    ask.snapshot === null || ask.snapshot === 'current' ? freshness.changing : freshness.immutable,
+  )
+  res.setHeader('Acervo-Snapshot', manifest.snapshot)
+  res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
+  if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
+    res.statusCode = 304
+    res.end()
+    return
+  }
+  const selection = await engine.selections.find(snapshot, ask, reader)
+  if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
+  res.setHeader('Acervo-Count', selection.count)
+  res.setHeader('Content-Type', format.contentType)
+  res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  res.setHeader('Trailer', 'Acervo-Rows')
+  const chunks = exportChunks({ snapshot, ask, form, selection }, engine, reader)
+  await sendStream(res, chunks, sendTimeoutMs, () => ({ 'Acervo-Rows': String(selection.count) }))
+}
+
+/** Where the whole of what is asked lies as a file; null where it does not. */
+function publishedFile(
+  snapshot: Snapshot,
+  ask: RowAsk,
+  format: ExportFormat,
+  files: FileAddresses,
+): string | null {
+  const { table, manifest } = snapshot
+  const isAll = isWhole(snapshot, ask) && ask.fields.length === table.fields.length
+  if (!isAll) return null
+  if (format === csvLines) return files.file(table, manifest.snapshot, `${table.name}.csv.gz`)
+  const [part, other] = manifest.parts
+  if (format !== parquet || part === undefined) return null
+  // One file is the table; of several the listing tells.
+  return other === undefined ? files.file(table, manifest.snapshot, part.file) : files.listing(table)
+}
+
+function leadTo(res: ServerResponse, address: string, cacheControl: string): void {
+  res.statusCode = 302
+  res.setHeader('Location', address)
+  res.setHeader('Cache-Control', cacheControl)
+  res.setHeader('Content-Length', 0)
+  res.end()
+}
+
+function noParquet(listing: string): Problem {
+  const message = `The parameter "format" may be parquet for all rows and fields alone; their files: ${listing}.`
+  return unacceptableParameters([{ parameter: 'format', message }])
+}
+
+function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Problem {
+  const [rows, most] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
+  return askTooCostly(
+    `These are ${rows ?? ''} rows, and an export may have ${most ?? ''}: add a condition.`,
+    wholeFile,
+  )
+}
+
+/** Without chunks a transfer that breaks off looks like a whole one. */
+function requireChunks({ httpVersion }: IncomingMessage): void {
+  if (httpVersion !== '1.0') return
+  throw new Problem(
+    'http-version',
+    'An export needs HTTP/1.1, in which a reader can tell its end from a break; in nginx: proxy_http_version 1.1.',
+  )
+}
+
+function fileName({ table, manifest }: Snapshot, { name }: RowFormat): string {
+  return `${table.dataset}-${table.name}-${manifest.snapshot}.${endings[name] ?? name}`
+}
