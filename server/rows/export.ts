@@ -1,6 +1,7 @@
 import type { RowAsk } from './ask/ask.ts'
 import { isLines, type RowForm, type RowFormat, type Written } from './form.ts'
 import { ArrowWriter } from './formats/arrow.ts'
+import { csvLines } from './formats/lines.ts'
 import { arrowColumns, gather, readBatch } from './gather.ts'
 import type { RowEngine } from './page.ts'
 import { partOf } from './plan.ts'
@@ -10,10 +11,10 @@ import type { Snapshot } from './snapshot.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 
 /** Bytes of rows that are held at the same time, about, in each of the batches below. */
-const batchBytesMost = 2_000_000
+const batchBytesMost = 3_000_000
 const batchRowsLeast = 256
 /** Batches that are read while one is sent. */
-const aheadMax = 2
+const aheadMax = 1
 
 /** What is exported, and how. */
 export interface Export {
@@ -79,10 +80,13 @@ async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader)
 }
 
 /** Positions of the selection, so many at a time as may be held, and where it can be, by row groups. */
-async function* batchesOf({ snapshot, selection }: Export, reader: Reader): AsyncGenerator<Uint32Array> {
+async function* batchesOf(
+  { snapshot, selection, form }: Export,
+  reader: Reader,
+): AsyncGenerator<Uint32Array> {
   const most = Math.max(
     batchRowsLeast,
-    Math.min(rowGroupRows, Math.floor(batchBytesMost / snapshot.rowBytes)),
+    Math.min(rowGroupRows, Math.floor(batchBytesMost / bytesOfRow(snapshot, form))),
   )
   for (let first = 0; first < selection.count;) {
     const positions = await selection.slice(first, Math.min(most, selection.count - first), reader)
@@ -90,6 +94,12 @@ async function* batchesOf({ snapshot, selection }: Export, reader: Reader): Asyn
     yield batch
     first += batch.length
   }
+}
+
+/** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
+function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Written<RowFormat>): number {
+  const { textBytes, rows, fields } = manifest
+  return format === csvLines ? textBytes / rows + fields.length : rowBytes
 }
 
 /** Without those of the last row group, which the next batch would have to decode again, where that leaves enough. */

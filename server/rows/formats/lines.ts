@@ -49,7 +49,8 @@ export const csvLines: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],
   contentType: 'text/csv; charset=utf-8; header=present',
-  line: (fields) => fields.map(csvValue).join(` || ',' || `),
+  // Null is nothing to it; and it takes half the time of as many ||.
+  line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,
   separator: '\r\n',
   head: (fields) => `${fields.map(({ name }) => csvText(name)).join()}\r\n`,
   tail: (rows) => (rows === 0 ? '' : '\r\n'),
@@ -57,11 +58,10 @@ export const csvLines: LineFormat = {
 
 function csvValue(field: Field): string {
   const column = `part.${quotedName(field.name)}`
-  if (field.type !== 'string' && field.type !== 'text') {
-    return `coalesce((${typeRow(field.type).json(column, field)})::varchar, '')`
-  }
-  return `case when ${column} is null then '' when ${column} = '' or regexp_matches(${column}, '[",\\r\\n]')
-    then '"' || replace(${column}, '"', '""') || '"' else ${column} end`
+  if (field.type !== 'string' && field.type !== 'text') return typeRow(field.type).json(column, field)
+  // One by one, which is faster than a pattern.
+  const holds = [`','`, `'"'`, 'chr(10)', 'chr(13)'].map((mark) => `contains(${column}, ${mark})`)
+  return `case when ${column} = '' or ${holds.join(' or ')} then '"' || replace(${column}, '"', '""') || '"' else ${column} end`
 }
 
 function csvText(text: string): string {
