@@ -10,6 +10,7 @@ import { sparingUse, type Limiter } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
 import { answerProblem, Problem } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
+import { Places } from './http/places.ts'
 import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
@@ -59,7 +60,7 @@ export function createApp(options: AppOptions): RequestListener {
   return (req, res) => {
     logRequest(req, res)
     setHeaders(req, res)
-    answer(req, res).catch((error: unknown) => answerProblem(error, res, log))
+    answer(req, res).catch((error: unknown) => tellProblem(error, res, log))
   }
 }
 
@@ -91,7 +92,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     limiter: limiter('rows'),
     engine,
     pageBytesMax: options.pageBytesMax,
-    exportsMax: options.exportsMax,
+    exports: new Places(options.exportsMax, 'exports'),
     sendTimeoutMs: options.sendTimeoutMs,
   }
 
@@ -115,9 +116,19 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 
   app.use(unknownAddress(catalog, publicUrl))
-  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => answerProblem(error, res, log)
+  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => tellProblem(error, res, log)
   app.use(answerErrors)
   return app
+}
+
+/** One answer may break, the service never. */
+function tellProblem(error: unknown, res: ServerResponse, log: Log): void {
+  try {
+    answerProblem(error, res, log)
+  } catch (cause) {
+    log.error({ err: cause }, 'a problem could not be told')
+    res.destroy()
+  }
 }
 
 function unknownAddress(catalog: Catalog, publicUrl: URL): RequestHandler {

@@ -126,15 +126,21 @@ describeWithData('real data', () => {
     async () => {
       const random = randomFrom(seed)
       const differences: string[] = []
+      // More of the small tables, where an ask is worked out a hundred times as fast.
+      const weights = Object.values(counts).map((rows) => 1 / Math.sqrt(rows))
+      const all = weights.reduce((sum, weight) => sum + weight, 0)
+      let asked = 0
       for (const id of Object.keys(counts)) {
         const table = allTables(catalog).find((candidate) => tableId(candidate) === id)
         if (table === undefined) throw new Error(`no table ${id}`)
         const rows = await readRows(path.join(realData, 'sources', `${id}.csv.gz`), table)
-        for (let ask = 0; ask < asks / Object.keys(counts).length; ask += 1) {
+        const due = (asks * (1 / Math.sqrt(counts[id] ?? 1))) / all
+        for (let ask = 0; ask < due; ask += 1, asked += 1) {
           const difference = await compareOne(service, table, rows, random)
           if (difference !== null) differences.push(difference)
         }
       }
+      expect(asked).toBeGreaterThanOrEqual(asks)
       expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
     },
     200_000 + asks * 100,

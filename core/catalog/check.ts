@@ -191,14 +191,17 @@ function requireField(name: string, path: Path, known: readonly string[], report
   if (!known.includes(name)) report(path, unknownName('field', name, known))
 }
 
+/** Columns that are there besides the fields when rows are read. */
+const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
+
 /** Names that DuckDB or a JSON object cannot hold as they are. */
 function checkFieldName(name: string, path: Path, report: Report): void {
   if (name === '__proto__') {
     report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
   } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
     report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
-  } else if (name.toLowerCase() === 'file_row_number') {
-    report(path, `"${name}" is DuckDB's own name for the position of a row: choose another name`)
+  } else if (ownNames.has(name.toLowerCase())) {
+    report(path, `"${name}" is a name of our own or of DuckDB for where a row lies: choose another name`)
   } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
     report(path, `"${name}" has a control character or white space at an end: remove it`)
   } else if (Buffer.byteLength(name) > 255) {

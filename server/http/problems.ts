@@ -60,8 +60,14 @@ export class Problem extends Error {
   }
 }
 
-export function unacceptableParameters(errors: readonly ParameterError[]): Problem {
-  return new Problem('invalid-parameter', errors.map((error) => error.message).join(' '), { errors })
+/** So many are told; a reader who has more of them will ask again. */
+const errorsToldMax = 20
+
+export function unacceptableParameters(all: readonly ParameterError[]): Problem {
+  const errors = all.slice(0, errorsToldMax)
+  const more = all.length > errors.length ? [`There are ${all.length - errors.length} more.`] : []
+  const detail = [...errors.map((error) => error.message), ...more].join(' ')
+  return new Problem('invalid-parameter', detail, { errors })
 }
 
 const retryAfterSeconds = 5
@@ -87,6 +93,13 @@ export function askTooCostly(reason: string, wholeFile: string): Problem {
   })
 }
 
+/** What stopped an ask, with the way to all rows where asking again would come to the same. */
+export function withWholeFile(error: unknown, wholeFile: string): unknown {
+  if (!(error instanceof Problem) || error.code !== 'query-timeout') return error
+  const detail = `${error.message} Ask for less, or download all rows: ${wholeFile}.`
+  return Object.assign(new Problem(error.code, detail, error.extras), { cause: error })
+}
+
 /** The body of a problem; `instance` names this one occurrence, as the log does. */
 export function problemBody({ code, message, extras }: Problem, instance?: string): string {
   const { status, title } = problemRows[code]
@@ -110,8 +123,21 @@ export function answerProblem(error: unknown, res: ServerResponse, log: Log): vo
   else sendProblem(res, problem)
 }
 
+const ofAnswers = [
+  'Acervo-Count',
+  'Acervo-Snapshot',
+  'Content-Disposition',
+  'Content-Encoding',
+  'ETag',
+  'Last-Modified',
+  'Link',
+  'Trailer',
+]
+
 function sendProblem(res: ServerResponse, problem: Problem): void {
   const body = Buffer.from(problemBody(problem, `urn:uuid:${requestId(res)}`))
+  // What was told of the answer that there should have been.
+  for (const name of ofAnswers) res.removeHeader(name)
   res.statusCode = problemRows[problem.code].status
   res.setHeader('Content-Type', 'application/problem+json')
   res.setHeader('Cache-Control', 'no-store')

@@ -1,6 +1,20 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
+/** What comes bit by bit, once its first bit is there: until then it may still fail as a whole. */
+export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+  const left = chunks[Symbol.asyncIterator]()
+  const first = await left.next()
+  async function* all(): AsyncGenerator<T> {
+    try {
+      for (let next = first; next.done !== true; next = await left.next()) yield next.value
+    } finally {
+      await left.return?.()
+    }
+  }
+  return all()
+}
+
 /**
  * Sends what comes bit by bit, no faster than the reader takes it. The last word is that of HTTP: whoever gets less sees
  * the transfer break off before its end, whatever the reason.

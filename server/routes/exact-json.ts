@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** A number that is written as it stands, with all of its digits. */
 export class ExactNumber {
   readonly digits: string
@@ -11,8 +13,9 @@ export class ExactNumber {
   }
 }
 
-/** A character that no text of a catalog holds, and that JSON writes as an escape. */
-const mark = '\u0001'
+/** What no text holds that was written before this process began. */
+const mark = randomUUID()
+const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 
 /** The number that a text writes; null where it writes none that JSON has, such as infinity. */
 export function exactNumber(text: string): ExactNumber | null {
@@ -21,5 +24,5 @@ export function exactNumber(text: string): ExactNumber | null {
 
 /** As `JSON.stringify`, where JavaScript's own numbers would lose digits. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/"\\u0001([-+.\deE]+)\\u0001"/g, '$1')
+  return JSON.stringify(value).replaceAll(marked, '$1')
 }

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
+import type { Places } from '../http/places.ts'
 import type { Limiter } from '../http/limits.ts'
 import type { RowEngine } from '../rows/page.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
@@ -20,8 +21,7 @@ export interface DetailService extends CatalogService {
 export interface RowService extends DetailService {
   readonly engine: RowEngine
   readonly pageBytesMax: number
-  /** Exports at the same time. */
-  readonly exportsMax: number
+  readonly exports: Places
   /** A reader who takes nothing for longer is cut off. */
   readonly sendTimeoutMs: number
 }

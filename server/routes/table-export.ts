@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tableId, type Family, type Table } from '../../core/catalog/catalog.ts'
+import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { nameOf, untilGone } from '../http/answers.ts'
 import { matchingTag } from '../http/conditional.ts'
 import { negotiate, type Offer } from '../http/negotiation.ts'
-import { askTooCostly, busy, Problem, unacceptableParameters } from '../http/problems.ts'
+import { askTooCostly, Problem, unacceptableParameters, withWholeFile } from '../http/problems.ts'
 import type { Ask, Resource } from '../http/resource.ts'
-import { sendStream } from '../http/stream.ts'
+import { begun, sendStream } from '../http/stream.ts'
 import { parseRowAsk, type RowAsk } from '../rows/ask/ask.ts'
 import { exportChunks } from '../rows/export.ts'
+import { askName } from '../rows/page.ts'
 import { writtenAs, type RowFormat } from '../rows/form.ts'
 import { arrowStream } from '../rows/formats/arrow.ts'
 import { csvLines, jsonLines, ndjsonLines } from '../rows/formats/lines.ts'
@@ -35,7 +36,6 @@ const endings: Readonly<Record<string, string>> = { arrow: 'arrows' }
 export function tableExport(family: Family, service: RowService): Resource {
   const { catalog, publicUrl, limiter, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
-  let running = 0
   return {
     path: '/dataset/:dataset/:table/export',
     name: 'Table Export',
@@ -60,13 +60,7 @@ export function tableExport(family: Family, service: RowService): Resource {
           return
         }
         if (!('contentType' in format)) throw noParquet(files.listing(table))
-        if (running >= service.exportsMax) throw busy('overloaded', 'Too many exports are running.')
-        running += 1
-        try {
-          await streamRows(snapshot, ask, format, service, asked, req, res)
-        } finally {
-          running -= 1
-        }
+        await streamRows(snapshot, ask, format, service, asked, req, res)
       })
     },
   }
@@ -87,33 +81,42 @@ async function streamRows(
   const wholeFile = fileAddresses(publicUrl).download(table)
   const reader = { client, pageBytesMax, wholeFile, signal: untilGone(res) }
   const form = writtenAs(table, format, ask.fields)
-  const tag =
-    `"${nameOf(['export', tableId(table), manifest.snapshot, form.key, ask.key, JSON.stringify(ask.ordering)].join('\n'))}"` as const
-  res.setHeader('ETag', tag)
-  res.setHeader('Last-Modified', snapshot.lastModified)
-  res.setHeader(
-    'Cache-Control',
-    ask.snapshot === null || ask.snapshot === 'current' ? freshness.changing : freshness.immutable,
-  )
-  res.setHeader('Acervo-Snapshot', manifest.snapshot)
-  res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
+  const tag = `"${nameOf(`export\n${askName(snapshot, form, ask)}`)}"` as const
+  const isPinned = ask.snapshot !== null && ask.snapshot !== 'current'
+  const describe = (): void => {
+    res.setHeader('ETag', tag)
+    res.setHeader('Last-Modified', snapshot.lastModified)
+    res.setHeader('Cache-Control', isPinned ? freshness.immutable : freshness.changing)
+    res.setHeader('Acervo-Snapshot', manifest.snapshot)
+    res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
+  }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
+    describe()
     res.statusCode = 304
     res.end()
     return
   }
-  const selection = await engine.selections.find(snapshot, ask, reader)
+  const selection = await engine.selections.find(snapshot, ask, reader).catch((error: unknown) => {
+    throw withWholeFile(error, wholeFile)
+  })
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
-  res.setHeader('Acervo-Count', selection.count)
-  res.setHeader('Content-Type', format.contentType)
-  res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
+  const describeRows = (): void => {
+    describe()
+    res.setHeader('Acervo-Count', selection.count)
+    res.setHeader('Content-Type', format.contentType)
+    res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
+  }
   if (req.method === 'HEAD') {
+    describeRows()
     res.end()
     return
   }
-  res.setHeader('Trailer', 'Acervo-Rows')
-  const chunks = exportChunks({ snapshot, ask, form, selection }, engine, reader)
-  await sendStream(res, chunks, sendTimeoutMs, () => ({ 'Acervo-Rows': String(selection.count) }))
+  await service.exports.during(client, async () => {
+    const chunks = await begun(exportChunks({ snapshot, ask, form, selection }, engine, reader))
+    describeRows()
+    res.setHeader('Trailer', 'Acervo-Rows')
+    await sendStream(res, chunks, sendTimeoutMs, () => ({ 'Acervo-Rows': String(selection.count) }))
+  })
 }
 
 /** Where the whole of what is asked lies as a file; null where it does not. */
@@ -128,9 +131,11 @@ function publishedFile(
   if (!isAll) return null
   if (format === csvLines) return files.file(table, manifest.snapshot, `${table.name}.csv.gz`)
   const [part, other] = manifest.parts
-  if (format !== parquet || part === undefined) return null
-  // One file is the table; of several the listing tells.
-  return other === undefined ? files.file(table, manifest.snapshot, part.file) : files.listing(table)
+  if (format !== parquet) return null
+  // One file is the table; of several, or none, the listing tells.
+  return part !== undefined && other === undefined
+    ? files.file(table, manifest.snapshot, part.file)
+    : files.listing(table)
 }
 
 function leadTo(res: ServerResponse, address: string, cacheControl: string): void {

@@ -62,6 +62,10 @@ export class Connections {
     return this.#idle.length > 0
   }
 
+  get size(): number {
+    return this.#size
+  }
+
   /** How many are in line. */
   get waiting(): number {
     return this.#line.size

@@ -1,3 +1,4 @@
+import { Problem } from '../http/problems.ts'
 import type { RowAsk } from './ask/ask.ts'
 import { isLines, type RowForm, type RowFormat, type Written } from './form.ts'
 import { ArrowWriter } from './formats/arrow.ts'
@@ -50,25 +51,44 @@ async function* lineChunks(
   const { format, fields } = form
   const between = Buffer.from(format.separator)
   const head = Buffer.from(format.head(fields))
-  if (head.length > 0) yield head
   let isFirst = true
-  const read = (positions: Uint32Array) => gather(snapshot, form, positions, engine.connections, reader)
-  for await (const { pieces } of ahead(batchesOf(exported, reader), read)) {
+  const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, reader)
+  for await (const pieces of ahead(batchesOf(exported, reader), read)) {
+    // Not before there is a row to follow it: until then an export can still be refused.
+    if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
       if (!isFirst) yield between
       yield piece
       isFirst = false
     }
   }
+  if (isFirst && head.length > 0) yield head
   const tail = Buffer.from(format.tail(selection.count))
   if (tail.length > 0) yield tail
+}
+
+/** Rows of a batch; in halves where they are so long that they do not fit. */
+async function gatherSome(
+  snapshot: Snapshot,
+  form: RowForm,
+  positions: Uint32Array,
+  engine: RowEngine,
+  reader: Reader,
+): Promise<readonly Uint8Array[]> {
+  try {
+    return (await gather(snapshot, form, positions, engine.connections, reader)).pieces
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'page-too-large' || positions.length < 2) throw error
+    const half = Math.ceil(positions.length / 2)
+    const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, reader)
+    return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, reader))]
+  }
 }
 
 async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader): AsyncGenerator<Uint8Array> {
   const { snapshot, ask } = exported
   const columns = arrowColumns(snapshot, ask.fields)
   const writer = new ArrowWriter(columns)
-  yield* writer.taken()
   const read = (positions: Uint32Array) =>
     readBatch(snapshot, columns, positions, ask, engine.connections, reader)
   for await (const { batch } of ahead(batchesOf(exported, reader), read)) {

@@ -1,3 +1,4 @@
+import { pageTooLarge } from '../http/problems.ts'
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/warehouse/duckdb.ts'
 import type { RowFilter } from './ask/ask.ts'
@@ -26,15 +27,17 @@ export async function gather(
   connections: Connections,
   reader: Reader,
 ): Promise<Gathered> {
-  const wanted = byPart(snapshot, positions)
-  const signal = reader.signal()
+  const { parts } = snapshot.manifest
+  const { client, pageBytesMax } = reader
+  let total = 0
+  const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
+    const texts = await connections.texts(planGathered(snapshot, form, part, rows), client, signal)
+    total += texts.bytes.length
+    if (total > pageBytesMax) throw pageTooLarge()
+    return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
+  }
   const read = await snapshot.inUse.during(() =>
-    Promise.all(
-      wanted.map(async ({ part, rows }) => {
-        const texts = await connections.texts(planGathered(snapshot, form, part, rows), reader.client, signal)
-        return { firstRow: snapshot.manifest.parts[part]?.firstRow ?? 0, ...texts }
-      }),
-    ),
+    inTurns(byPart(snapshot, positions), connections.size, reader.signal(), work),
   )
   const timings = read.map(({ timing }) => timing)
   // Most asks are for rows in the order in which they lie.
@@ -106,7 +109,41 @@ function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
     throw new Error('rows came out of order')
 }
 
-function byPart(snapshot: Snapshot, positions: Uint32Array): { part: number; rows: Uint32Array }[] {
+/** Some rows of one part, by their numbers in it. */
+interface Wanted {
+  readonly part: number
+  readonly rows: Uint32Array
+}
+
+/** Works on a few items at a time, so that none waits in line behind its own; the first error stops the others. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  most: number,
+  signal: AbortSignal,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signal, failed.signal])
+  const found: R[] = []
+  const left = items.entries()
+  const turns = Array.from({ length: Math.min(most, items.length) }, async () => {
+    for (const [index, item] of left) {
+      try {
+        found[index] = await work(item, stop)
+      } catch (error) {
+        failed.abort(error)
+        throw error
+      }
+    }
+  })
+  const ends = await Promise.allSettled(turns)
+  // Those that were stopped for it have the same reason.
+  const end = ends.find((one) => one.status === 'rejected')
+  if (end !== undefined) throw end.reason
+  return found
+}
+
+function byPart(snapshot: Snapshot, positions: Uint32Array): Wanted[] {
   const { parts } = snapshot.manifest
   const wanted = new Map<number, number[]>()
   for (const position of positions) {

@@ -1,6 +1,6 @@
 import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { pageTooLarge } from '../http/problems.ts'
+import { pageTooLarge, withWholeFile } from '../http/problems.ts'
 import { nameOf, type Body } from '../http/answers.ts'
 import { invalidPage, type RowAsk } from './ask/ask.ts'
 import type { Blocks } from './blocks.ts'
@@ -52,17 +52,28 @@ export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links
   const { table, manifest } = snapshot
   const form = writtenAs(table, format, ask.fields)
   const place = isWhole(snapshot, ask) ? placeOf(manifest.rows, ask) : null
-  const named = [
+  const page = place?.page ?? ask.page
+  // The links are a part of an enveloped page.
+  const named = [askName(snapshot, form, ask), links.to(1), ask.pageSize, page]
+  return { snapshot, ask, form, links, place, name: nameOf(named.join('\n')) }
+}
+
+/** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
+export function askName(snapshot: Snapshot, form: Written<RowFormat>, ask: RowAsk): string {
+  const { table, manifest, report } = snapshot
+  return JSON.stringify([
     representation,
     duckdbVersion,
     tableId(table),
     manifest.snapshot,
     form.key,
-    // Of an enveloped page the links are a part, and they say all that the ask says.
-    links.to(place?.page ?? 1),
-    place?.page ?? ask.page,
-  ]
-  return { snapshot, ask, form, links, place, name: nameOf(named.join('\n')) }
+    ask.key,
+    ask.ordering,
+    // What the catalog says of a search may change without a new snapshot.
+    ask.words.length > 0 ? table.search : [],
+    // Of which the dictionaries of Arrow are made.
+    report === null,
+  ])
 }
 
 /** @throws Problem invalid-page past the end; nothing at all has a page 1 */
@@ -82,7 +93,11 @@ export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place
 export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
   const { form, place } = page
   if (place !== null && isLines(form)) return blockBody(page, form, place, engine, reader)
-  return page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
+  try {
+    return await page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
+  } catch (error) {
+    throw withWholeFile(error, reader.wholeFile)
+  }
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */

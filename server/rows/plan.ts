@@ -145,11 +145,11 @@ export function planColumns(
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
   return {
-    sql: `select ${[...lists, 'list(position)'].join(', ')} from (
-      select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as position
+    sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
+      select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
-      where file_row_number ${among(rows)} and position ${among(positions)}
-      order by ${[...ordering.map(termOf), 'position asc'].join(', ')}) as part`,
+      where file_row_number ${among(rows)} and acervo_position ${among(positions)}
+      order by ${[...ordering.map(termOf), 'acervo_position asc'].join(', ')}) as part`,
     parameters: parameters.values,
   }
 }

@@ -203,7 +203,9 @@ describe('the loader', () => {
       'a field name of DuckDB',
       'name: value, type',
       'name: file_row_number, type',
-      [`c.yaml:28:21: "file_row_number" is DuckDB's own name for the position of a row: choose another name`],
+      [
+        `c.yaml:28:21: "file_row_number" is a name of our own or of DuckDB for where a row lies: choose another name`,
+      ],
     ],
     [
       'a field name with a control character',

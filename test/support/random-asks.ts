@@ -19,7 +19,12 @@ export function randomFrom(start: number): Random {
   }
 }
 
-function shownRow(table: Table, ask: RandomAsk, row: Row): Record<string, unknown> {
+/** A whole row as JSON has it. */
+export function rowText(table: Table, row: Row): string {
+  return JSON.stringify(sortedKeys(shownRow(table, { fields: null }, row)))
+}
+
+function shownRow(table: Table, ask: Pick<RandomAsk, 'fields'>, row: Row): Record<string, unknown> {
   const fields = table.fields.filter(({ name }) => ask.fields?.includes(name) ?? true)
   return Object.fromEntries(
     fields.map((field) => [field.name, shown(field, row[indexOf(table, field.name)] ?? null)]),

@@ -10,6 +10,7 @@ import { openLog, type Log } from '../../server/http/logging.ts'
 import { Blocks } from '../../server/rows/blocks.ts'
 import { Connections, type ConnectionLimits } from '../../server/rows/connections.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
+import type { RowEngine } from '../../server/rows/page.ts'
 import { PublicViews } from '../../server/rows/public-views.ts'
 import { Scrub } from '../../server/rows/scrub.ts'
 import { Selections, type SelectionLimits } from '../../server/rows/select/selections.ts'
@@ -28,6 +29,7 @@ export interface Service {
   readonly connections: Connections
   readonly blocks: Blocks
   readonly selections: Selections
+  readonly engine: RowEngine
   readonly log: Log
   /** Reads all files again, once. */
   readonly scrub: () => Promise<void>
@@ -89,6 +91,7 @@ export async function serve(
     scanValuesMax: 1e9,
     ...options,
   })
+  const engine = { blocks, connections, selections }
   const views = new PublicViews({
     catalog,
     snapshots,
@@ -108,7 +111,7 @@ export async function serve(
     exportsMax: 4,
     sendTimeoutMs: 60_000,
     snapshots,
-    engine: { blocks, connections, selections },
+    engine,
     views,
     answers: new Answers({
       keptBytesMax: 10_000_000,
@@ -138,6 +141,7 @@ export async function serve(
     connections,
     blocks,
     selections,
+    engine,
     log,
     scrub: () => scrub.once(),
     close,

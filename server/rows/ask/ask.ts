@@ -1,6 +1,7 @@
 import { tableId, type Field, type OrderKey, type Table } from '../../../core/catalog/catalog.ts'
 import { didYouMean, nearestName } from '../../../core/nearest.ts'
 import { isSnapshotId, type SnapshotId } from '../../../core/warehouse/layout.ts'
+import { addressLengthMax } from '../../http/requests.ts'
 import { Problem, unacceptableParameters, type ParameterError } from '../../http/problems.ts'
 import { parametersOf, repeatedParameter, type Query } from '../../http/query.ts'
 import {
@@ -109,7 +110,20 @@ export function parseRowAsk(table: Table, target: string, without: readonly Para
   }
   const read = readParameters(table, given, errors)
   if (errors.length > 0) throw unacceptableParameters(errors)
-  return whole(table, given, conditions, read)
+  const ask = whole(table, given, conditions, read)
+  requireShort(ask)
+  return ask
+}
+
+/** Of an address without its parameters, and of those that links add. */
+const addressRest = 500
+
+/** @throws Problem address-too-long where a link to the next page, in which characters may be escaped, could not be followed */
+function requireShort({ parameters }: RowAsk): void {
+  const most = addressLengthMax - addressRest
+  if (new URLSearchParams([...parameters]).toString().length <= most) return
+  const detail = `The parameters are longer than ${most} characters when they are escaped, as in links to other pages.`
+  throw new Problem('address-too-long', detail)
 }
 
 /** A condition; null where it is a parameter of its own. */
@@ -122,7 +136,8 @@ function saidBy(
 ): Condition | Fault | null {
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
-  const [, field = name, operator = ''] = /^(.+?)(__\w*)$/s.exec(name) ?? []
+  const end = name.lastIndexOf('__')
+  const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
   const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
   const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
   const known = [...offered, ...table.filters].join(', ')
@@ -243,13 +258,17 @@ function parseOrdering(table: Table, parameter: string, text: string): OrderKey[
   const terms = parseList(text)
   if (terms === null) return notAList(parameter)
   for (const term of terms) {
-    const [, minus = '', field = ''] = /^\s*(-?)\s*(.*?)\s*$/s.exec(term) ?? []
+    const isDescending = term.trimStart().startsWith('-')
+    const field = term
+      .trim()
+      .slice(isDescending ? 1 : 0)
+      .trim()
     const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
     if (fault !== null) return fault
     if (keys.some((key) => key.field === field)) {
       return new Fault(`The parameter "${parameter}" names the field "${field}" twice.`)
     }
-    keys.push({ field, direction: minus === '' ? 'asc' : 'desc' })
+    keys.push({ field, direction: isDescending ? 'desc' : 'asc' })
   }
   return keys
 }

@@ -3,7 +3,7 @@ import { didYouMean } from '../../../core/nearest.ts'
 import { Fault } from './fault.ts'
 import { formatList, parseList } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
-import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
+import { expectedValue, isTextValue, readTruth, readValue, valueLengthMax } from './values.ts'
 
 /** What must hold of a field's value in every row of the answer. */
 export interface Condition {
@@ -73,9 +73,8 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
       return { field, operator, values: [value] }
     }
     case 'truth': {
-      const word = text.toLowerCase()
-      const value = { true: 'true', 1: 'true', false: 'false', 0: 'false' }[word]
-      if (value === undefined) return new Fault(`The parameter "${name}" must be true or false.`)
+      const value = readTruth(text)
+      if (value === null) return new Fault(`The parameter "${name}" must be true or false.`)
       return { field, operator, values: [value] }
     }
     case 'part': {

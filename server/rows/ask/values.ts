@@ -25,11 +25,7 @@ const readers: Record<FieldType, Reader> = {
     const digits = `${whole}${field.scale === 0 ? '' : `.${fraction.padEnd(field.scale, '0').slice(0, field.scale)}`}`
     return /[1-9]/.test(digits) ? `${minus}${digits}` : digits
   },
-  bool: (text) => {
-    const word = text.toLowerCase()
-    if (['true', '1'].includes(word)) return 'true'
-    return ['false', '0'].includes(word) ? 'false' : null
-  },
+  bool: (text) => readTruth(text),
   date: (text) => dateOf(text),
   datetime: (text) => {
     const [, day = '', time = '00:00:00', fraction = ''] =
@@ -37,6 +33,13 @@ const readers: Record<FieldType, Reader> = {
     if (dateOf(day) === null || !/^([01]\d|2[0-3])(:[0-5]\d){2}$/.test(time)) return null
     return `${day} ${time}${fraction.replace(/\.?0*$/, '')}`
   },
+}
+
+/** One of the words for true or false, in any case; null where it is none. */
+export function readTruth(text: string): 'true' | 'false' | null {
+  const word = text.toLowerCase()
+  if (word === 'true' || word === '1') return 'true'
+  return word === 'false' || word === '0' ? 'false' : null
 }
 
 /** In characters; longer ones are in no table. */

@@ -70,8 +70,12 @@ const forms: Readonly<Record<Field['type'] | 'choice', ColumnForm>> = {
   datetime: { values: (column) => `epoch_us(${column})`, type: () => new TimestampMicrosecond() },
 }
 
-function formOf({ field, choices }: ArrowColumn): ColumnForm {
-  return forms[choices !== null && (field.type === 'string' || field.type === 'text') ? 'choice' : field.type]
+function formOf(column: ArrowColumn): ColumnForm {
+  return forms[isChoice(column) ? 'choice' : column.field.type]
+}
+
+function isChoice({ field, choices }: ArrowColumn): boolean {
+  return choices !== null && (field.type === 'string' || field.type === 'text')
 }
 
 /** SQL: the lists and BLOBs of which `recordBatch` makes columns, from the stored columns of `part`. */
@@ -81,7 +85,7 @@ export function columnsSql(
 ): string[] {
   return columns.flatMap((column) => {
     const form = formOf(column)
-    const choices = column.choices === null ? '' : parameter(column.choices)
+    const choices = isChoice(column) ? parameter(column.choices) : ''
     const values = form.values(`part.${quotedName(column.field.name)}`, choices)
     if (form.isText !== true) return [`list(${values})`]
     return [`encode(string_agg(coalesce(${values}, ''), ''))`, `list(strlen(${values})::uinteger)`]
@@ -157,7 +161,8 @@ function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { c
     return makeData({ ...common, length: words.length / 4, type, data: words })
   }
   if (DataType.isDictionary(type) && values instanceof Int32Array) {
-    return makeData({ ...common, type, data: values, dictionary: choiceVector(choices ?? []) })
+    const keys = values.map((key, index) => (isThere(valid, index) ? key : 0))
+    return makeData({ ...common, type, data: keys, dictionary: choiceVector(choices ?? []) })
   }
   throw new TypeError('expected a type of Arrow')
 }
@@ -185,12 +190,16 @@ function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8>
   const valueOffsets = new Int32Array(values.length + 1)
   let end = 0
   for (let index = 0; index < values.length; index += 1) {
-    const isThere = valid === null || ((valid[index >> 3] ?? 0) & (1 << (index & 7))) !== 0
-    if (isThere) end += Number(values[index])
+    if (isThere(valid, index)) end += Number(values[index])
     valueOffsets[index + 1] = end
   }
   const type = new Utf8()
   return makeData({ type, length: values.length, nullCount: nulls, nullBitmap: valid, valueOffsets, data })
+}
+
+/** What stands for a null is anything; some readers look at it all the same. */
+function isThere(valid: Items['valid'], index: number): boolean {
+  return valid === null || ((valid[index >> 3] ?? 0) & (1 << (index & 7))) !== 0
 }
 
 function bitsOf(values: NodeJS.TypedArray): Uint8Array {

@@ -11,7 +11,7 @@ const sortedWeight = 4
 /** About how many values a scan reads, weighed by what they cost. */
 export function costOf(
   { table }: Snapshot,
-  { parts, span, rows }: Scan,
+  scan: Scan,
   { conditions, words }: Wanted,
   ordering: RowFilter['ordering'] = [],
 ): number {
@@ -20,11 +20,16 @@ export function costOf(
     0,
   )
   const weight = compared + words.length * table.search.length * foldedWeight + ordering.length * sortedWeight
+  return weight * rowsOf(scan)
+}
+
+/** How many rows a scan reads. */
+export function rowsOf({ parts, span, rows }: Scan): number {
   const read = parts.reduce(
     (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
     0,
   )
-  return weight * (rows === null ? read : Math.min(read, rows.length * parts.length))
+  return rows === null ? read : Math.min(read, rows.length * parts.length)
 }
 
 /** The same, of the folded texts of a lookup. */

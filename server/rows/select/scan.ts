@@ -80,11 +80,11 @@ export function planWords(
 }
 
 /** The positions of values, ascending, from the lookup of their field. */
-export function planValues({ folder }: Snapshot, file: string, condition: Condition): Plan {
+export function planValues({ folder }: Snapshot, file: string, condition: Condition, most: number): Plan {
   const parameters = new Parameters()
   return {
     sql: `select position from read_parquet(${quotedText(path.join(folder, file))})
-      where ${comparisonSql(condition, 'value', parameters)} order by position`,
+      where ${comparisonSql(condition, 'value', parameters)} order by position limit ${most}`,
     parameters: parameters.values,
   }
 }
@@ -109,8 +109,8 @@ export function planOrdered(
   const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
   const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
   return {
-    sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as position from ${from}
-      where ${where} order by ${[...filter.ordering.map(termOf), 'position asc'].join(', ')}${limit}`,
+    sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position from ${from}
+      where ${where} order by ${[...filter.ordering.map(termOf), 'acervo_position asc'].join(', ')}${limit}`,
     parameters,
   }
 }

@@ -9,7 +9,7 @@ import type { Condition } from '../ask/conditions.ts'
 import type { Connections } from '../connections.ts'
 import type { Reader } from '../reader.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { costOf, costOfWords } from './cost.ts'
+import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { Positions } from './positions.ts'
 import {
   narrowed,
@@ -47,6 +47,8 @@ interface Rows extends Selection {
 
 /** So few rows are looked at one by one, wherever they lie. */
 const candidatesMax = 2000
+/** So many positions of a value are taken from its lookup. */
+export const lookedUpMax = 1_000_000
 /** The first rows of an order are found without sorting all the others. */
 const prefixRows = 5000
 /** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
@@ -131,9 +133,11 @@ export class Selections {
       const lookup = valueLookup(snapshot, condition)
       if (lookup === undefined) left.push(condition)
       else {
-        const plan = planValues(snapshot, lookup.file, condition)
+        const plan = planValues(snapshot, lookup.file, condition, lookedUpMax + 1)
         const { numbers } = await this.#connections.numbers(plan, client, signal)
-        found.push(Positions.of(numbers, parts))
+        // A value of very many rows is found faster in the parts, where a bit stands for each.
+        if (numbers.length > lookedUpMax) left.push(condition)
+        else found.push(Positions.of(numbers, parts))
       }
     }
     const candidates = found.length === 0 ? undefined : both()
@@ -161,6 +165,7 @@ export class Selections {
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Rows> {
+    if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
     this.#requireCheap(costOf(snapshot, scan, filter), snapshot, reader)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
       const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
@@ -173,6 +178,7 @@ export class Selections {
       count: counts.reduce((sum, count) => sum + count, 0),
       positions: null,
       slice: async (first, rows, reading) => {
+        if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
         const answer = await this.#connections.rows(plan, reading.client, reading.signal())
@@ -202,17 +208,20 @@ export class Selections {
     // Words are not looked for again: what holds them is known.
     const asked = positions === null ? filter : { ...filter, words: [] }
     this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot, reader)
-    const isAsFound = filter.words.length === 0 && !isFew
+    const isAsFound = positions === null || (filter.words.length === 0 && !isFew)
+    // What is read is what is sorted, before it is looked at whether it is right.
+    const readMost = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
       this.#once(`${key} ${name}`, reader, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
         const { numbers } = await this.#connections.numbers(plan, reader.client, signal)
-        return isAsFound ? numbers : numbers.filter((position) => positions?.has(position) ?? true)
+        return isAsFound ? numbers : numbers.filter((position) => positions.has(position))
       })
     const end = slice.first + slice.rows
     if (isAsFound && end <= prefixRows)
       return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
-    if (count * 4 <= this.#limits.selectionBytesMax) return cut(await read('all', null), slice.first)
+    if (isFew || readMost * 4 <= this.#limits.selectionBytesMax)
+      return cut(await read('all', null), slice.first)
     if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
     throw askTooCostly(
       `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
@@ -224,6 +233,7 @@ export class Selections {
   async #scan(snapshot: Snapshot, { conditions }: RowFilter, reader: Reader): Promise<Scan> {
     const everything = { from: 0, to: snapshot.manifest.rows }
     const field = leadingField(snapshot)
+    if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
     if (field === null || !conditions.some((condition) => condition.field === field)) {
       return scanOf(snapshot, everything)
     }
@@ -267,9 +277,11 @@ export class Selections {
         return made
       })
     } catch (error) {
-      if (error instanceof Problem && error.code === 'query-timeout')
-        throw withWholeFile(error, reader.wholeFile)
-      throw error
+      if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+      throw askTooCostly(
+        'This needs more memory than it may use: ask for fewer by a condition.',
+        reader.wholeFile,
+      )
     }
   }
 }
@@ -354,9 +366,4 @@ function partsOf(
     end += 1
   }
   return { parts: parts.slice(begin, end), before: sum }
-}
-
-function withWholeFile(problem: Problem, wholeFile: string): Problem {
-  const detail = `${problem.message} Ask for less, or download all rows: ${wholeFile}.`
-  return new Problem(problem.code, detail, problem.extras)
 }

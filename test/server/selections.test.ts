@@ -1,0 +1,385 @@
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { connectionsOf } from '../support/spies.ts'
+import { getPage, serve, walk, type Service } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+
+/** How selections are found and kept: what is read, what is read again, and what is refused. */
+
+const address = '/api/v1/dataset/d/t/data/'
+const rowCount = 5000
+const states = ['SP', 'RJ', 'MG', 'BA', null]
+const names = ['São Paulo', 'sao tome', 'CAMPINAS', 'Água Boa', 'Rio', 'Ijuí', '']
+
+interface Row {
+  readonly n: number
+  readonly state: string | null
+  readonly name: string
+  readonly code: string
+}
+
+const rows: readonly Row[] = Array.from({ length: rowCount }, (_, n) => ({
+  n,
+  state: states[(n * 7) % states.length] ?? null,
+  name: `${names[n % names.length] ?? ''} ${n % 13}`.trim(),
+  code: `c${(n * 7919) % 1000}`,
+}))
+
+const catalog = catalogAround([
+  {
+    name: 't',
+    order: ['n asc'],
+    filters: ['n', 'state', 'code'],
+    search: ['name'],
+    fields: ['n:integer', 'state:string', 'name:string', 'code:string'].map(fieldOf),
+  },
+])
+const csv = (all: readonly Row[]): string =>
+  `n,state,name,code\n${all.map(({ n, state, name, code }) => `${n},${state ?? ''},${name},${code}`).join('\n')}\n`
+
+let shop: Workshop
+beforeAll(async () => {
+  shop = await workshop(catalog, { 'd/t.csv': csv(rows) })
+  await shop.ingest({ partRows: 512, lookedUpDistinctLeast: 100 })
+})
+
+const numbers = (found: readonly Record<string, unknown>[]): unknown[] => found.map(({ n }) => n)
+
+describe('a selection is found once', () => {
+  test('for all its pages, formats and fields, and for many readers at once', async () => {
+    const { app, selections } = await serve(shop)
+    const ask = `${address}?state=SP&page_size=10`
+    await Promise.all(Array.from({ length: 20 }, () => getPage(app, ask)))
+    await getPage(app, `${ask}&page=7`)
+    await getPage(app, `${ask}&page=last&fields=n`)
+    await request(app).get(`${ask}&format=csv`).expect(200)
+    expect(selections.queries).toBe(1)
+    await getPage(app, `${address}?state__eq=SP&page_size=10`)
+    expect(selections.queries).toBe(1)
+    await getPage(app, `${address}?state=RJ&page_size=10`)
+    expect(selections.queries).toBe(2)
+  })
+
+  test('again and again where nothing is kept, with the same answers', async () => {
+    const { app, selections } = await serve(shop, { selectionBytesMax: 0 })
+    const due = rows.filter(({ state }) => state === 'SP').map(({ n }) => n)
+    const pages = await walk(app, `${address}?state=SP&page_size=400`)
+    expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
+    expect(pages.map(({ count }) => count)).toEqual(pages.map(() => due.length))
+    expect(selections.queries).toBeGreaterThan(pages.length)
+  })
+
+  test('by its counts, where its positions are too many to keep', async () => {
+    // 5,000 rows are 625 bytes of bits.
+    const { app } = await serve(shop, { selectionBytesMax: 600 })
+    const due = rows.filter(({ state }) => state === 'BA').map(({ n }) => n)
+    const pages = await walk(app, `${address}?state=BA&page_size=300`)
+    expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
+  })
+})
+
+describe('only what can be right is read', () => {
+  test('of the parts, by conditions on the field that leads the order', async () => {
+    const { app, seen } = await connectionsOf(shop)
+    expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(
+      rows.filter(({ n, state }) => n >= 600 && n <= 700 && state === 'SP').length,
+    )
+    const scans = seen().filter((sql) => sql.includes('bitstring_agg'))
+    expect(scans.map((sql) => sql.match(/part-\d+/g))).toEqual([['part-00001']])
+    expect((await getPage(app, `${address}?n__gt=99999`)).count).toBe(0)
+    expect(seen().filter((sql) => sql.includes('bitstring_agg'))).toHaveLength(1)
+  })
+
+  test('a value of a field of many values is looked up, and no part is scanned', async () => {
+    const { app, seen } = await connectionsOf(shop)
+    const found = await getPage(app, `${address}?code=c42`)
+    expect(numbers(found.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
+    expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+    expect(seen().filter((sql) => sql.includes('.lookup'))).toHaveLength(1)
+    // What else must hold is looked at in those rows alone.
+    const narrow = await getPage(app, `${address}?code__in=c42,c43&state=SP&search=sao`)
+    expect(numbers(narrow.results)).toEqual(
+      rows
+        .filter(
+          ({ code, state, name }) => ['c42', 'c43'].includes(code) && state === 'SP' && /s[ãa]o/i.test(name),
+        )
+        .map(({ n }) => n),
+    )
+  })
+
+  test('words are looked up in their folded texts', async () => {
+    const { app, seen } = await connectionsOf(shop)
+    const found = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
+    const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
+    expect(numbers(found.results)).toEqual(due.map(({ n }) => n))
+    expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+    const byState = await getPage(app, `${address}?search=sao&ordering=-state,n&page_size=5`)
+    expect(byState.results.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'SP'))
+  })
+})
+
+const byState = (direction: 1 | -1): number[] =>
+  rows
+    .toSorted((a, b) => {
+      if (a.state === b.state) return 0
+      if (a.state === null || b.state === null) return a.state === null ? 1 : -1
+      return direction * (a.state < b.state ? -1 : 1)
+    })
+    .map(({ n }) => n)
+
+describe('orders', () => {
+  test.each([
+    ['state', byState(1)],
+    ['-state', byState(-1)],
+  ])('%s: nulls last, ties as they lie, to the last page', async (ordering, due) => {
+    const { app } = await serve(shop)
+    const pages = await walk(app, `${address}?ordering=${ordering}&page_size=700`)
+    expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
+  })
+
+  test('the order in which the rows lie costs no query, nor does a field of one value', async () => {
+    const { app, selections } = await serve(shop)
+    await getPage(app, `${address}?ordering=n`)
+    expect(selections.queries).toBe(0)
+    const { results } = await getPage(app, `${address}?state=SP&order-by=state,n&page_size=3`)
+    expect(selections.queries).toBe(1)
+    expect(numbers(results)).toEqual(
+      rows
+        .filter(({ state }) => state === 'SP')
+        .map(({ n }) => n)
+        .slice(0, 3),
+    )
+  })
+
+  test('one too large to keep is read page by page', async () => {
+    const { app } = await serve(shop, { selectionBytesMax: 4000 })
+    const page = await getPage(app, `${address}?ordering=-state&page_size=10&page=450`)
+    expect(numbers(page.results)).toEqual(byState(-1).slice(4490, 4500))
+  })
+})
+
+describe('what costs too much is refused, with the way to the whole file', () => {
+  test.each(['state=SP', 'ordering=-state', 'search=rio'])('%s', async (query) => {
+    const { app, selections } = await serve(shop, { scanValuesMax: 1500 })
+    const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
+    const { type, detail } = body as { type: string; detail: string }
+    expect(type).toBe('urn:acervo:problem:ask-too-costly')
+    expect(detail).toMatch(
+      /million values.*"n".*All rows are in one file: http:\/\/localhost:8000\/files\/d\/t\.csv\.gz\./,
+    )
+    expect(headers['link']).toContain('<http://localhost:8000/files/d/t.csv.gz>')
+    // A narrower ask is not.
+    expect((await getPage(app, `${address}?n__lt=100&state=SP`)).count).toBe(20)
+    expect(selections.queries).toBeGreaterThan(0)
+  })
+
+  test('a scan that takes too long is stopped, and says where all rows are', async () => {
+    const { app } = await serve(shop, { queryTimeoutMs: 1 })
+    const { status, body, headers } = await request(app).get(
+      `${address}?search=sao%20paulo%201&ordering=-code`,
+    )
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect((body as { detail: string }).detail).toContain('http://localhost:8000/files/d/t.csv.gz')
+  })
+})
+
+test('an answer that is asked for again is 304 before anything is selected', async () => {
+  const { app, selections } = await serve(shop)
+  const ask = `${address}?state=SP&ordering=-code&page_size=5`
+  const { headers } = await request(app).get(ask).expect(200)
+  const before = selections.queries
+  const again = await serve(shop)
+  await request(again.app).get(ask).set('If-None-Match', String(headers['etag'])).expect(304)
+  expect([selections.queries, again.selections.queries]).toEqual([before, 0])
+})
+
+test('a kept answer, compressed or not, keeps the headers that only its making told', async () => {
+  const { app } = await serve(shop)
+  const ask = `${address}?state=SP&page_size=50`
+  const first = await request(app).get(ask).set('Accept-Encoding', 'gzip').expect(200)
+  const kept = await request(app).get(ask).set('Accept-Encoding', 'gzip').expect(200)
+  await request(app).get(ask).set('Accept-Encoding', 'identity').expect(200)
+  const plain = await request(app).get(ask).set('Accept-Encoding', 'identity').expect(200)
+  for (const { headers } of [kept, plain]) {
+    expect([headers['acervo-count'], headers['link']]).toEqual([
+      first.headers['acervo-count'],
+      first.headers['link'],
+    ])
+  }
+  expect(first.headers['acervo-count']).toBe('1000')
+})
+
+test('a selection past its end, and one of nothing', async () => {
+  const { app } = await serve(shop)
+  await request(app).get(`${address}?state=SP&page_size=1000&page=2`).expect(404)
+  const none = await getPage(app, `${address}?state=XX`)
+  expect(none).toEqual({ count: 0, next: null, previous: null, results: [] })
+  await request(app).get(`${address}?state=XX&page=2`).expect(404)
+  expect((await getPage(app, `${address}?state=XX&ordering=-code&page=last`)).results).toEqual([])
+})
+
+test('a reader who goes away stops the scan, unless another wants it', async () => {
+  const service: Service = await serve(shop)
+  const { selections, snapshots } = service
+  const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
+  if (table === undefined) throw new Error('no table')
+  const snapshot = snapshots.current(table)
+  if (snapshot === null) throw new Error('no snapshot')
+  const stop = new AbortController()
+  const reader = { client: 'c', pageBytesMax: 1e6, wholeFile: 'w', signal: () => stop.signal }
+  const filter = { conditions: [], words: ['paulo'], ordering: [], key: 'k' }
+  const gone = selections.find(snapshot, filter, reader)
+  const stays = selections.find(snapshot, filter, { ...reader, signal: () => new AbortController().signal })
+  stop.abort()
+  await expect(gone).rejects.toThrow('aborted')
+  expect((await stays).count).toBeGreaterThan(0)
+})
+
+describe('tables of odd shapes', () => {
+  const odd = [
+    'position',
+    'page',
+    'search',
+    'a__in',
+    'a',
+    'Fields',
+    'ordering',
+    'com,ma',
+    'quo"te',
+    'value',
+    'words',
+  ]
+  let made: Service
+  beforeAll(async () => {
+    const shopOfOdd = await workshop(
+      catalogAround([
+        {
+          name: 'odd',
+          order: [],
+          filters: odd,
+          search: odd,
+          fields: odd.map((name) => ({ name, type: 'string' })),
+        },
+        {
+          name: 'none',
+          order: ['n asc'],
+          filters: ['n', 's'],
+          search: ['s'],
+          fields: ['n:integer', 's:string'].map(fieldOf),
+        },
+      ]),
+      {
+        'd/odd.csv': `${odd.map((name) => `"${name.replaceAll('"', '""')}"`).join()}\n${Array.from({ length: 40 }, (_, row) => odd.map((__, at) => String.fromCodePoint(97 + ((row * (at + 3)) % 19))).join()).join('\n')}\n`,
+        'd/none.csv': 'n,s\n',
+      },
+    )
+    await shopOfOdd.ingest({ partRows: 16, lookedUpDistinctLeast: 5 })
+    made = await serve(shopOfOdd)
+  })
+
+  test.each(odd)('a field named %s is filtered, ordered by and shown', async (name) => {
+    const at = odd.indexOf(name)
+    const letter = (row: number): string => String.fromCodePoint(97 + ((row * (at + 3)) % 19))
+    const due = Array.from({ length: 40 }, (_, row) => letter(row))
+    const quoted = /[,"]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
+    for (const format of ['json', 'ndjson']) {
+      const query = new URLSearchParams([
+        [`${name}__gte`, 'e'],
+        ['ordering', /[,"]/.test(name) ? `"-${name.replaceAll('"', '""')}"` : `-${name}`],
+        ['fields', quoted],
+        ['format', format],
+      ])
+      const { text, status } = await request(made.app)
+        .get(`/api/v1/dataset/d/odd/data/?${query.toString()}`)
+        .buffer(true)
+        .parse((res, done) => {
+          let all = ''
+          res.on('data', (chunk) => (all += String(chunk))).on('end', () => done(null, all))
+        })
+        .then(({ body, status: code }) => ({ text: String(body), status: code }))
+      expect([name, status]).toEqual([name, 200])
+      const shown =
+        format === 'json'
+          ? (JSON.parse(text) as { results: Record<string, string>[] }).results
+          : text
+              .trim()
+              .split('\n')
+              .map((one) => JSON.parse(one) as Record<string, string>)
+      expect(shown.map((row) => row[name])).toEqual(
+        due
+          .filter((value) => value >= 'e')
+          .toSorted()
+          .toReversed(),
+      )
+    }
+    const arrow = await request(made.app).get(
+      `/api/v1/dataset/d/odd/data/?format=arrow&${new URLSearchParams([['ordering', quoted]]).toString()}`,
+    )
+    expect(arrow.status).toBe(200)
+  })
+
+  test.each([
+    'n=1',
+    'n__gt=1&s=a',
+    's=a',
+    'search=a',
+    'ordering=-s',
+    'n=1&ordering=-s',
+    'search=a&ordering=s',
+  ])('an empty table has nothing for %s, kept or not', async (query) => {
+    const empty = { count: 0, next: null, previous: null, results: [] }
+    expect(await getPage(made.app, `/api/v1/dataset/d/none/data/?${query}`)).toEqual(empty)
+    await request(made.app).get(`/api/v1/dataset/d/none/export/?${query}`).expect(200)
+  })
+
+  test.each([
+    'n__gt=99999',
+    'state=XX',
+    'code=zzz',
+    'search=zzz',
+    'search=zzz&ordering=-state',
+    'code=c42&ordering=-state',
+  ])('where nothing can be kept, %s has the same answer', async (query) => {
+    const [kept, unkept] = [await serve(shop), await serve(shop, { selectionBytesMax: 0 })]
+    expect(await getPage(unkept.app, `${address}?${query}`)).toEqual(
+      await getPage(kept.app, `${address}?${query}`),
+    )
+    await request(unkept.app).get(`${address}?${query}&page=99`).expect(404)
+  })
+})
+
+const list = (length: number): string =>
+  Array.from({ length }, (_, index) => `12345678${100_000 + index}`).join()
+
+test('an ask whose links could not be followed is refused', async () => {
+  const { app } = await serve(shop)
+  const long = await request(app).get(`${address}?code__in=${list(480)}`)
+  expect([long.status, (long.body as { type: string }).type]).toEqual([
+    414,
+    'urn:acervo:problem:address-too-long',
+  ])
+  const page = await getPage(app, `${address}?code__ne=x&code__in=${list(400)},c1,c2,c3&page_size=1`)
+  expect((await getPage(app, String(page.next))).results).toHaveLength(1)
+})
+
+test('a page of rows in many parts waits for no other of its own', async () => {
+  const { app } = await serve(shop, { connections: 1, queueTimeoutMs: 1 })
+  const { results } = await getPage(app, `${address}?ordering=-state,code&page_size=200&page=6`)
+  expect(results).toHaveLength(200)
+})
+
+test('an export that fails before its first row is told why', async () => {
+  const { app } = await serve(shop, { scanValuesMax: 1500 })
+  for (const format of ['csv', 'ndjson', 'json', 'arrow']) {
+    const { status, headers, body } = await request(app).get(
+      `/api/v1/dataset/d/t/export/?ordering=-state&format=${format}`,
+    )
+    expect([status, headers['content-type'], headers['etag'], headers['trailer']]).toEqual([
+      422,
+      'application/problem+json',
+      undefined,
+      undefined,
+    ])
+    expect((body as { type: string }).type).toBe('urn:acervo:problem:ask-too-costly')
+  }
+})
