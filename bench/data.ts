@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { allTables, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { covid19 } from '../ingest/sample/covid19.ts'
+import { otherTables } from '../ingest/sample/others.ts'
 import { genericSample } from '../ingest/sample/generic.ts'
 import type { Cell } from '../ingest/sample/samples.ts'
 import { writeSource } from '../ingest/sample/write.ts'
@@ -11,10 +12,12 @@ export const rowsOf = {
   small: 100_000,
   narrow: 1_000_000,
   wide: 1_000_000,
+  people: 10_000_000,
   fresh: 50_000,
 } as const
 export type BenchTable = keyof typeof rowsOf
 
+const socios = otherTables.find((sample) => sample.id === 'socios-brasil/socios')
 const casoFull = covid19.find((sample) => sample.id === 'covid19/caso_full')
 
 /** Writes the sources of all tables; the same bytes on every machine. */
@@ -34,6 +37,7 @@ export async function writeFresh(folder: string, catalog: Catalog, version: numb
 
 function rowsFor(table: Table, rows: number): Iterable<Record<string, Cell>> {
   if (table.name === 'fresh') return freshRows(rows, 0)
+  if (table.name === 'people' && socios !== undefined) return socios.make(rows)
   const isCasoFull = table.name === 'large' || table.name === 'small'
   return (isCasoFull && casoFull ? casoFull : genericSample(table)).make(rows)
 }

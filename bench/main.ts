@@ -8,6 +8,7 @@ import { duckdbVersion } from '../core/warehouse/duckdb.ts'
 import { depth, keptPages, livePages, type Bench, type Line } from './cases.ts'
 import { rowsOf, writeSources } from './data.ts'
 import { ingests } from './ingest.ts'
+import { selections } from './selections.ts'
 import { overload, refreshes } from './pressure.ts'
 
 /** `npm run bench`: makes its own data once, measures, prints a table and writes bench/results.json. */
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
   }
   console.log(head)
   tell(await ingests(bench))
+  tell(await selections(bench))
   tell(await livePages(bench))
   tell(await depth(bench))
   tell(await keptPages(bench))

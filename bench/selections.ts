@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Database, type Connection } from '../core/warehouse/duckdb.ts'
+import { layout } from '../core/warehouse/layout.ts'
+import { readManifest } from '../core/warehouse/manifest.ts'
+import { quotedText } from '../core/warehouse/sql.ts'
+import { bareLine, type Bench, type Line } from './cases.ts'
+import { startService, type Server } from './servers.ts'
+
+/** Filters, searches, orders and exports of the largest tables, to DuckDB itself with as many threads as there are cores. */
+export async function selections(bench: Bench): Promise<Line[]> {
+  const scratch = await mkdtemp(path.join(bench.folder, 'selections-'))
+  const database = await Database.open({
+    memory: '1GB',
+    threads: os.availableParallelism(),
+    scratch,
+    folders: [String(bench.environment['WAREHOUSE']), scratch],
+  })
+  const db = await database.connect()
+  const service = await startService(bench.environment)
+  try {
+    return [...(await pages(bench, service, db)), ...(await exportsOf(bench, service, db, scratch))]
+  } finally {
+    await service.stop()
+    db.close()
+    database.close()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+const base = '/api/v1/dataset/bench'
+const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
+
+/** A figure that no reference has. */
+function figure(what: string, ms: number, limit: number, told: string): Line {
+  return bareLine(what, 'ms', ms, null, ['<=', limit], told)
+}
+
+interface Told {
+  readonly ms: number
+  readonly count: number
+  readonly bytes: number
+}
+
+async function get({ port }: Server, target: string): Promise<Told> {
+  const began = performance.now()
+  const answer = await fetch(`http://127.0.0.1:${port}${base}/${target}`, { redirect: 'manual' })
+  let bytes = 0
+  if (answer.body !== null) for await (const chunk of answer.body) bytes += (chunk as Uint8Array).length
+  if (answer.status !== 200) throw new Error(`${target}: ${answer.status}`)
+  return { ms: performance.now() - began, count: Number(answer.headers.get('acervo-count')), bytes }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+async function filesOf({ environment }: Bench, name: string): Promise<string> {
+  const warehouse = String(environment['WAREHOUSE'])
+  const table = { dataset: 'bench', name }
+  const manifest = await readManifest(layout.pointer(warehouse, table))
+  if (manifest === null) throw new Error(`${name} is not published`)
+  const folder = path.resolve(layout.snapshot(warehouse, table, manifest.snapshot))
+  return `read_parquet([${manifest.parts.map(({ file }) => quotedText(path.join(folder, file))).join(', ')}])`
+}
+
+async function pages(bench: Bench, service: Server, db: Connection): Promise<Line[]> {
+  const large = await filesOf(bench, 'large')
+  const people = await filesOf(bench, 'people')
+  const rows = (await get(service, 'large/data/?page_size=1')).count
+  // Footers are read once.
+  await db.rows(`select count(*) from ${large} where state = $1`, ['AC'])
+  await get(service, 'large/data/?state=AC&page_size=100')
+  const cold: number[] = []
+  for (let left = 15; left > 0; left -= 1)
+    cold.push((await get(service, `large/data/?page_size=100&page=${below(Math.floor(rows / 100))}`)).ms)
+  const [first, own, deep, warm]: number[][] = [[], [], [], []]
+  for (const state of states) {
+    own?.push(
+      await timed(async () => {
+        await db.rows(`select count(*) from ${large} where state = $1`, [state])
+        await db.rows(`select * from ${large} where state = $1 limit 100`, [state])
+      }),
+    )
+    const found = await get(service, `large/data/?state=${state}&page_size=100`)
+    first?.push(found.ms)
+    const last = Math.max(1, Math.floor(found.count / 100))
+    deep?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
+    warm?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
+  }
+  const unfiltered = median(cold)
+  const cnpjs = await db.rows(`select cnpj from ${people} using sample 9 rows`)
+  const [found, scanned]: number[][] = [[], []]
+  await get(service, 'people/data/?cnpj=0')
+  for (const [cnpj] of cnpjs) {
+    found?.push((await get(service, `people/data/?cnpj=${String(cnpj)}&page_size=1`)).ms)
+    scanned?.push(
+      await timed(() => db.rows(`select * from ${people} where cnpj = $1 limit 1`, [String(cnpj)])),
+    )
+  }
+  const words: number[] = []
+  for (const word of ['maria', 'silva%20ana', 'padaria', 'jos%C3%A9%20souza'])
+    words.push((await get(service, `people/data/?search=${word}&page_size=100`)).ms)
+  const middle = Math.max(1, Math.floor(rows / 200))
+  const order = 'large/data/?ordering=-order_for_place&page_size=100'
+  const firstOrdered = (await get(service, order)).ms
+  const deepOrdered = (await get(service, `${order}&page=${middle}`)).ms
+  const nextOrdered = (await get(service, `${order}&page=${middle + 1 > rows / 100 ? 1 : middle + 1}`)).ms
+  return [
+    bareLine(
+      'first page of a filter, to count(*) and page by DuckDB',
+      'ms',
+      median(first ?? []),
+      median(own ?? []),
+      ['<=', 1.5],
+      '',
+    ),
+    bareLine(
+      'any page of a filter after it, to an unfiltered cold page',
+      'ms',
+      median([...(deep ?? []), ...(warm ?? [])]),
+      unfiltered,
+      ['<=', 1.5],
+      '',
+    ),
+    bareLine(
+      'a row by its cnpj, to an unfiltered cold page',
+      'ms',
+      median(found ?? []),
+      unfiltered,
+      ['<=', 3],
+      `a scan by DuckDB takes ${median(scanned ?? []).toFixed(0)} ms`,
+    ),
+    figure('search of all rows, the slowest of four', Math.max(...words), 1000, ''),
+    figure('first page in another order', firstOrdered, 1000, ''),
+    figure(
+      `page ${middle} in another order`,
+      deepOrdered,
+      10_000,
+      `the next page ${nextOrdered.toFixed(0)} ms`,
+    ),
+  ]
+}
+
+/** About a tenth of the large table, as an export may have. */
+async function exportsOf(bench: Bench, service: Server, db: Connection, scratch: string): Promise<Line[]> {
+  const large = await filesOf(bench, 'large')
+  const rows = (await get(service, 'large/data/?page_size=1')).count
+  const [[date] = []] = await db.rows(
+    `select date from ${large} limit 1 offset ${Math.min(990_000, Math.floor(rows / 2))}`,
+  )
+  const lines: Line[] = []
+  for (const [format, copy] of [
+    ['csv', 'format csv, header'],
+    ['ndjson', 'format json'],
+  ] as const) {
+    const file = path.join(scratch, `copy.${format}`)
+    const where = `from ${large} where date < ${quotedText(String(date))}`
+    const own = await timed(() => db.rows(`copy (select * ${where}) to ${quotedText(file)} (${copy})`))
+    const before = await service.usage()
+    const told = await get(service, `large/export/?format=${format}&date__lt=${String(date)}`)
+    const { rssMaxBytes } = await service.usage()
+    const grown = (rssMaxBytes - before.rssBytes) / 1e6
+    const detail = `${told.count.toLocaleString('en')} rows, ${(told.bytes / 1e6).toFixed(0)} MB, RSS grew ${grown.toFixed(0)} MB`
+    lines.push(bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', told.ms, own, ['<=', 2], detail))
+  }
+  return lines
+}
