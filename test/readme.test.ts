@@ -50,11 +50,11 @@ test('the addresses are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address').map(([address = '']) => address)
-  expect(addresses).toHaveLength(6)
+  expect(addresses).toHaveLength(10)
   for (const address of addresses) {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     const { status } = await request(app).get(filled)
-    expect([filled, status]).toEqual([filled, filled.includes('/caso/') ? 503 : 200])
+    expect([filled, status]).toEqual([filled, /\/(data|export)\/?$/.test(filled) ? 503 : 200])
   }
 })
 

@@ -3,7 +3,7 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { evaluate, indexOf, randomAsk, shown, type Random, type RandomAsk, type Row } from './evaluator.ts'
 import type { Page, Service } from './service.ts'
 
-export const asksDefault = 300
+export const asksDefault = 150
 /** How many random asks, and from where on. */
 export const asks = Number(process.env['ASKS'] ?? asksDefault)
 export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))
