@@ -10,7 +10,8 @@ import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '
 import { gather, gatherColumns } from './gather.ts'
 import { cutsOf, type Cut, type Slice } from './plan.ts'
 import type { Reader } from './reader.ts'
-import { isWhole, type Selections } from './select/selections.ts'
+import type { Selections } from './select/selections.ts'
+import { isWhole } from './select/whole.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A page that is named before it is known. */

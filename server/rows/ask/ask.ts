@@ -1,11 +1,10 @@
-import { tableId, type Field, type OrderKey, type Table } from '../../../core/catalog/catalog.ts'
-import { didYouMean, nearestName } from '../../../core/nearest.ts'
-import { isSnapshotId, type SnapshotId } from '../../../core/warehouse/layout.ts'
+import type { Field, OrderKey, Table } from '../../../core/catalog/catalog.ts'
+import { nearestName } from '../../../core/nearest.ts'
+import type { SnapshotId } from '../../../core/warehouse/layout.ts'
 import { addressLengthMax } from '../../http/requests.ts'
 import { Problem, unacceptableParameters, type ParameterError } from '../../http/problems.ts'
 import { parametersOf, repeatedParameter, type Query } from '../../http/query.ts'
 import {
-  foldsToNothing,
   isAlike,
   isAllowed,
   parameterFor,
@@ -16,8 +15,18 @@ import {
   type Target,
 } from './conditions.ts'
 import { Fault } from './fault.ts'
-import { formatList, parseList } from './list.ts'
-import { isTextValue } from './values.ts'
+import {
+  formatFields,
+  formatOrdering,
+  inAlphabet,
+  pageSizeDefault,
+  pageSizeMax,
+  parseFields,
+  parseOrdering,
+  parsePageSize,
+  parseSnapshot,
+  parseWords,
+} from './parameters.ts'
 
 /** What a reader asks of a table's rows: the query string as a value. */
 export interface RowAsk extends RowFilter {
@@ -48,12 +57,8 @@ export interface RowFilter {
   readonly key: string
 }
 
-/** The ancestor's default and maximum; outside it a size is refused, not silently changed. */
-export const pageSizeDefault = 1000
-export const pageSizeMax = 10_000
 /** What an ask can cost grows with each. */
 export const conditionsMax = 30
-export const wordsMax = 10
 
 /** The parameters that are no fields, and what they mean. */
 export const parameterRows = {
@@ -72,11 +77,6 @@ const parameterNames: readonly string[] = Object.keys(parameterRows)
 
 function isParameterName(name: string): name is ParameterName {
   return Object.hasOwn(parameterRows, name)
-}
-
-/** The fields that readers may order by: the ancestor's rule. */
-export function orderable({ order, filters }: Table): string[] {
-  return [...new Set([...order.map(({ field }) => field), ...filters])]
 }
 
 /**
@@ -188,9 +188,8 @@ function whole(
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
   if (words.length > 0) rows.set('search', words.join(' '))
   const parameters = new Map(rows)
-  if (ordering.length > 0) parameters.set('ordering', formatList(ordering.map(orderText)))
-  if (fields.length < table.fields.length)
-    parameters.set('fields', formatList(fields.map(({ name }) => name)))
+  if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
+  if (fields.length < table.fields.length) parameters.set('fields', formatFields(fields))
   if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = given.get(name)
@@ -214,10 +213,6 @@ function keyOf({ field, operator }: Condition): string {
   return `${field.name}__${operator}`
 }
 
-function orderText({ field, direction }: OrderKey): string {
-  return direction === 'desc' ? `-${field}` : field
-}
-
 /** @throws Problem invalid-page where the text is no page number */
 export function parsePage(text: string | undefined): number | 'last' {
   if (text === undefined) return 1
@@ -230,82 +225,4 @@ export function parsePage(text: string | undefined): number | 'last' {
 /** The detail is the ancestor's, which clients compare. */
 export function invalidPage(): Problem {
   return new Problem('invalid-page', 'Invalid page.')
-}
-
-function parsePageSize(text: string): number | Fault {
-  const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (size >= 1 && size <= pageSizeMax) return size
-  return new Fault(`The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`)
-}
-
-function parseSnapshot(text: string): SnapshotId | 'current' | Fault {
-  if (text === 'current' || isSnapshotId(text)) return text
-  return new Fault(
-    'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
-  )
-}
-
-function parseWords(table: Table, text: string): string[] | Fault {
-  if (table.search.length === 0) return new Fault(`The table ${tableId(table)} has no fields to search.`)
-  const words = [...new Set(text.split(/\s+/))].filter((word) => word !== '').toSorted()
-  if (words.length > wordsMax) return new Fault(`The parameter "search" holds more than ${wordsMax} words.`)
-  if (words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
-  return new Fault('The parameter "search" must be words with spaces between, each of more than accents.')
-}
-
-function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Fault {
-  const keys: OrderKey[] = []
-  const terms = parseList(text)
-  if (terms === null) return notAList(parameter)
-  for (const term of terms) {
-    const isDescending = term.trimStart().startsWith('-')
-    const field = term
-      .trim()
-      .slice(isDescending ? 1 : 0)
-      .trim()
-    const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
-    if (fault !== null) return fault
-    if (keys.some((key) => key.field === field)) {
-      return new Fault(`The parameter "${parameter}" names the field "${field}" twice.`)
-    }
-    keys.push({ field, direction: isDescending ? 'desc' : 'asc' })
-  }
-  return keys
-}
-
-function parseFields(table: Table, text: string): Field[] | Fault {
-  const names = parseList(text)?.map((name) => name.trim())
-  if (names === undefined) return notAList('fields')
-  const known = table.fields.map(({ name }) => name)
-  for (const name of names) {
-    const fault = fieldFault(table, 'fields', name, known, 'shown')
-    if (fault !== null) return fault
-  }
-  return inAlphabet(table.fields.filter(({ name }) => names.includes(name)))
-}
-
-function notAList(parameter: string): Fault {
-  return new Fault(`The parameter "${parameter}" must be names with commas between.`)
-}
-
-function fieldFault(
-  table: Table,
-  parameter: string,
-  name: string,
-  allowed: readonly string[],
-  use: string,
-): Fault | null {
-  if (allowed.includes(name)) return null
-  const list = `those that can be ${use}: ${allowed.join(', ') || 'none'}.`
-  const shown = shortened(name)
-  if (table.fields.some((field) => field.name === name)) {
-    return new Fault(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
-  }
-  const hint = didYouMean(name, allowed)
-  return new Fault(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
-}
-
-/** As the keys of a row (spec: Row). */
-function inAlphabet(fields: readonly Field[]): Field[] {
-  return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,9 +1,9 @@
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import type { Query } from '../../http/query.ts'
-import { orderable } from './ask.ts'
 import { formatList } from './list.ts'
 import { operatorsOf } from './operators.ts'
+import { orderable } from './parameters.ts'
 import { readValue } from './values.ts'
 
 /** An ask that a reader can try. */

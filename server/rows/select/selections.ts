@@ -1,15 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { tableId } from '../../../core/catalog/catalog.ts'
-import { quotedName } from '../../../core/warehouse/sql.ts'
 import { Flights } from '../../http/flights.ts'
 import { askTooCostly, Problem } from '../../http/problems.ts'
-import type { Lookup } from '../../../core/warehouse/manifest.ts'
 import type { RowFilter } from '../ask/ask.ts'
 import type { Condition } from '../ask/conditions.ts'
 import type { Connections } from '../connections.ts'
 import type { Reader } from '../reader.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
+import { isLookedUp, valueLookup, wordLookups } from './lookups.ts'
 import { Positions } from './positions.ts'
 import {
   narrowed,
@@ -23,6 +22,7 @@ import {
   type Scan,
   type Wanted,
 } from './scan.ts'
+import { isAll, isInFileOrder } from './whole.ts'
 import { leadingField, planZones, spanOf, zonesOf, type Zone } from './zones.ts'
 
 export interface SelectionLimits {
@@ -293,52 +293,6 @@ function sizeOf(kept: Kept): number {
 }
 
 const nothing = new Positions([])
-
-/** The lookup that finds the rows of a condition; undefined where none does. */
-function valueLookup({ manifest }: Snapshot, { field, operator }: Condition): Lookup | undefined {
-  if (operator !== 'eq' && operator !== 'in') return undefined
-  return manifest.lookups?.find((lookup) => lookup.kind === 'values' && lookup.field === field.name)
-}
-
-/** The files that hold the words of the parts of a scan; null where not all do, or others are searched by now. */
-function wordLookups({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
-  const files = parts.flatMap((part) => {
-    const number = manifest.parts.indexOf(part)
-    const lookup = manifest.lookups?.find((one) => one.kind === 'words' && one.part === number)
-    return lookup?.kind === 'words' && lookup.fields.join('\n') === table.search.join('\n')
-      ? [lookup.file]
-      : []
-  })
-  return files.length === parts.length && files.length > 0 ? files : null
-}
-
-function isLookedUp(snapshot: Snapshot, { conditions }: Wanted): boolean {
-  return conditions.some((condition) => valueLookup(snapshot, condition) !== undefined)
-}
-
-function isAll({ conditions, words }: Wanted): boolean {
-  return conditions.length === 0 && words.length === 0
-}
-
-/** Whether an ask is for all rows as they lie, so that nothing has to be selected. */
-export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
-  return isAll(filter) && isInFileOrder(snapshot, filter)
-}
-
-/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
-export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
-  const settled = new Set(
-    conditions.flatMap(({ field, operator, values }) =>
-      operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
-    ),
-  )
-  const isSettled = (term: string): boolean =>
-    [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
-  const lying = manifest.order.filter((term) => !isSettled(term))
-  return ordering
-    .filter(({ field }) => !settled.has(field))
-    .every(({ field, direction }, index) => lying[index] === `${quotedName(field)} ${direction} nulls last`)
-}
 
 function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
   return `${tableId(table)}/${manifest.snapshot} ${key}`
