@@ -11,11 +11,10 @@ import type { Selection } from './select/selections.ts'
 import type { Snapshot } from './snapshot.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 
-/** Bytes of rows that are held at the same time, about, in each of the batches below. */
+/** Bytes of rows that a batch comes to, about, and those that are read while one is sent. */
 const batchBytesMost = 3_000_000
+const aheadBytesMost = 6_000_000
 const batchRowsLeast = 256
-/** Batches that are read while one is sent. */
-const aheadMax = 1
 
 /** What is exported, and how. */
 export interface Export {
@@ -53,7 +52,7 @@ async function* lineChunks(
   const head = Buffer.from(format.head(fields))
   let isFirst = true
   const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, reader)
-  for await (const pieces of ahead(batchesOf(exported, reader), read)) {
+  for await (const pieces of ahead(batchesOf(exported, reader), aheadOf(exported), read)) {
     // Not before there is a row to follow it: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -91,7 +90,7 @@ async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader)
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
     readBatch(snapshot, columns, positions, ask, engine.connections, reader)
-  for await (const { batch } of ahead(batchesOf(exported, reader), read)) {
+  for await (const { batch } of ahead(batchesOf(exported, reader), aheadOf(exported), read)) {
     writer.write(batch)
     yield* writer.taken()
   }
@@ -104,16 +103,24 @@ async function* batchesOf(
   { snapshot, selection, form }: Export,
   reader: Reader,
 ): AsyncGenerator<Uint32Array> {
-  const most = Math.max(
-    batchRowsLeast,
-    Math.min(rowGroupRows, Math.floor(batchBytesMost / bytesOfRow(snapshot, form))),
-  )
+  const most = batchRowsOf(snapshot, form)
   for (let first = 0; first < selection.count;) {
     const positions = await selection.slice(first, Math.min(most, selection.count - first), reader)
     const batch = upToGroup(snapshot, positions)
     yield batch
     first += batch.length
   }
+}
+
+function batchRowsOf(snapshot: Snapshot, form: Written<RowFormat>): number {
+  const fitting = Math.floor(batchBytesMost / bytesOfRow(snapshot, form))
+  return Math.max(batchRowsLeast, Math.min(rowGroupRows, fitting))
+}
+
+/** Batches that are read while one is sent: the shorter they are, the more. */
+function aheadOf({ snapshot, form }: Export): number {
+  const bytes = batchRowsOf(snapshot, form) * bytesOfRow(snapshot, form)
+  return Math.max(1, Math.min(3, Math.floor(aheadBytesMost / bytes) - 1))
 }
 
 /** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
@@ -132,14 +139,18 @@ function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
 }
 
 /** Works on a few items at the same time, and tells what came of them in their order. */
-async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+async function* ahead<T, R>(
+  items: AsyncIterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
   const waiting: Promise<R>[] = []
   for await (const item of items) {
     const begun = work(item)
     // Who waits for it gets its error.
     begun.catch(() => undefined)
     waiting.push(begun)
-    if (waiting.length > aheadMax) {
+    if (waiting.length > most) {
       const first = waiting.shift()
       if (first !== undefined) yield await first
     }
