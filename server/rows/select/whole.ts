@@ -2,6 +2,7 @@ import { quotedName } from '../../../core/warehouse/sql.ts'
 import type { RowFilter } from '../ask/ask.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Wanted } from './scan.ts'
+import { termOf } from './where.ts'
 
 /** What needs no selection, since the rows lie as they are asked for. */
 
@@ -26,5 +27,5 @@ export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: 
   const lying = manifest.order.filter((term) => !isSettled(term))
   return ordering
     .filter(({ field }) => !settled.has(field))
-    .every(({ field, direction }, index) => lying[index] === `${quotedName(field)} ${direction} nulls last`)
+    .every(({ field, direction }, index) => lying[index] === termOf({ field, direction }))
 }

@@ -5,6 +5,7 @@ import { quotedText } from '../../../core/warehouse/sql.ts'
 import type { Condition } from '../ask/conditions.ts'
 import { compareValues, readValue } from '../ask/values.ts'
 import type { Snapshot } from '../snapshot.ts'
+import { termOf } from './where.ts'
 
 /** A row group, and what the values of the field lie between, which leads the order. */
 export interface Zone {
@@ -26,14 +27,9 @@ export interface Span {
 /** The field that leads the order in which the rows of a snapshot lie; null where none does. */
 export function leadingField({ table, manifest }: Snapshot): Field | null {
   const [term] = manifest.order
-  return (
-    table.fields.find(({ name }) => term !== undefined && orderedBy(name).some((own) => own === term)) ?? null
-  )
-}
-
-function orderedBy(name: string): string[] {
-  const quoted = `"${name.replaceAll('"', '""')}"`
-  return [`${quoted} asc nulls last`, `${quoted} desc nulls last`]
+  const leads = ({ name }: Field): boolean =>
+    (['asc', 'desc'] as const).some((direction) => termOf({ field: name, direction }) === term)
+  return table.fields.find(leads) ?? null
 }
 
 /** Reads the statistics of the field from the footers of all parts, group by group. */
