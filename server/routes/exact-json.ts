@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 /** A number that is written as it stands, with all of its digits. */
-export class ExactNumber {
+class ExactNumber {
   readonly digits: string
 
   constructor(digits: string) {

@@ -7,7 +7,7 @@ import type { Query } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowAsk, type RowAsk } from '../rows/ask/ask.ts'
-import { pageHeaders, pageLinks } from '../rows/envelope.ts'
+import { pageLinks } from '../rows/envelope.ts'
 import { rowFormats, type RowFormat } from '../rows/form.ts'
 import { jsonLines } from '../rows/formats/lines.ts'
 import { pageBody, pageOf, type Page } from '../rows/page.ts'
@@ -68,7 +68,9 @@ export function tableRows(family: Family, service: RowService): Resource {
         mediaType: format.contentType,
         headers: {
           'Acervo-Snapshot': id,
-          ...(page.place === null ? { Link: linkTo(wholeFile) } : pageHeaders(page.place, page.links)),
+          // The links to other pages come with the page, and are kept with it.
+          Link: linkTo(wholeFile),
+          ...(page.place !== null && { 'Acervo-Count': String(page.place.count) }),
         },
         isAtHand: false,
         body: (signal) =>

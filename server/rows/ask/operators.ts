@@ -40,8 +40,6 @@ export function isOperator(text: string): text is Operator {
   return Object.hasOwn(operators, text)
 }
 
-export const operatorNames: readonly string[] = names
-
 export function operatorRow(operator: Operator): OperatorRow {
   return operators[operator]
 }
