@@ -383,3 +383,29 @@ test('an export that fails before its first row is told why', async () => {
     expect((body as { type: string }).type).toBe('urn:acervo:problem:ask-too-costly')
   }
 })
+
+const isState = (matches: (state: string) => boolean) => (row: Row) =>
+  row.state !== null && matches(row.state)
+
+test.each<[query: string, holds: (row: Row) => boolean]>([
+  ['state=SP', isState((state) => state === 'SP')],
+  ['state__ne=SP', ({ state }) => state !== 'SP'],
+  ['state__gt=MG', isState((state) => state > 'MG')],
+  ['state__gte=MG', isState((state) => state >= 'MG')],
+  ['state__lt=MG', isState((state) => state < 'MG')],
+  ['state__lte=MG', isState((state) => state <= 'MG')],
+  ['state__in=SP,BA,XX', isState((state) => ['SP', 'BA'].includes(state))],
+  ['state__range=BA,MG', isState((state) => state >= 'BA' && state <= 'MG')],
+  ['state__contains=p', isState((state) => state === 'SP')],
+  ['state__startswith=r', isState((state) => state === 'RJ')],
+  ['state__isnull=true', ({ state }) => state === null],
+  ['state__isnull=0', ({ state }) => state !== null],
+  ['state=None', ({ state }) => state === null],
+  ['state__eq=None', () => false],
+  ['n__ne=0&n__lt=3', ({ n }) => n === 1 || n === 2],
+])('%s finds what it says, nulls too', async (query, holds) => {
+  const { app } = await serve(shop)
+  const due = rows.filter(holds).map(({ n }) => n)
+  const page = await getPage(app, `${address}?${query}&page_size=10000`)
+  expect([page.count, numbers(page.results)]).toEqual([due.length, due])
+})
