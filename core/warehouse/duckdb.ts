@@ -5,7 +5,9 @@ import {
   DuckDBBlobVector,
   DuckDBInstance,
   DuckDBListVector,
+  DuckDBTypeId,
   DuckDBUIntegerVector,
+  DuckDBVarCharVector,
   type DuckDBConnection,
   type DuckDBPreparedStatement,
   type DuckDBValue,
@@ -46,7 +48,7 @@ export interface Texts {
 
 /** The items of a list, all at once. */
 export interface Items {
-  /** As DuckDB holds them: a typed array of their type, or 16 bytes for each HUGEINT. */
+  /** As DuckDB holds them: a typed array of their type, or 16 bytes for each HUGEINT; zero for each null. */
   readonly values: NodeJS.TypedArray
   /** A bit for each that is not null, the first in the lowest bit of the first byte; null where all are not. */
   readonly valid: Uint8Array | null
@@ -210,9 +212,18 @@ export class Connection {
    * @throws QueryTimeout or OutOfMemory
    */
   async rows(sql: string, parameters: readonly Parameter[] = [], options: RunOptions = {}): Promise<Value[][]> {
-    return this.#run(sql, parameters, options, async (statement) =>
-      (await statement.runAndReadAll()).getRows(),
-    )
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.run()
+      const rows: Value[][] = []
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (chunk === null || chunk.rowCount === 0) return rows
+        const columns = Array.from({ length: chunk.columnCount }, (_, column) =>
+          valuesOf(chunk.getColumnVector(column)),
+        )
+        for (let row = 0; row < chunk.rowCount; row += 1) rows.push(columns.map((values) => values[row] ?? null))
+      }
+    })
   }
 
   /**
@@ -339,6 +350,27 @@ export class Connection {
   }
 }
 
+/** The values of a column, texts to the character: the binding's own reading drops a U+FEFF that begins one. */
+function valuesOf(vector: DuckDBVector): Value[] {
+  const { typeId } = vector.type
+  if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
+  const isText = vector instanceof DuckDBVarCharVector
+  return Array.from({ length: vector.itemCount }, (_, index) => {
+    if (!isText) return vector.getItem(index)
+    // A VARCHAR lies as a BLOB does.
+    const bytes = DuckDBBlobVector.prototype.getItemBytes.call(vector as unknown as DuckDBBlobVector, index)
+    return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  })
+}
+
+const nestedTypes = new Set([
+  DuckDBTypeId.LIST,
+  DuckDBTypeId.ARRAY,
+  DuckDBTypeId.STRUCT,
+  DuckDBTypeId.MAP,
+  DuckDBTypeId.UNION,
+])
+
 /** The bytes of a BLOB. */
 export function bytesOf(value: Value | undefined): Uint8Array {
   if (!(value instanceof DuckDBBlobValue)) throw new TypeError('expected a BLOB')
@@ -367,9 +399,25 @@ function listOf(vector: DuckDBVector | null): Items {
     else nulls += 1
   }
   const bits = nulls === 0 ? null : valid
-  if (ArrayBuffer.isView(items) && !(items instanceof DataView)) return { values: items as NodeJS.TypedArray, valid: bits, nulls }
+  if (ArrayBuffer.isView(items) && !(items instanceof DataView)) {
+    const values = items as NodeJS.TypedArray
+    return { values: bits === null ? values : withoutNulls(values, bits, 1), valid: bits, nulls }
+  }
   if (!(view instanceof DataView)) throw new TypeError('expected a vector of numbers')
-  return { values: new Uint8Array(view.buffer, view.byteOffset, view.byteLength), valid: bits, nulls }
+  const values = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+  return { values: bits === null ? values : withoutNulls(values, bits, hugeintBytes), valid: bits, nulls }
+}
+
+const hugeintBytes = 16
+
+/** A copy with zeros under every null: DuckDB leaves there what its memory held before, such as other readers' values. */
+function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, width: number): NodeJS.TypedArray {
+  const copy = values.slice()
+  const count = copy.length / width
+  for (let index = 0; index < count; index += 1) {
+    if (((valid[index >> 3] ?? 0) & (1 << (index & 7))) === 0) copy.fill(0 as never, index * width, (index + 1) * width)
+  }
+  return copy
 }
 
 function isValidity(value: unknown): value is { itemValid: (index: number) => boolean } {

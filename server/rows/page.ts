@@ -42,7 +42,7 @@ export interface RowEngine {
 }
 
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
-const representation = 2
+const representation = 3
 
 /**
  * What an ask comes to, before any query.

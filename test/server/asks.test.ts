@@ -6,9 +6,12 @@ import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { evaluate, randomAsk, readRows } from '../support/evaluator.ts'
+import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { compareOne, randomFrom, rowText, seed } from '../support/random-asks.ts'
 import { getPage, serve, type Page } from '../support/service.ts'
-import { workshop } from '../support/workshop.ts'
+import { catalogAround, workshop } from '../support/workshop.ts'
+
+const hostileAsks = Number(process.env['HOSTILE_ASKS'] ?? 300)
 
 test('random asks over samples of every table answer what a second reading finds', async () => {
   const catalog = await loadCatalog('catalog.yaml')
@@ -29,6 +32,25 @@ test('random asks over samples of every table answer what a second reading finds
   }
   expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
 }, 120_000)
+
+test('random asks over hostile texts answer what a second reading finds', async () => {
+  const random = randomFrom(seed)
+  const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
+  const file = path.join(shop.sources, 'd/t.csv.gz')
+  await shop.write('d/t.csv.gz', gzipSync(hostileCsv(random, 1500, 3)))
+  const [outcome] = await shop.ingest({ partRows: 64, lookedUpDistinctLeast: 100 })
+  expect(outcome).toMatchObject({ status: 'published' })
+  const service = await serve(shop)
+  const [table] = allTables(shop.catalog)
+  if (table === undefined) throw new Error('no table')
+  const rows = await readRows(file, table)
+  const differences: string[] = []
+  for (let ask = 0; ask < hostileAsks; ask += 1) {
+    const difference = await compareOne(service, table, rows, random)
+    if (difference !== null) differences.push(difference)
+  }
+  expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+}, 1_800_000)
 
 test('a walk of any ask gives each matching row once, also across a refresh', async () => {
   const catalog = await loadCatalog('catalog.yaml')

@@ -254,6 +254,8 @@ function randomCondition(
     return { name, text, asked: { field, operator, values: [isNull] } }
   }
   const first = value()
+  // The service takes no longer ones.
+  if (typeof first === 'string' && first.length > 200) return null
   if (first === null) {
     if (operator !== 'eq' || name !== field.name) return null
     return { name, text: 'None', asked: { field, operator: 'isnull', values: [true] } }
@@ -268,7 +270,9 @@ function randomCondition(
   }
   if (operator === 'in' || operator === 'range') {
     const count = operator === 'range' ? 2 : pick(random, [1, 2, 5])
-    const values = [first, ...Array.from({ length: count - 1 }, value)].filter((other) => other !== null)
+    const values = [first, ...Array.from({ length: count - 1 }, value)].filter(
+      (other) => other !== null && String(other).length <= 200,
+    )
     if (operator === 'range') {
       if (values.length !== 2) return null
       values.sort(order)

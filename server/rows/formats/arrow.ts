@@ -52,7 +52,9 @@ const forms: Readonly<Record<Field['type'] | 'choice', ColumnForm>> = {
   string: { values: (column) => column, isText: true, type: () => new Utf8() },
   text: { values: (column) => column, isText: true, type: () => new Utf8() },
   choice: {
-    values: (column, choices) => `(list_position(${choices}, ${column}) - 1)::integer`,
+    // A value that is none of them must not pass for a null.
+    values: (column, choices) =>
+      `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`,
     type: (_column, id) => new Dictionary(new Utf8(), new Int32(), id),
   },
   integer: { values: (column) => column, type: () => new Int64() },
@@ -161,8 +163,8 @@ function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { c
     return makeData({ ...common, length: words.length / 4, type, data: words })
   }
   if (DataType.isDictionary(type) && values instanceof Int32Array) {
-    const keys = values.map((key, index) => (isThere(valid, index) ? key : 0))
-    return makeData({ ...common, type, data: keys, dictionary: choiceVector(choices ?? []) })
+    if (values.some((key) => key < 0)) throw new Error('a value is none of those that the report knows')
+    return makeData({ ...common, type, data: values, dictionary: choiceVector(choices ?? []) })
   }
   throw new TypeError('expected a type of Arrow')
 }
@@ -185,21 +187,16 @@ function choiceVector(choices: readonly string[]): Vector<Utf8> {
   return made
 }
 
-/** @param lengths of each text; null where the text is */
+/** @param items lengths of each text, zero where it is null */
 function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
   const valueOffsets = new Int32Array(values.length + 1)
   let end = 0
   for (let index = 0; index < values.length; index += 1) {
-    if (isThere(valid, index)) end += Number(values[index])
+    end += Number(values[index])
     valueOffsets[index + 1] = end
   }
   const type = new Utf8()
   return makeData({ type, length: values.length, nullCount: nulls, nullBitmap: valid, valueOffsets, data })
-}
-
-/** What stands for a null is anything; some readers look at it all the same. */
-function isThere(valid: Items['valid'], index: number): boolean {
-  return valid === null || ((valid[index >> 3] ?? 0) & (1 << (index & 7))) !== 0
 }
 
 function bitsOf(values: NodeJS.TypedArray): Uint8Array {
