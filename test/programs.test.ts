@@ -1,35 +1,11 @@
-import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort, heldPort } from './support/ports.ts'
+import { run, start } from './support/programs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
-
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-function start(program: string, args: readonly string[], settings: Record<string, string>) {
-  const environment = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '8', ...settings }
-  const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [out, err] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
-  const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code) => resolve({ code, out, err }))
-  })
-  return { child, ended, out: () => out }
-}
-
-const run = (program: string, args: readonly string[], settings: Record<string, string>): Promise<Ended> =>
-  start(program, args, settings).ended
 
 let folder: string
 let settings: Record<string, string>

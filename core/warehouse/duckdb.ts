@@ -398,26 +398,30 @@ function listOf(vector: DuckDBVector | null): Items {
     if (validity.itemValid(index)) valid[index >> 3] = (valid[index >> 3] ?? 0) | (1 << (index & 7))
     else nulls += 1
   }
-  const bits = nulls === 0 ? null : valid
-  if (ArrayBuffer.isView(items) && !(items instanceof DataView)) {
-    const values = items as NodeJS.TypedArray
-    return { values: bits === null ? values : withoutNulls(values, bits, 1), valid: bits, nulls }
-  }
-  if (!(view instanceof DataView)) throw new TypeError('expected a vector of numbers')
-  const values = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
-  return { values: bits === null ? values : withoutNulls(values, bits, hugeintBytes), valid: bits, nulls }
+  const held = isTyped(items) ? items : view instanceof DataView ? bytesIn(view) : null
+  if (held === null) throw new TypeError('expected a vector of numbers')
+  return nulls === 0
+    ? { values: held, valid: null, nulls }
+    : { values: withoutNulls(held, valid, count), valid, nulls }
 }
 
-const hugeintBytes = 16
-
 /** A copy with zeros under every null: DuckDB leaves there what its memory held before, such as other readers' values. */
-function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, width: number): NodeJS.TypedArray {
+function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
   const copy = values.slice()
-  const count = copy.length / width
+  const bytes = bytesIn(copy)
+  const width = bytes.length / count
   for (let index = 0; index < count; index += 1) {
-    if (((valid[index >> 3] ?? 0) & (1 << (index & 7))) === 0) copy.fill(0 as never, index * width, (index + 1) * width)
+    if (((valid[index >> 3] ?? 0) & (1 << (index & 7))) === 0) bytes.fill(0, index * width, (index + 1) * width)
   }
   return copy
+}
+
+function bytesIn(view: NodeJS.ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+}
+
+function isTyped(value: unknown): value is NodeJS.TypedArray {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }
 
 function isValidity(value: unknown): value is { itemValid: (index: number) => boolean } {

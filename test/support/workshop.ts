@@ -93,6 +93,12 @@ export function fieldOf(field: string | object): object {
 
 /** The rest of a catalog around tables as the catalog has them. */
 export function catalogAround(tables: readonly object[]): Catalog {
+  // JSON is YAML, so the real loader checks what the tests work with.
+  return parseCatalog(catalogText(tables), 'tiny.yaml')
+}
+
+/** The same, as its file holds it. */
+export function catalogText(tables: readonly object[]): string {
   const party = { name: 'N', url: 'https://example.org/' }
   const definition = {
     title: 'T',
@@ -125,6 +131,5 @@ export function catalogAround(tables: readonly object[]): Catalog {
       },
     ],
   }
-  // JSON is YAML, so the real loader checks what the tests work with.
-  return parseCatalog(JSON.stringify(definition), 'tiny.yaml')
+  return JSON.stringify(definition)
 }

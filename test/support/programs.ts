@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { afterAll } from '@jest/globals'
+import { setTimeout } from 'node:timers/promises'
+import { freePort } from './ports.ts'
+
+/** The built programs as an operator runs them; `npm test` has built them. */
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export function start(program: string, args: readonly string[], settings: Record<string, string>) {
+  const environment = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '8', ...settings }
+  const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+  return { child, ended, out: () => out }
+}
+
+export const run = (
+  program: string,
+  args: readonly string[],
+  settings: Record<string, string>,
+): Promise<Ended> => start(program, args, settings).ended
+
+const running: { kill: () => void; ended: Promise<Ended> }[] = []
+
+afterAll(async () => {
+  for (const { kill, ended } of running) {
+    kill()
+    await ended
+  }
+})
+
+export interface ServerProgram {
+  readonly port: number
+  readonly pid: number
+  readonly log: () => string
+}
+
+/** The server in a process of its own, ended with the test file. */
+export async function startServer(settings: Record<string, string>): Promise<ServerProgram> {
+  const port = await freePort()
+  const { child, ended, out } = start('server/main', [], {
+    RATE_LIMITS: 'off',
+    ...settings,
+    PORT: String(port),
+  })
+  running.push({ kill: () => child.kill('SIGKILL'), ended })
+  for (let wait = 0; wait < 600; wait += 1) {
+    if (child.exitCode !== null) throw new Error((await ended).err)
+    const isThere = await fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isThere) return { port, pid: child.pid ?? 0, log: out }
+    await setTimeout(50)
+  }
+  throw new Error(`the server did not begin to answer: ${out()}`)
+}
