@@ -204,6 +204,14 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 1, 1000),
     expects: 'a whole number from 1 to 1000',
   }),
+  filesMax: row({
+    name: 'FILES',
+    default: '100',
+    meaning:
+      'Files that are sent at the same time, half of them to one client at most; more are answered 503.',
+    parse: (text) => wholeNumber(text, 1, 10_000),
+    expects: 'a whole number from 1 to 10000',
+  }),
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',

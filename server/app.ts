@@ -10,9 +10,10 @@ import { sparingUse, type Limiter } from './http/limits.ts'
 import { logRequests, type Log } from './http/logging.ts'
 import { answerProblem, Problem } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
-import { Places } from './http/places.ts'
+import type { Places } from './http/places.ts'
 import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
+import type { Unsent } from './http/unsent.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
@@ -34,8 +35,10 @@ export interface AppOptions {
   readonly trustProxy: number
   readonly maxAgeSeconds: number
   readonly pageBytesMax: number
-  readonly exportsMax: number
-  readonly sendTimeoutMs: number
+  /** Of exports, and of files that are sent. */
+  readonly exports: Places
+  readonly transfers: Places
+  readonly unsent: Unsent
   readonly snapshots: Snapshots
   readonly engine: RowEngine
   readonly answers: Answers
@@ -74,7 +77,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
 
   const client = clientOf(options.trustProxy)
   const advice = 'For a complete dataset, download its files through the links of its dataset page.'
-  const limiter = (kind: 'rows' | 'catalog'): Limiter | null => {
+  const limiter = (kind: keyof Catalog['limits']): Limiter | null => {
     const { rateLimits, clientsMax } = options
     const limits = catalog.limits[kind]
     return rateLimits ? sparingUse({ kind, limits, advice, client, clientsMax }) : null
@@ -92,8 +95,8 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     limiter: limiter('rows'),
     engine,
     pageBytesMax: options.pageBytesMax,
-    exports: new Places(options.exportsMax, 'exports'),
-    sendTimeoutMs: options.sendTimeoutMs,
+    exports: options.exports,
+    unsent: options.unsent,
   }
 
   for (const family of catalog.families) {
@@ -111,7 +114,15 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   }
 
   const files = express.Router({ caseSensitive: true, strict: true })
-  mountFiles(files, { ...catalogService, views: options.views }, { answers, shortcuts, client })
+  const fileService = {
+    ...catalogService,
+    limiter: limiter('files'),
+    views: options.views,
+    places: options.transfers,
+    unsent: options.unsent,
+    client,
+  }
+  mountFiles(files, fileService, { answers, shortcuts, client })
   app.use('/files', files)
   mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 

@@ -7,10 +7,13 @@ import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { createApp } from './app.ts'
+import { connectionsWithin, descriptorsMax } from './descriptors.ts'
 import { addressesOf, fileAddresses } from './http/addresses.ts'
 import { Answers } from './http/answers.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './http/logging.ts'
+import { Places } from './http/places.ts'
+import { Unsent } from './http/unsent.ts'
 import { Blocks } from './rows/blocks.ts'
 import { Connections } from './rows/connections.ts'
 import { PublicViews } from './rows/public-views.ts'
@@ -67,16 +70,33 @@ async function main(): Promise<void> {
     blocks: new Blocks(connections, settings.blockCacheBytes),
     selections: new Selections(scanConnections, settings),
   }
-  const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes })
+  const unsent = new Unsent(settings)
+  const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes }, unsent)
 
   const filesAddress = fileAddresses(settings.publicUrl).base
   const views = new PublicViews({ catalog, snapshots, warehouse, filesAddress, scratch: spill })
   const scrub = new Scrub(snapshots, log)
   scrub.begin(settings.scrubMs)
 
-  const app = createApp({ ...settings, catalog, snapshots, engine, answers, views, log })
+  const [exports, transfers] = [
+    new Places(settings.exportsMax, 'exports'),
+    new Places(settings.filesMax, 'transfers'),
+  ]
+  const app = createApp({
+    ...settings,
+    exports,
+    transfers,
+    catalog,
+    snapshots,
+    engine,
+    answers,
+    unsent,
+    views,
+    log,
+  })
   const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
-  const listening = await listen(app, { ...settings, log, longestAnswerMs })
+  const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
+  const listening = await listen(app, { ...settings, connectionsMax, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
 

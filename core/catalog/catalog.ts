@@ -6,7 +6,12 @@ export interface Catalog {
   readonly description: string
   /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
   readonly notice: string
-  readonly limits: { readonly rows: readonly Limit[]; readonly catalog: readonly Limit[] }
+  readonly limits: {
+    readonly rows: readonly Limit[]
+    readonly catalog: readonly Limit[]
+    /** Of published files, which DuckDB asks for range by range. */
+    readonly files: readonly Limit[]
+  }
   readonly families: readonly Family[]
   /** By slug, in the order of declaration. */
   readonly datasets: ReadonlyMap<string, Dataset>

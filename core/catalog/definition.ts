@@ -194,7 +194,16 @@ export const catalogDefinition = z
       .regex(/^[ -~]+$/, 'must be one line of plain ASCII, since it travels in a header')
       .optional()
       .describe('Asks readers to use the API sparingly; sent with every page.'),
-    limits: z.strictObject({ rows: z.array(limit), catalog: z.array(limit) }),
+    limits: z.strictObject({
+      rows: z.array(limit),
+      catalog: z.array(limit),
+      files: z
+        .array(limit)
+        .optional()
+        .describe(
+          'Of published files, which DuckDB asks for range by range. Default is 3000 requests in 1m.',
+        ),
+    }),
     families: z.record(z.string(), family),
     datasets: z.array(dataset),
   })

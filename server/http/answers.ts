@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
 import { Flights } from './flights.ts'
-import { busy } from './problems.ts'
+import { untilGone } from './over.ts'
 import { sendBytes } from './send.ts'
+import type { Unsent } from './unsent.ts'
 
 /** The bytes of an answer in pieces that follow each other. */
 export interface Body {
@@ -38,10 +39,6 @@ export function nameOf(content: string): string {
 export interface AnswerLimits {
   /** Of all kept bodies together, in bytes. */
   readonly keptBytesMax: number
-  /** Of bodies that were made and not yet taken by their readers, in bytes; past it nothing new is made. */
-  readonly unsentBytesMax: number
-  /** A reader who has not taken an answer after this long is cut off. */
-  readonly sendTimeoutMs: number
   /** At the same time; past it readers get the bytes as they are. */
   readonly compressionsMax: number
 }
@@ -61,8 +58,6 @@ interface Form extends Body {
 const entryBytes = 300
 /** In bytes; less fits into one packet anyway. */
 const compressedLeast = 1000
-/** How long an answer may lie while others need the room. */
-const patienceMs = 2000
 /** Names of answers asked for once, to know those that are asked for again. */
 const askedOnceMax = 10_000
 
@@ -74,14 +69,15 @@ export class Answers {
   readonly #limits: AnswerLimits
   readonly #kept: LRUCache<string, Kept> | null
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
+  /** Bodies, and compressed ones. */
+  readonly #making = new Flights<Body>()
   readonly #compressions = new Flights<Form>()
   #compressing = 0
-  /** Those that readers have not taken, the longest waiting first. */
-  readonly #unsent = new Map<ServerResponse, { readonly bytes: number; readonly since: number }>()
-  #unsentBytes = 0
+  readonly #unsent: Unsent
 
-  constructor(limits: AnswerLimits) {
+  constructor(limits: AnswerLimits, unsent: Unsent) {
     this.#limits = limits
+    this.#unsent = unsent
     this.#kept =
       limits.keptBytesMax === 0
         ? null
@@ -111,13 +107,13 @@ export class Answers {
       ? { encoding, pieces: [kept.bytes], headers: kept.headers }
       : await this.#make(answer, encoding, res, accepted)
     // Others may have left theirs lying while this one was made.
-    if (kept === undefined && !answer.isAtHand) this.#requireRoom()
+    if (kept === undefined && !answer.isAtHand) this.#unsent.requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
     for (const [name, value] of Object.entries(form.headers ?? {})) res.setHeader(name, value)
     const bytes = sendBytes(res, answer.mediaType, form.pieces)
-    this.#watch(res, bytes)
+    if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#unsent.hold(res, bytes)
   }
 
   /** The best coding, or the next that costs nothing while too much is being compressed. */
@@ -136,19 +132,20 @@ export class Answers {
     accepted: readonly Encoding[],
   ): Promise<Form> {
     const whole = this.#kept?.get(answer.name)
-    if (whole === undefined && !answer.isAtHand) this.#requireRoom()
+    if (whole === undefined && !answer.isAtHand) this.#unsent.requireRoom()
+    const gone = untilGone(res)
     if (encoding.compress === null) {
-      const body = await answer.body(untilGone(res))
+      const body = await this.#body(answer, gone)
       this.#keepSecond(answer, body)
       return { ...body, encoding }
     }
     // A reader who takes nothing but this form shares no work with those who can do with another.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(answer, encoding)
-    return this.#compressions.join(isStrict ? `${key} only` : key, untilGone(res)(), async (stop) => {
+    return this.#compressions.join(isStrict ? `${key} only` : key, gone(), async (stop) => {
       const made: Body =
         whole === undefined
-          ? await answer.body(() => stop)
+          ? await this.#body(answer, () => stop)
           : { pieces: [whole.bytes], headers: whole.headers }
       const bytes = joined(made.pieces)
       // Others may have come to it first while this one waited for its rows.
@@ -160,25 +157,10 @@ export class Answers {
     })
   }
 
-  /**
-   * Makes room for a new answer: readers who have taken nothing for long are cut off, so that they stand in
-   * nobody's way but their own.
-   *
-   * @throws Problem overloaded where that is not enough
-   */
-  #requireRoom(): void {
-    const { unsentBytesMax } = this.#limits
-    for (const [res, { bytes, since }] of this.#unsent) {
-      if (this.#unsentBytes <= unsentBytesMax || performance.now() - since < patienceMs) break
-      this.#forget(res, bytes)
-      res.destroy()
-    }
-    if (this.#unsentBytes > unsentBytesMax)
-      throw busy('overloaded', 'Too many readers do not take their answers.')
-  }
-
-  #forget(res: ServerResponse, bytes: number): void {
-    if (this.#unsent.delete(res)) this.#unsentBytes -= bytes
+  /** Made once for all who want it at the same time, in whichever coding. */
+  async #body(answer: NamedAnswer, signal: () => AbortSignal): Promise<Body> {
+    if (answer.isAtHand) return answer.body(signal)
+    return this.#making.join(answer.name, signal(), async (stop) => answer.body(() => stop))
   }
 
   async #compress(whole: Uint8Array, { compress }: Encoding): Promise<Uint8Array> {
@@ -193,20 +175,9 @@ export class Answers {
 
   /** A walk asks for each page once, and must not push out what others ask for again and again by its bulk. */
   #keepSecond(answer: NamedAnswer, { pieces, headers = {} }: Body): void {
-    if (this.#askedOnce.has(answer.name)) this.#kept?.set(answer.name, { bytes: joined(pieces), headers })
-    else this.#askedOnce.set(answer.name, true)
-  }
-
-  /** Bounds what readers leave lying, and for how long. */
-  #watch(res: ServerResponse, bytes: number): void {
-    if (res.writableFinished || (res.socket?.writableLength ?? 0) === 0) return
-    this.#unsentBytes += bytes
-    this.#unsent.set(res, { bytes, since: performance.now() })
-    const timer = setTimeout(() => res.destroy(), this.#limits.sendTimeoutMs)
-    res.once('close', () => {
-      clearTimeout(timer)
-      this.#forget(res, bytes)
-    })
+    if (!this.#askedOnce.has(answer.name)) this.#askedOnce.set(answer.name, true)
+    else if (this.#kept?.has(answer.name) === false)
+      this.#kept.set(answer.name, { bytes: joined(pieces), headers })
   }
 }
 
@@ -229,19 +200,6 @@ function describe(
   res.setHeader('Last-Modified', lastModified)
   res.setHeader('Cache-Control', cacheControl)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-}
-
-/** One signal, made when it is first needed, that fires when the reader goes away before the answer is sent. */
-export function untilGone(res: ServerResponse): () => AbortSignal {
-  let gone: AbortController | null = null
-  return () => {
-    if (gone !== null) return gone.signal
-    const made = new AbortController()
-    gone = made
-    if (res.closed) made.abort()
-    else res.once('close', () => made.abort())
-    return made.signal
-  }
 }
 
 /** In memory of its own, so that what is kept holds nothing else. */

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import send from 'send'
+import { whenOver } from './over.ts'
 import { Problem } from './problems.ts'
+import type { Unsent } from './unsent.ts'
 
 /** A file that never changes under its name. */
 export interface ServedFile {
@@ -17,19 +19,30 @@ export interface ServedFile {
   readonly saveAs: string
 }
 
+/** What one transfer holds in memory, about: what was read ahead, and what the connection has not taken. */
+const bufferBytes = 200_000
+
 /**
  * Sends a file as it lies on disk: whole, a range of it, or 304. Resolves when the reader has it or has gone.
  *
- * @throws Problem unsatisfiable-range
+ * @param unsent counts what the reader has not taken, and cuts off one who takes too little
+ * @throws Problem unsatisfiable-range or overloaded
  */
-export async function sendFile(req: IncomingMessage, res: ServerResponse, served: ServedFile): Promise<void> {
+export async function sendFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  served: ServedFile,
+  unsent: Unsent,
+): Promise<void> {
+  unsent.requireRoom()
   res.setHeader('ETag', `"${served.sha256.slice(0, 32)}"`)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Cache-Control', served.cacheControl)
   res.setHeader('Last-Modified', served.lastModified)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
   await new Promise<void>((resolve, reject) => {
-    res.once('close', resolve)
+    whenOver(res, resolve)
+    if (req.method === 'GET') unsent.follow(res, bufferBytes)
     send(req, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
       cacheControl: false,

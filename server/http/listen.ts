@@ -64,6 +64,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('clientError', (error, socket) => {
     // Behind requests that are still answered, junk only ends the connection after them.
     if (connections.isAnswering(socket)) connections.endAfterAnswers(socket)
+    // A body that breaks off belongs to a request that has its answer.
+    else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
   await new Promise<void>((resolve, reject) => {

@@ -1,13 +1,16 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { whenOver } from './over.ts'
 
 interface State {
   isAnswering: boolean
+  /** The last that came, answered or not. */
+  latest: IncomingMessage | null
   /** Requests that came before the one ahead of them was answered, to be begun in turn. */
   readonly pipelined: (() => void)[]
 }
 
-/** More at once is no use to anyone; the connection ends after them. */
+/** More at once is no use to anyone: the connection takes no more, and ends after them. */
 const pipelinedMax = 100
 
 /**
@@ -21,23 +24,33 @@ export class OpenConnections {
   #stopping = false
 
   opened(connection: Duplex): void {
-    this.#states.set(connection, { isAnswering: false, pipelined: [] })
+    this.#states.set(connection, { isAnswering: false, latest: null, pipelined: [] })
     connection.once('close', () => this.#states.delete(connection))
   }
 
   /** Begins to answer when it is the turn of this response on its connection, and not at all when that is closed. */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    if (state === undefined) return
+    // Behind one that was left out, none would ever get the connection.
+    if (state === undefined || this.#ending.has(connection)) return
+    state.latest = response.req
     const begin = (): void => {
       state.isAnswering = true
       if (this.#stopping) response.setHeader('Connection', 'close')
-      response.once('close', () => this.#answered(connection, state))
+      whenOver(response, () => this.#answered(connection, state))
       answer()
     }
     if (!state.isAnswering) begin()
     else if (state.pipelined.length < pipelinedMax) state.pipelined.push(begin)
-    else this.#ending.add(connection)
+    else {
+      this.#ending.add(connection)
+      connection.pause()
+    }
+  }
+
+  /** Whether what is read now belongs to a request that was begun to be answered already. */
+  isInBody(connection: Duplex): boolean {
+    return this.#states.get(connection)?.latest?.complete === false
   }
 
   isAnswering(connection: Duplex): boolean {

@@ -13,6 +13,11 @@ export class Places {
     this.#what = what
   }
 
+  /** How many are taken now. */
+  get taken(): number {
+    return this.#all
+  }
+
   /** @throws Problem overloaded where no place is free */
   async during<T>(client: string, work: () => Promise<T>): Promise<T> {
     const own = this.#taken.get(client) ?? 0

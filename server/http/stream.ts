@@ -1,5 +1,6 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { whenOver } from './over.ts'
+import type { Unsent } from './unsent.ts'
 
 /** What comes bit by bit, once its first bit is there: until then it may still fail as a whole. */
 export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
@@ -19,30 +20,37 @@ export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<
  * Sends what comes bit by bit, no faster than the reader takes it. The last word is that of HTTP: whoever gets less sees
  * the transfer break off before its end, whatever the reason.
  *
- * @param stallMs a reader who takes nothing for longer is cut off
+ * @param unsent counts what the reader has not taken, and cuts off one who takes too long
  * @param trailers told after the last byte, such as a count
  * @throws what the chunks throw, with the connection cut
  */
 export async function sendStream(
   res: ServerResponse,
   chunks: AsyncIterable<Uint8Array>,
-  stallMs: number,
+  unsent: Unsent,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
   for await (const chunk of chunks) {
     if (res.destroyed) return
-    if (!res.write(chunk)) await taken(res, stallMs)
+    if (!res.write(chunk)) await taken(res, unsent)
   }
   res.addTrailers(trailers())
   res.end()
 }
 
 /** Until the reader has taken what was sent, or is gone. */
-async function taken(res: ServerResponse, stallMs: number): Promise<void> {
-  const settled = new AbortController()
-  const timer = setTimeout(() => res.destroy(), stallMs)
-  const { signal } = settled
-  await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]).catch(() => undefined)
-  clearTimeout(timer)
-  settled.abort()
+async function taken(res: ServerResponse, unsent: Unsent): Promise<void> {
+  const release = unsent.hold(res, res.writableLength)
+  await new Promise<void>((resolve) => {
+    const off = whenOver(res, () => {
+      res.off('drain', drained)
+      resolve()
+    })
+    const drained = (): void => {
+      off()
+      resolve()
+    }
+    res.once('drain', drained)
+  })
+  release()
 }

@@ -1,13 +1,16 @@
-import type { RequestHandler, Router } from 'express'
+import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { isSnapshotId, layout } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { nameOf, type NamedAnswer } from '../http/answers.ts'
 import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
-import { sendFile } from '../http/files.ts'
+import type { ClientOf } from '../http/client.ts'
+import { sendFile, type ServedFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
+import type { Places } from '../http/places.ts'
 import { Problem } from '../http/problems.ts'
+import type { Unsent } from '../http/unsent.ts'
 import { parseQuery } from '../http/query.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import { jsonType, sendText } from '../http/send.ts'
@@ -24,6 +27,10 @@ export interface FileService {
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly views: PublicViews
+  /** Of transfers. */
+  readonly places: Places
+  readonly unsent: Unsent
+  readonly client: ClientOf
 }
 
 /**
@@ -31,39 +38,32 @@ export interface FileService {
  * DuckDB for rows.
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
-  const { catalog, freshness, views } = service
-  mountHandler(
-    router,
-    '/warehouse.duckdb',
-    about('Warehouse', 'A DuckDB file with a view per table.'),
-    async (req, res) => {
-      const built = await views.current()
-      await sendFile(req, res, {
-        ...built,
-        saveAs: 'warehouse.duckdb',
-        mediaType: 'application/vnd.duckdb',
-        cacheControl: freshness.changing,
-      })
-    },
-  )
-  mountHandler(
-    router,
+  const { catalog, freshness, views, limiter } = service
+  const serve = (path: string, what: ReturnType<typeof about>, handler: RequestHandler): void =>
+    mountHandler(router, path, what, async (req, res, next) => {
+      await limiter?.(req, res)
+      await handler(req, res, next)
+    })
+  serve('/warehouse.duckdb', about('Warehouse', 'A DuckDB file with a view per table.'), async (req, res) => {
+    const built = await views.current()
+    await transfer(service, req, res, {
+      ...built,
+      saveAs: 'warehouse.duckdb',
+      mediaType: 'application/vnd.duckdb',
+      cacheControl: freshness.changing,
+    })
+  })
+  serve(
     '/:dataset/SHA512SUMS',
     about('Check Sums', 'SHA-512 sums of the files of a dataset.'),
     checkSums(service),
   )
-  mountHandler(
-    router,
+  serve(
     '/:dataset/:table.csv.gz',
     about('Full Download', 'All rows of a table as gzipped CSV.'),
     leadToDownload(service),
   )
-  mountHandler(
-    router,
-    '/:dataset/:table/:snapshot/:file',
-    about('File', 'A file of a snapshot.'),
-    fileOf(service),
-  )
+  serve('/:dataset/:table/:snapshot/:file', about('File', 'A file of a snapshot.'), fileOf(service))
   mount(router, datasetListing(service, catalog), true, serving)
   mount(router, tableListing(service, catalog), true, serving)
 }
@@ -209,7 +209,7 @@ function fileOf(service: FileService): RequestHandler {
       }
       const found = publicFiles(snapshot).find(({ file }) => file === params['file'])
       if (found === undefined) throw unknownFile(table, addresses)
-      await sendFile(req, res, {
+      await transfer(service, req, res, {
         folder: snapshot.folder,
         file: found.file,
         sha256: found.sha256,
@@ -220,6 +220,16 @@ function fileOf(service: FileService): RequestHandler {
       })
     })
   }
+}
+
+/** In a place of its client, since each transfer holds a file and memory for as long as its reader takes. */
+async function transfer(
+  { places, unsent, client }: FileService,
+  req: Request,
+  res: Response,
+  served: ServedFile,
+): Promise<void> {
+  await places.during(client(req), () => sendFile(req, res, served, unsent))
 }
 
 function unknownFile(table: Table, addresses: FileAddresses): Problem {

@@ -1,7 +1,8 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
-import type { Places } from '../http/places.ts'
 import type { Limiter } from '../http/limits.ts'
+import type { Places } from '../http/places.ts'
+import type { Unsent } from '../http/unsent.ts'
 import type { RowEngine } from '../rows/page.ts'
 import type { Snapshots } from '../rows/snapshots.ts'
 
@@ -22,6 +23,5 @@ export interface RowService extends DetailService {
   readonly engine: RowEngine
   readonly pageBytesMax: number
   readonly exports: Places
-  /** A reader who takes nothing for longer is cut off. */
-  readonly sendTimeoutMs: number
+  readonly unsent: Unsent
 }

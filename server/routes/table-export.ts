@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
-import { nameOf, untilGone } from '../http/answers.ts'
+import { nameOf } from '../http/answers.ts'
 import { matchingTag } from '../http/conditional.ts'
 import { negotiate, type Offer } from '../http/negotiation.ts'
+import { untilGone } from '../http/over.ts'
 import { askTooCostly, Problem, unacceptableParameters, withWholeFile } from '../http/problems.ts'
 import type { Ask, Resource } from '../http/resource.ts'
 import { begun, sendStream } from '../http/stream.ts'
@@ -75,7 +76,7 @@ async function streamRows(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const { engine, publicUrl, pageBytesMax, freshness, sendTimeoutMs } = service
+  const { engine, publicUrl, pageBytesMax, freshness } = service
   const { table, manifest } = snapshot
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
@@ -115,7 +116,7 @@ async function streamRows(
     const chunks = await begun(exportChunks({ snapshot, ask, form, selection }, engine, reader))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
-    await sendStream(res, chunks, sendTimeoutMs, () => ({ 'Acervo-Rows': String(selection.count) }))
+    await sendStream(res, chunks, service.unsent, () => ({ 'Acervo-Rows': String(selection.count) }))
   })
 }
 

@@ -276,6 +276,7 @@ describe('sparing use', () => {
               { requests: 2, per: '1h', windowMs: 3_600_000 },
             ],
             catalog: [],
+            files: [],
           },
         },
       },

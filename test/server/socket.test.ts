@@ -140,7 +140,9 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   const other = await freePort()
   const impatient = await listen(app, at(other))
   const sockets = Array.from({ length: 30 }, () => net.connect(other, '127.0.0.1'))
-  for (const socket of sockets) socket.write(`GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  // Different pages, since one is made once for all.
+  for (const [index, socket] of sockets.entries())
+    socket.write(`GET ${rows}?page_size=${index + 1} HTTP/1.1\r\nHost: x\r\n\r\n`)
   for (let wait = 0; wait < 500 && asked.mock.calls.length < 30; wait += 1) await setTimeout(10)
   for (const socket of sockets) socket.destroy()
   const waited = await Promise.allSettled(

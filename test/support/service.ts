@@ -7,6 +7,8 @@ import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
 import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
 import { openLog, type Log } from '../../server/http/logging.ts'
+import { Places } from '../../server/http/places.ts'
+import { Unsent, type UnsentLimits } from '../../server/http/unsent.ts'
 import { Blocks } from '../../server/rows/blocks.ts'
 import { Connections, type ConnectionLimits } from '../../server/rows/connections.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
@@ -30,6 +32,9 @@ export interface Service {
   readonly blocks: Blocks
   readonly selections: Selections
   readonly engine: RowEngine
+  readonly unsent: Unsent
+  readonly exports: Places
+  readonly transfers: Places
   readonly log: Log
   /** Reads all files again, once. */
   readonly scrub: () => Promise<void>
@@ -40,8 +45,12 @@ export interface Service {
 }
 
 /** What differs from a service of usual limits. */
-export type ServiceOptions = Partial<AppOptions & ConnectionLimits & AnswerLimits & SelectionLimits> & {
+export type ServiceOptions = Partial<
+  AppOptions & ConnectionLimits & AnswerLimits & UnsentLimits & SelectionLimits
+> & {
   readonly retention?: Retention
+  readonly exportsMax?: number
+  readonly filesMax?: number
   readonly blockBytes?: number
   readonly memory?: string
   readonly filesAddress?: string
@@ -100,6 +109,9 @@ export async function serve(
     scratch: await temporaryFolder(),
     ...options,
   })
+  const unsent = new Unsent({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
+  const exports = new Places(options.exportsMax ?? 4, 'exports')
+  const transfers = new Places(options.filesMax ?? 20, 'transfers')
   const app = createApp({
     catalog,
     publicUrl: new URL('http://localhost:8000'),
@@ -108,18 +120,13 @@ export async function serve(
     clientsMax: 1000,
     maxAgeSeconds: 60,
     pageBytesMax: 64_000_000,
-    exportsMax: 4,
-    sendTimeoutMs: 60_000,
+    exports,
+    transfers,
     snapshots,
     engine,
     views,
-    answers: new Answers({
-      keptBytesMax: 10_000_000,
-      unsentBytesMax: 100_000_000,
-      sendTimeoutMs: 60_000,
-      compressionsMax: 4,
-      ...options,
-    }),
+    unsent,
+    answers: new Answers({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, unsent),
     log,
     ...options,
   })
@@ -142,6 +149,9 @@ export async function serve(
     blocks,
     selections,
     engine,
+    unsent,
+    exports,
+    transfers,
     log,
     scrub: () => scrub.once(),
     close,
