@@ -116,11 +116,15 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
 /** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
 export function answerProblem(error: unknown, res: ServerResponse, log: Log): void {
   // What was stopped because its reader has gone is no bug, and nobody is there to be told.
-  if (res.destroyed && error instanceof Error && error.name === 'AbortError') return
+  if ((res.destroyed || res.req.socket.destroyed) && isAbort(error)) return
   const problem = error instanceof Problem ? error : asProblem(error)
   if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
   if (res.headersSent) res.destroy()
   else sendProblem(res, problem)
+}
+
+function isAbort(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
 }
 
 const ofAnswers = [

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import request from 'supertest'
+import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
 import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
@@ -27,6 +28,7 @@ afterAll(async () => {
 
 export interface Service {
   readonly app: RequestListener
+  readonly catalog: Catalog
   readonly snapshots: Snapshots
   readonly connections: Connections
   readonly blocks: Blocks
@@ -144,6 +146,7 @@ export async function serve(
   const scrub = new Scrub(snapshots, log)
   return {
     app,
+    catalog,
     snapshots,
     connections,
     blocks,
