@@ -15,7 +15,7 @@ import { openLog } from './http/logging.ts'
 import { Places } from './http/places.ts'
 import { Unsent } from './http/unsent.ts'
 import { Blocks } from './rows/blocks.ts'
-import { Connections } from './rows/connections.ts'
+import { Connections, shareOf } from './rows/connections.ts'
 import { PublicViews } from './rows/public-views.ts'
 import { Selections } from './rows/select/selections.ts'
 import { Scrub } from './rows/scrub.ts'
@@ -55,10 +55,11 @@ async function main(): Promise<void> {
     scratch: path.join(spill, 'scans'),
     folders: [settings.warehouse],
   })
-  const scanConnections = await Connections.open(scanDatabase, {
-    ...settings,
-    connections: settings.scanConnections,
-  })
+  const scanConnections = await Connections.open(
+    scanDatabase,
+    { ...settings, connections: settings.scanConnections },
+    shareOf(settings.scanConnections),
+  )
   await scanDatabase.lock()
   const { warehouse, snapshotsKept, snapshotGraceMs } = settings
   const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }

@@ -22,6 +22,11 @@ export interface ConnectionLimits {
   readonly queryTimeoutMs: number
 }
 
+/** How many connections one client may have of so many: half, so that a few who ask for much leave the rest to others. */
+export function shareOf(connections: number): number {
+  return Math.max(1, Math.floor(connections / 2))
+}
+
 /** What a query took, in ms. */
 export interface Timing {
   readonly queue: number
@@ -43,18 +48,27 @@ export class Connections {
   readonly #line = new Line<Waiter>()
   readonly #size: number
   readonly #limits: ConnectionLimits
+  readonly #clientMax: number
+  /** Client -> how many of its statements run. */
+  readonly #running = new Map<string, number>()
   #queries = 0
 
-  private constructor(idle: Connection[], limits: ConnectionLimits) {
+  private constructor(idle: Connection[], limits: ConnectionLimits, clientMax: number) {
     this.#idle = idle
+    this.#clientMax = clientMax
     this.#size = idle.length
     this.#limits = limits
   }
 
-  static async open(database: Database, limits: ConnectionLimits): Promise<Connections> {
+  /** @param clientMax how many one client may have at the same time */
+  static async open(
+    database: Database,
+    limits: ConnectionLimits,
+    clientMax = limits.connections,
+  ): Promise<Connections> {
     const idle: Connection[] = []
     for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
-    return new Connections(idle, limits)
+    return new Connections(idle, limits, clientMax)
   }
 
   /** Whether a query would begin at once. */
@@ -137,7 +151,7 @@ export class Connections {
       if (error instanceof OutOfMemory) throw pageTooLarge()
       throw error
     } finally {
-      this.#giveBack(connection)
+      this.#giveBack(connection, client)
     }
   }
 
@@ -146,15 +160,19 @@ export class Connections {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
         this.#idle.pop() ??
-        (await new Promise<Connection>((serve, refuse) => this.#line.join('the end', { serve, refuse })))
+        (await new Promise<Connection>((serve, refuse) => this.#line.join(theEnd, { serve, refuse })))
+      this.#running.delete(theEnd)
       idle.close()
     }
   }
 
   async #take(client: string, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
-    const idle = this.#idle.pop()
-    if (idle !== undefined) return idle
+    const idle = this.#mayRun(client) ? this.#idle.pop() : undefined
+    if (idle !== undefined) {
+      this.#begin(client)
+      return idle
+    }
     const { queueTimeoutMs, queueLengthMax } = this.#limits
     if (this.#line.size >= queueLengthMax) {
       const other = this.#line.yieldTo(client)
@@ -184,12 +202,36 @@ export class Connections {
     })
   }
 
-  #giveBack(connection: Connection): void {
-    const next = this.#line.next()
-    if (next === undefined) this.#idle.push(connection)
-    else next.serve(connection)
+  #giveBack(connection: Connection, client: string): void {
+    const left = (this.#running.get(client) ?? 1) - 1
+    if (left === 0) this.#running.delete(client)
+    else this.#running.set(client, left)
+    this.#idle.push(connection)
+    this.#serveNext()
+  }
+
+  /** Those who wait may have had to wait for their own statements alone. */
+  #serveNext(): void {
+    while (this.#idle.length > 0) {
+      const next = this.#line.next((client) => this.#mayRun(client))
+      const idle = next === undefined ? undefined : this.#idle.pop()
+      if (next === undefined || idle === undefined) return
+      this.#begin(next.lane)
+      next.waiter.serve(idle)
+    }
+  }
+
+  #mayRun(client: string): boolean {
+    return (this.#running.get(client) ?? 0) < this.#clientMax
+  }
+
+  #begin(client: string): void {
+    this.#running.set(client, (this.#running.get(client) ?? 0) + 1)
   }
 }
+
+/** The lane of whoever closes; no client is called so. */
+const theEnd = 'the end'
 
 function full(): Problem {
   return busy('overloaded', 'Too many readers ask for rows at this moment.')

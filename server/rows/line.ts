@@ -38,16 +38,20 @@ export class Line<T> {
     return last
   }
 
-  /** Takes whose turn it is out of the line; undefined where nobody waits. */
-  next(): T | undefined {
-    const [first] = this.#lanes
-    if (first === undefined) return undefined
-    const [lane, waiters] = first
-    const [waiter] = waiters
-    if (waiter === undefined) return undefined
-    this.leave(lane, waiter)
-    // Behind all other lanes.
-    if (this.#lanes.delete(lane)) this.#lanes.set(lane, waiters)
-    return waiter
+  /**
+   * Takes whose turn it is out of the line; undefined where nobody waits who may be served.
+   *
+   * @param mayBe whether a lane may be served now
+   */
+  next(mayBe: (lane: string) => boolean): { lane: string; waiter: T } | undefined {
+    for (const [lane, waiters] of this.#lanes) {
+      const [waiter] = waiters
+      if (waiter === undefined || !mayBe(lane)) continue
+      this.leave(lane, waiter)
+      // Behind all other lanes.
+      if (this.#lanes.delete(lane)) this.#lanes.set(lane, waiters)
+      return { lane, waiter }
+    }
+    return undefined
   }
 }

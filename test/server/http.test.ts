@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { parseCatalog } from '../../core/catalog/load.ts'
+import { clientOf } from '../../server/http/client.ts'
 import { timeInZone } from '../../server/routes/import-date.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -247,6 +249,22 @@ describe('sparing use', () => {
     })
     await ask(rows, '192.0.2.2').expect(200)
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
+  })
+
+  test.each([
+    [['4.4.4.4', '4.4.4.4:1000', '4.4.4.4:2000', ' 4.4.4.4 ', '::ffff:4.4.4.4']],
+    [['2001:db8::1', '[2001:db8::1]:80', '[2001:db8:0:ff::2]', '2001:db8:0:12::3%eth0']],
+    [['junk', 'more junk', '4.4.4', '1', '0x7f.1', '999.1.1.1', '[::1', '127.0.0.1:x']],
+  ])('one client is %j, and any other another', async (forms) => {
+    const client = clientOf(1)
+    const keyOf = (forwarded: string): string =>
+      client({
+        headers: { 'x-forwarded-for': forwarded },
+        socket: { remoteAddress: '10.0.0.1' },
+      } as unknown as IncomingMessage)
+    expect(new Set(forms.map(keyOf)).size).toBe(1)
+    const [own] = forms
+    for (const other of ['4.4.4.5:1000', '[2001:db9::1]:80']) expect(keyOf(other)).not.toBe(keyOf(own ?? ''))
   })
 
   test('forgets the client that it has not seen for longest, when there are too many', async () => {

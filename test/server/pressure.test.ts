@@ -75,6 +75,24 @@ describe('under pressure', () => {
     expect(answered).toHaveLength(11)
   })
 
+  test('a client who scans without end leaves half of the scans to others', async () => {
+    const service = await serve(shop, { connections: 4, trustProxy: 1 })
+    const stop = new AbortController()
+    const held = Array.from({ length: 8 }, () =>
+      service.scans.texts(endless, '192.0.2.1', stop.signal).catch((error: unknown) => error),
+    )
+    for (let other = 2; other < 6; other += 1) {
+      const target = `${rows}?n__gte=${other}&ordering=-s&page_size=10`
+      const answer = await rawGet(service.app, target, { 'X-Forwarded-For': `192.0.2.${other}` })
+      expect(answer.status).toBe(200)
+    }
+    // The bounds of row groups once, a filter and an order each; of the first client's two run, and the others wait.
+    expect([service.scans.queries, service.scans.waiting]).toEqual([2 + 1 + 4 * 2, 6])
+    stop.abort()
+    await Promise.all(held)
+    expect(service.scans.waiting).toBe(0)
+  })
+
   test('a client who fills the line does not keep others out of it', async () => {
     const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,

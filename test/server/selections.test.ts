@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { connectionsOf } from '../support/spies.ts'
-import { getPage, serve, walk, type Service } from '../support/service.ts'
+import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
 /** How selections are found and kept: what is read, what is read again, and what is refused. */
@@ -59,6 +59,28 @@ describe('a selection is found once', () => {
     await getPage(app, `${address}?state=RJ&page_size=10`)
     expect(selections.queries).toBe(2)
   })
+
+  test.each(['identity', 'gzip', 'identity;q=0, br'])(
+    'and so is a page, by many who accept %s',
+    async (accepted) => {
+      for (const page of [
+        `${address}?state=SP&page_size=9`,
+        `${address}?state=SP&page_size=8&format=arrow`,
+        `${address}?page_size=7`,
+      ]) {
+        const { app, connections } = await serve(shop, { blockBytes: 0 })
+        const codings = [accepted, 'identity', 'gzip', accepted]
+        const asked = Array.from({ length: 40 }, (_, index) =>
+          rawGet(app, page, { 'Accept-Encoding': codings[index % 4] ?? '' }),
+        )
+        expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
+        // A query for each part that has rows of the page.
+        const { connections: alone, app: other } = await serve(shop, { blockBytes: 0 })
+        await rawGet(other, page)
+        expect(connections.queries).toBe(alone.queries)
+      }
+    },
+  )
 
   test('again and again where nothing is kept, with the same answers', async () => {
     const { app, selections } = await serve(shop, { selectionBytesMax: 0 })

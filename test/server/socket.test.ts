@@ -2,6 +2,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { connectionsWithin } from '../../server/descriptors.ts'
 import { listen, type Listening, type ListenOptions } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
@@ -130,6 +131,40 @@ test('a stop sends to the end what a slow reader has not taken yet, and does not
 test('junk behind a request does not take its answer away', async () => {
   const answer = await exchange(port, `GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\nJUNK\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"n":3\}\]\}$/s)
+})
+
+test.each(['zz\r\n', '5\r\nab\r\nzz', 'x'])(
+  'a body that breaks as %j gets one answer and no second',
+  async (body) => {
+    const head = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(`POST ${rows} ${head}`))
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.write(body)
+    await Promise.race([closed, setTimeout(500)])
+    socket.destroy()
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 405'])
+    expect(await exchange(port, `POST ${rows} ${head}${body}`)).toMatch(/^HTTP\/1.1 405 (?!.*HTTP\/1.1)/s)
+  },
+)
+
+test.each([
+  [10_000, 5000],
+  [5300, 5000],
+  [1024, 724],
+  [320, 20],
+])('of %d descriptors, %d connections are taken', (descriptors, connections) => {
+  expect(connectionsWithin(descriptors, { connectionsMax: 5000, filesMax: 100 }, service.log)).toBe(
+    connections,
+  )
+})
+
+test('a system that lets next to nothing be open is said at the start', () => {
+  expect(() => connectionsWithin(256, { connectionsMax: 5000, filesMax: 100 }, service.log)).toThrow(
+    'lets the service have 256 files and connections open, and it needs 320 at least',
+  )
 })
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {

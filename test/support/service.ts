@@ -11,7 +11,7 @@ import { openLog, type Log } from '../../server/http/logging.ts'
 import { Places } from '../../server/http/places.ts'
 import { Unsent, type UnsentLimits } from '../../server/http/unsent.ts'
 import { Blocks } from '../../server/rows/blocks.ts'
-import { Connections, type ConnectionLimits } from '../../server/rows/connections.ts'
+import { Connections, shareOf, type ConnectionLimits } from '../../server/rows/connections.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { RowEngine } from '../../server/rows/page.ts'
 import { PublicViews } from '../../server/rows/public-views.ts'
@@ -31,6 +31,8 @@ export interface Service {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
   readonly connections: Connections
+  /** Of scans for selections. */
+  readonly scans: Connections
   readonly blocks: Blocks
   readonly selections: Selections
   readonly engine: RowEngine
@@ -89,13 +91,17 @@ export async function serve(
     scratch: await temporaryFolder(),
     folders: [warehouse],
   })
-  const scanConnections = await Connections.open(scanDatabase, {
-    connections: 2,
-    queueTimeoutMs: 20_000,
-    queueLengthMax: 1000,
-    queryTimeoutMs: 20_000,
-    ...options,
-  })
+  const scanConnections = await Connections.open(
+    scanDatabase,
+    {
+      connections: 2,
+      queueTimeoutMs: 20_000,
+      queueLengthMax: 1000,
+      queryTimeoutMs: 20_000,
+      ...options,
+    },
+    shareOf(options.connections ?? 2),
+  )
   await scanDatabase.lock()
   const selections = new Selections(scanConnections, {
     selectionBytesMax: 10_000_000,
@@ -149,6 +155,7 @@ export async function serve(
     catalog,
     snapshots,
     connections,
+    scans: scanConnections,
     blocks,
     selections,
     engine,
