@@ -16,7 +16,8 @@ const floors: readonly (readonly string[])[] = [
 const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
   'iconv-lite': ['ingest/source/decode.ts'],
-  'ipaddr.js': ['ingest/source/public-address.ts'],
+  hyparquet: ['core/warehouse/file-checks.ts'],
+  'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],

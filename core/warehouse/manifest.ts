@@ -81,10 +81,18 @@ export type Lookup = z.infer<typeof lookupShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
 
+/** A manifest that cannot be what was written, or is of another version. */
+export class DamagedManifest extends Error {
+  constructor(file: string, cause: unknown) {
+    super(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
+    this.name = 'DamagedManifest'
+  }
+}
+
 /**
  * The manifest at a path, or null where there is none.
  *
- * @throws Error naming the file where it is damaged or of an unknown format
+ * @throws DamagedManifest naming the file
  */
 export async function readManifest(file: string): Promise<Manifest | null> {
   let text: string
@@ -105,9 +113,7 @@ export async function readManifest(file: string): Promise<Manifest | null> {
     }
     return manifest
   } catch (cause) {
-    throw new Error(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, {
-      cause,
-    })
+    throw new DamagedManifest(file, cause)
   }
 }
 
@@ -169,10 +175,25 @@ export async function requireFiles(
     if (size === null) throw new MissingFile(`${file} is gone`)
     if (size !== bytes) throw new MissingFile(`${file} has ${size} bytes, and ${bytes} in its manifest`)
   }
-  for (const { file, sha256: written } of files) {
-    if ((await hash(path.join(folder, file))) !== written) {
-      throw new DamagedFile(`${file} is not as it was written: its bytes have another hash than in the manifest`)
-    }
+  for (const file of files) await requireFile(folder, file, hash)
+}
+
+/**
+ * Reads one file of a snapshot.
+ *
+ * @throws MissingFile or DamagedFile
+ */
+export async function requireFile(
+  folder: string,
+  { file, bytes, sha256: written }: StoredFile,
+  hash: (file: string) => Promise<string> = hashOf,
+): Promise<void> {
+  const place = path.join(folder, file)
+  const size = await sizeOf(place)
+  if (size === null) throw new MissingFile(`${file} is gone`)
+  if (size !== bytes) throw new MissingFile(`${file} has ${size} bytes, and ${bytes} in its manifest`)
+  if ((await hash(place)) !== written) {
+    throw new DamagedFile(`${file} is not as it was written: its bytes have another hash than in the manifest`)
   }
 }
 

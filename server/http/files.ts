@@ -1,7 +1,10 @@
+import { createHash, type Hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Transform, type Readable, type TransformCallback } from 'node:stream'
+import { callbackify } from 'node:util'
 import send from 'send'
 import { whenOver } from './over.ts'
-import { Problem } from './problems.ts'
+import { damagedFiles, Problem } from './problems.ts'
 import type { Unsent } from './unsent.ts'
 
 /** A file that never changes under its name. */
@@ -17,6 +20,10 @@ export interface ServedFile {
   readonly lastModified: string
   /** What it is called when it is saved. */
   readonly saveAs: string
+  /** Whether it is still the file that was read when it was taken into service. */
+  readonly isUnchanged: () => Promise<boolean>
+  /** Told where it is not, or its bytes have another hash. */
+  readonly doubt: (why: string) => void
 }
 
 /** What one transfer holds in memory, about: what was read ahead, and what the connection has not taken. */
@@ -26,7 +33,7 @@ const bufferBytes = 200_000
  * Sends a file as it lies on disk: whole, a range of it, or 304. Resolves when the reader has it or has gone.
  *
  * @param unsent counts what the reader has not taken, and cuts off one who takes too little
- * @throws Problem unsatisfiable-range or overloaded
+ * @throws Problem unsatisfiable-range, damaged-files or overloaded
  */
 export async function sendFile(
   req: IncomingMessage,
@@ -35,6 +42,11 @@ export async function sendFile(
   unsent: Unsent,
 ): Promise<void> {
   unsent.requireRoom()
+  const doubted = (): Problem => {
+    served.doubt(`${served.file} has changed`)
+    return damagedFiles(served.saveAs)
+  }
+  if (!(await served.isUnchanged())) throw doubted()
   res.setHeader('ETag', `"${served.sha256.slice(0, 32)}"`)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Cache-Control', served.cacheControl)
@@ -53,7 +65,7 @@ export async function sendFile(
       .on('error', (error: Error & { statusCode?: number; headers?: Record<string, string> }) => {
         for (const name of ['ETag', 'Content-Type', 'Last-Modified', 'Content-Disposition'])
           res.removeHeader(name)
-        if (error.statusCode !== 416) reject(error)
+        if (error.statusCode !== 416) reject(doubted())
         else {
           const range = error.headers?.['Content-Range'] ?? ''
           const size = range.slice(range.indexOf('/') + 1)
@@ -68,6 +80,52 @@ export async function sendFile(
           )
         }
       })
+      .on('stream', (stream: Readable) => {
+        const pipe = stream.pipe.bind(stream)
+        const look = new LastLook(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
+        look.once('error', () => {
+          doubted()
+          res.destroy()
+        })
+        // The library would send what it reads as it reads it.
+        stream.pipe = (to) => {
+          pipe(look).pipe(to)
+          return to
+        }
+      })
       .pipe(res)
   })
+}
+
+/** Lets the last bytes of a file through only where all of it was as it should be: else the transfer breaks off. */
+class LastLook extends Transform {
+  readonly #hash: Hash | null
+  readonly #sha256: string | null
+  readonly #isUnchanged: () => Promise<boolean>
+  #held: Buffer | null = null
+
+  /** @param sha256 of all that passes; null for a range */
+  constructor(sha256: string | null, isUnchanged: () => Promise<boolean>) {
+    super()
+    this.#sha256 = sha256
+    this.#hash = sha256 === null ? null : createHash('sha256')
+    this.#isUnchanged = isUnchanged
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.#hash?.update(chunk)
+    if (this.#held !== null) this.push(this.#held)
+    this.#held = chunk
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    callbackify(() => this.#last())(done)
+  }
+
+  async #last(): Promise<Buffer | null> {
+    const isWhole = this.#hash === null || this.#hash.digest('hex') === this.#sha256
+    if (!isWhole || !(await this.#isUnchanged())) throw new Error('the file has changed')
+    return this.#held
+  }
 }

@@ -29,6 +29,7 @@ export const problemRows = {
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service' },
   'not-published': { status: 503, title: 'The table is not published yet' },
+  'damaged-files': { status: 503, title: 'The files of the table are damaged' },
   overloaded: { status: 503, title: 'The service is busy' },
   'page-too-large': { status: 503, title: 'The page needs too much memory' },
   'query-timeout': { status: 503, title: 'The query took too long' },
@@ -77,6 +78,12 @@ export function busy(code: 'overloaded' | 'query-timeout', reason: string): Prob
   return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })
+}
+
+/** The rows that were read cannot be trusted; a whole snapshot, where there is one, serves when it is asked for again. */
+export function damagedFiles(table: string): Problem {
+  const detail = `The files of ${table} are not as they were published, and are being looked at. Try again in ${retryAfterSeconds} s.`
+  return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
 export function pageTooLarge(): Problem {

@@ -48,6 +48,8 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     const built = await views.current()
     await transfer(service, req, res, {
       ...built,
+      isUnchanged: async () => true,
+      doubt: views.forget,
       saveAs: 'warehouse.duckdb',
       mediaType: 'application/vnd.duckdb',
       cacheControl: freshness.changing,
@@ -99,7 +101,7 @@ function tableListing(service: FileService, catalog: Catalog): Resource {
   return listingOf(service, '/:dataset/:table', 'Table Files', (params) => {
     const table = findTable(findDataset(catalog, params), params)
     const snapshot = service.snapshots.current(table)
-    if (snapshot === null) throw notPublished(table)
+    if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     return { snapshots: [snapshot], body: listed(snapshot, addresses) }
   })
 }
@@ -185,7 +187,7 @@ function leadToDownload(service: FileService): RequestHandler {
   return (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
     const snapshot = service.snapshots.current(table)
-    if (snapshot === null) throw notPublished(table)
+    if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     res.status(302)
     res.setHeader('Cache-Control', service.freshness.changing)
     // Relative, so it holds behind any proxy.
@@ -214,6 +216,8 @@ function fileOf(service: FileService): RequestHandler {
         file: found.file,
         sha256: found.sha256,
         lastModified: snapshot.lastModified,
+        isUnchanged: () => snapshot.isUnchanged(found.file),
+        doubt: snapshot.doubt,
         mediaType: mediaTypeOf(found.file),
         cacheControl: service.freshness.immutable,
         saveAs: found.file.startsWith(table.name) ? found.file : `${table.name}-${found.file}`,

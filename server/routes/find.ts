@@ -2,7 +2,7 @@ import { tableId, type Catalog, type Dataset, type Table } from '../../core/cata
 import { didYouMean } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem } from '../http/problems.ts'
-import type { Snapshot } from '../rows/snapshot.ts'
+import type { Snapshots } from '../rows/snapshots.ts'
 
 /** The parameters of a route, as decoded from the address. */
 export type RouteParameters = Readonly<Record<string, unknown>>
@@ -32,21 +32,29 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
 
 const retryAfterSeconds = 60
 
-/** @param newest the same of the current snapshot, where there is one */
+/**
+ * @param snapshots say what is current, and why nothing is
+ * @param newest the same of the current snapshot, where there is one
+ */
 export function unavailable(
   table: Table,
   pinned: SnapshotId | null,
-  current: Snapshot | null,
+  snapshots: Snapshots,
   newest: string,
 ): Problem {
-  if (pinned === null || current === null) return notPublished(table)
+  const current = snapshots.current(table)
+  if (pinned === null || current === null) return notPublished(table, snapshots.fault(table))
   const detail = `The snapshot ${pinned} of ${tableId(table)} is not kept here any more; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 
-export function notPublished(table: Table): Problem {
+/** @param fault why what is published cannot be served; null where nothing is */
+export function notPublished(table: Table, fault: string | null): Problem {
   const id = tableId(table)
-  const detail = `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
+  const detail =
+    fault === null
+      ? `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
+      : `The table ${id} cannot be served: ${fault}.`
   return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 

@@ -53,7 +53,7 @@ export function tableExport(family: Family, service: RowService): Resource {
         if (snapshot === null) {
           const current = snapshots.current(table)
           const newest = new Map([...ask.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
-          throw unavailable(table, pinned, current, withQuery(addresses.export(dataset, table), newest, 1))
+          throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
         const file = publishedFile(snapshot, ask, format, files)
         if (file !== null) {

@@ -45,7 +45,7 @@ export function tableRows(family: Family, service: RowService): Resource {
       const gone = (): Problem => {
         const current = snapshots.current(table)
         const newest = new Map([...given, ['snapshot', current?.manifest.snapshot ?? 'current']])
-        return unavailable(table, pinned, current, withQuery(address, newest, 1))
+        return unavailable(table, pinned, snapshots, withQuery(address, newest, 1))
       }
       const orGone = (snapshot: Snapshot | null): Snapshot => {
         if (snapshot === null) throw gone()

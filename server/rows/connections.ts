@@ -11,6 +11,7 @@ import {
 import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
 import { Line } from './line.ts'
 import type { Plan } from './plan.ts'
+import { blamed, requireWhole } from './reading.ts'
 
 export interface ConnectionLimits {
   readonly connections: number
@@ -95,17 +96,17 @@ export class Connections {
    *
    * @param client whose turn it takes
    * @param signal leaves the line and stops the statement, for readers who have gone
-   * @throws Problem overloaded, query-timeout or page-too-large; the reason of the signal
+   * @throws Problem overloaded, query-timeout, page-too-large or damaged-files; the reason of the signal
    */
   async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
-    return this.#run(client, signal, (connection, options) =>
+    return this.#run(plan, client, signal, (connection, options) =>
       connection.texts(plan.sql, plan.parameters, options),
     )
   }
 
   /** Runs a statement of a bounded answer; see `texts`. */
   async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
-    return this.#run(client, signal, async (connection, options) => ({
+    return this.#run(plan, client, signal, async (connection, options) => ({
       rows: await connection.rows(plan.sql, plan.parameters, options),
     }))
   }
@@ -116,7 +117,7 @@ export class Connections {
     client: string,
     signal: AbortSignal,
   ): Promise<{ numbers: Uint32Array; timing: Timing }> {
-    return this.#run(client, signal, async (connection, options) => ({
+    return this.#run(plan, client, signal, async (connection, options) => ({
       numbers: await connection.numbers(plan.sql, plan.parameters, options),
     }))
   }
@@ -127,13 +128,14 @@ export class Connections {
     client: string,
     signal: AbortSignal,
   ): Promise<{ columns: Answer[]; timing: Timing }> {
-    return this.#run(client, signal, async (connection, options) => ({
+    return this.#run(plan, client, signal, async (connection, options) => ({
       columns: await connection.columns(plan.sql, plan.parameters, options),
     }))
   }
 
   /** Runs one statement, on a connection of its own meanwhile. */
   async #run<T extends object>(
+    { reading }: Plan,
     client: string,
     signal: AbortSignal,
     work: (connection: Connection, options: RunOptions) => Promise<T>,
@@ -142,17 +144,20 @@ export class Connections {
     const connection = await this.#take(client, signal)
     const begun = performance.now()
     this.#queries += 1
+    let answer: T
     try {
-      const answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
-      return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
+      answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
     } catch (error) {
+      signal.throwIfAborted()
       if (error instanceof QueryTimeout)
         throw busy('query-timeout', 'The query took too long and was stopped.')
       if (error instanceof OutOfMemory) throw pageTooLarge()
-      throw error
+      throw reading === null ? error : await blamed(error, reading)
     } finally {
       this.#giveBack(connection, client)
     }
+    if (reading !== null) await requireWhole(reading)
+    return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
   }
 
   /** Waits for running statements, since closing under one hangs the process. */

@@ -2,9 +2,10 @@ import path from 'node:path'
 import type { Parameter } from '../../core/warehouse/duckdb.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { quotedText } from '../../core/warehouse/sql.ts'
-import type { OrderKey } from '../../core/catalog/catalog.ts'
+import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
 import type { RowForm } from './form.ts'
 import { columnsSql, type ArrowColumn } from './formats/arrow.ts'
+import { readingOf, rowsAmong, rowsBetween, type Reading } from './reading.ts'
 import { Parameters, termOf } from './select/where.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -87,6 +88,8 @@ export function blockAfter({ manifest, blockRows }: Blocked, { part, block }: Bl
 export interface Plan {
   readonly sql: string
   readonly parameters: readonly Parameter[]
+  /** Null where no file is read. */
+  readonly reading: Reading | null
 }
 
 /** All rows of a block, or fewer at the end of its part. */
@@ -106,6 +109,12 @@ export function planRows(snapshot: Snapshot, form: RowForm, { part, block, first
   return {
     sql: textsSql(form, 'part.file_row_number between $2 and $3'),
     parameters: [fileOf(snapshot, part), start, start + rows - 1],
+    reading: readingOf(
+      snapshot,
+      [{ file: partFile(snapshot, part), isRead: rowsBetween(start, start + rows) }],
+      namesOf(form.fields),
+      false,
+    ),
   }
 }
 
@@ -114,6 +123,12 @@ export function planGathered(snapshot: Snapshot, form: RowForm, part: number, ro
   return {
     sql: textsSql(form, `part.file_row_number ${among(rows)}`),
     parameters: [fileOf(snapshot, part)],
+    reading: readingOf(
+      snapshot,
+      [{ file: partFile(snapshot, part), isRead: rowsAmong(rows.toSorted()) }],
+      namesOf(form.fields),
+      false,
+    ),
   }
 }
 
@@ -124,11 +139,12 @@ export function planGathered(snapshot: Snapshot, form: RowForm, part: number, ro
  * @param positions in any order
  */
 export function planColumns(
-  { folder, manifest }: Snapshot,
+  snapshot: Snapshot,
   columns: readonly ArrowColumn[],
   positions: Uint32Array,
   ordering: readonly OrderKey[],
 ): Plan {
+  const { folder, manifest } = snapshot
   const parts = new Map(
     Array.from(positions, (position) => partOf(manifest.parts, position)).map((part) => [
       part,
@@ -151,6 +167,15 @@ export function planColumns(
       where file_row_number ${among(rows)} and acervo_position ${among(positions)}
       order by ${[...ordering.map(termOf), 'acervo_position asc'].join(', ')}) as part`,
     parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      known.map(({ file, firstRow, rows: count }) => {
+        const inPart = positions.filter((position) => position >= firstRow && position < firstRow + count)
+        return { file, isRead: rowsAmong(inPart.map((position) => position - firstRow).toSorted()) }
+      }),
+      [...namesOf(columns.map(({ field }) => field)), ...ordering.map(({ field }) => field)],
+      false,
+    ),
   }
 }
 
@@ -163,10 +188,18 @@ function among(numbers: Uint32Array): string {
   return isRun ? `between ${first} and ${last}` : `in (${sorted.join(', ')})`
 }
 
-function fileOf({ folder, manifest }: Snapshot, part: number): string {
+function fileOf(snapshot: Snapshot, part: number): string {
+  return path.join(snapshot.folder, partFile(snapshot, part))
+}
+
+function partFile({ manifest }: Snapshot, part: number): string {
   const label = manifest.parts[part]
   if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
-  return path.join(folder, label.file)
+  return label.file
+}
+
+function namesOf(fields: readonly Field[]): string[] {
+  return fields.map(({ name }) => name)
 }
 
 function textsSql({ format, fields }: RowForm, where: string): string {

@@ -49,6 +49,11 @@ export class PublicViews {
     return this.#built
   }
 
+  /** Makes it anew for the next who asks. */
+  readonly forget = (): void => {
+    this.#built = null
+  }
+
   async #build(served: readonly NonNullable<ReturnType<Snapshots['current']>>[]): Promise<BuiltViews> {
     const { catalog, warehouse, filesAddress: base, scratch } = this.#options
     const tables = served.flatMap(({ table, manifest }) => {

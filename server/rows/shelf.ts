@@ -1,11 +1,17 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import type { InUse, Snapshot } from './snapshot.ts'
+import { InUse, type Snapshot } from './snapshot.ts'
 
 /** A snapshot that lies on disk; it is read and verified when it is first asked for. */
 export interface Kept {
   readonly inUse: InUse
   opened: Promise<Snapshot | null> | null
+  /** By file: size, times and inode when it was last read whole. */
+  readonly seen: Map<string, string>
+}
+
+export function unopened(): Kept {
+  return { inUse: new InUse(), opened: null, seen: new Map() }
 }
 
 /** What the server knows of one table. */
@@ -15,7 +21,7 @@ export interface Shelf {
   readonly kept: Map<SnapshotId, Kept>
   /** What was last taken from the pointer, so that only a change is read. */
   seen: string
-  /** Why what is published is not what is served; null where all is well. */
+  /** Why what is published is not what is served, in words for anyone; null where all is well. */
   fault: string | null
   /** What is done to it, one after the other: a look must not come between a scrub and what follows from it. */
   turn: Promise<unknown>

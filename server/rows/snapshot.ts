@@ -1,6 +1,7 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { FileChecks } from '../../core/warehouse/file-checks.ts'
+import type { DamagedFile, Manifest } from '../../core/warehouse/manifest.ts'
 
 /** A table as one ingest published it; never changes. */
 export interface Snapshot {
@@ -17,6 +18,14 @@ export interface Snapshot {
   readonly report: SnapshotReport | null
   /** By field: all its values, where they are few. */
   readonly choices: ReadonlyMap<string, readonly string[]>
+  /** By the name of a Parquet file: what its pieces were when they were whole. */
+  readonly checks: ReadonlyMap<string, FileChecks>
+  /** Says that a file is proved to be damaged: the snapshot serves no more. */
+  readonly takeOut: (error: DamagedFile) => void
+  /** Says that something of its files may be wrong: all are read again. */
+  readonly doubt: (why: string) => void
+  /** Whether a file is, by its size, times and inode, the one that was read when the snapshot was taken. */
+  readonly isUnchanged: (file: string) => Promise<boolean>
   /** Whoever reads its files says so. */
   readonly inUse: InUse
 }

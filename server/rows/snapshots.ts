@@ -1,15 +1,20 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import { messageOf } from '../../core/errors.ts'
+import { codeOf, messageOf } from '../../core/errors.ts'
+import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
 import { newestOnDisk, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedFile,
+  DamagedManifest,
   MissingFile,
+  filesOf,
   holdsFields,
   orderTerms,
   readManifest,
+  requireFile,
   requireFiles,
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
@@ -18,8 +23,8 @@ import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../http/logging.ts'
 import { blockRowsOf, rowBytesOf } from './plan.ts'
-import { emptyShelf, inTurn, type Kept, type Shelf } from './shelf.ts'
-import { InUse, type Snapshot } from './snapshot.ts'
+import { emptyShelf, inTurn, unopened, type Kept, type Shelf } from './shelf.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
   readonly warehouse: string
@@ -47,6 +52,7 @@ export class Snapshots {
   readonly #retention: Retention
   readonly #log: Log
   readonly #shelves: ReadonlyMap<Table, Shelf>
+  readonly #readingAgain = new Set<Snapshot>()
   /** What is there at the start is no news. */
   #following = false
   #timer: NodeJS.Timeout | undefined
@@ -83,7 +89,7 @@ export class Snapshots {
     const kept = shelf?.kept.get(asked)
     if (shelf === undefined || kept === undefined) return work(null)
     return kept.inUse.during(async () => {
-      kept.opened ??= this.#openKept(shelf.table, asked, kept)
+      kept.opened ??= this.#openKept(shelf, asked, kept)
       return work(await kept.opened)
     })
   }
@@ -111,13 +117,18 @@ export class Snapshots {
         try {
           await kept.inUse.during(() => requireFiles(snapshot.folder, snapshot.manifest, hash))
         } catch (error) {
-          if (!(error instanceof DamagedFile || error instanceof MissingFile)) throw error
+          if (!isDamage(error)) throw error
           await inTurn(shelf, async () => {
             if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
           })
         }
       }
     }
+  }
+
+  /** Why what is published of a table is not what is served; null where it is. */
+  fault(table: Table): string | null {
+    return this.#shelves.get(table)?.fault ?? null
   }
 
   /** How many tables have a snapshot. */
@@ -154,8 +165,8 @@ export class Snapshots {
       try {
         manifest = await readManifest(pointer)
         if (manifest === null && (await snapshotsOnDisk(this.#warehouse, table)).length > 0) {
-          throw new Error(
-            `${pointer} is gone, though there are snapshots; run \`make ingest\` to publish the table anew`,
+          throw new Unfit(
+            'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
           )
         }
         if (manifest !== null) await this.#take(shelf, manifest)
@@ -165,18 +176,41 @@ export class Snapshots {
       } catch (error) {
         // Looked at again where the reason may pass.
         if (error instanceof DamagedFile) shelf.seen = seen
-        shelf.fault = messageOf(error)
+        shelf.fault = reasonOf(error)
         this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
         if (shelf.current === null) await this.#fallBack(shelf, manifest)
       }
     }
+    await this.#noticeChanges(shelf)
     await this.#removeOld(shelf)
+  }
+
+  /** Reads those files again whose size, times or inode are others than when they were read. */
+  async #noticeChanges(shelf: Shelf): Promise<void> {
+    for (const kept of shelf.kept.values()) {
+      const snapshot = kept.opened === null ? null : await kept.opened
+      if (snapshot === null) continue
+      const { folder, manifest } = snapshot
+      for (const stored of filesOf(manifest)) {
+        const now = await fingerprint(path.join(folder, stored.file))
+        if (now === kept.seen.get(stored.file)) continue
+        try {
+          await requireFile(folder, stored)
+          kept.seen.set(stored.file, now)
+        } catch (error) {
+          if (isDamage(error)) await this.#takeOut(shelf, snapshot, error)
+          else this.#tell(shelf, error, 'a file that changed cannot be read')
+          break
+        }
+      }
+    }
   }
 
   async #take(shelf: Shelf, manifest: Manifest): Promise<void> {
     const { table } = shelf
-    const inUse = shelf.kept.get(manifest.snapshot)?.inUse ?? new InUse()
-    const snapshot = await this.#open(table, manifest, inUse)
+    const { inUse } = shelf.kept.get(manifest.snapshot) ?? unopened()
+    const taken = { inUse, seen: new Map<string, string>() }
+    const snapshot = await this.#open(shelf, manifest, taken)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#log.warn(
         { table: tableId(table) },
@@ -186,9 +220,9 @@ export class Snapshots {
     const { snapshot: id, rows } = manifest
     shelf.current = snapshot
     for (const other of await snapshotsOnDisk(this.#warehouse, table)) {
-      if (!shelf.kept.has(other)) shelf.kept.set(other, { inUse: new InUse(), opened: null })
+      if (!shelf.kept.has(other)) shelf.kept.set(other, unopened())
     }
-    shelf.kept.set(id, { inUse, opened: Promise.resolve(snapshot) })
+    shelf.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
     this.#log[this.#following ? 'info' : 'debug'](
       { table: tableId(table), snapshot: id, rows },
       'snapshot taken',
@@ -228,29 +262,45 @@ export class Snapshots {
       { err: error, table: tableId(shelf.table), snapshot: id },
       'snapshot damaged, and taken out of service',
     )
-    shelf.kept.set(id, { inUse: new InUse(), opened: Promise.resolve(null) })
+    shelf.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
     if (shelf.current?.manifest.snapshot !== id) return
-    shelf.fault = messageOf(error)
+    shelf.fault = reasonOf(error)
     await this.#fallBack(shelf, manifest)
   }
 
   /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
-  async #open(table: Table, manifest: Manifest, inUse: InUse): Promise<Snapshot> {
+  async #open(
+    shelf: Shelf,
+    manifest: Manifest,
+    { inUse, seen }: Pick<Kept, 'inUse' | 'seen'>,
+  ): Promise<Snapshot> {
+    const { table } = shelf
     if (!holdsFields(manifest, table)) {
-      throw new Error(
-        'its fields are not those of the catalog: ingest the table again, and restart the server after a change of the catalog',
+      throw new Unfit(
+        `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew; ` +
+          'restart the server after a change of the catalog',
       )
     }
     const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
-    await requireFiles(folder, manifest)
+    const checks = new Map<string, FileChecks>()
+    await requireFiles(folder, manifest, async (file) => {
+      seen.set(path.basename(file), await fingerprint(file))
+      return hashAndCheck(file, checks)
+    })
+    const unread = filesOf(manifest).find(({ file }) => isParquet(file) && !checks.has(file))
+    if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
     const lastModified = new Date(manifest.import_date).toUTCString()
     const rowBytes = rowBytesOf(manifest)
     const report = await readReport(folder)
-    return {
+    const snapshot: Snapshot = {
       table,
       manifest,
       folder,
       report,
+      checks,
+      takeOut: (error) => this.#takeOutSoon(shelf, snapshot, error),
+      doubt: (why) => void this.#readAgain(shelf, snapshot, why),
+      isUnchanged: async (file) => (await fingerprint(path.join(folder, file))) === seen.get(file),
       choices: new Map(
         report?.fields.flatMap(({ name, choices }) =>
           choices === undefined ? [] : [[name, choices] as const],
@@ -261,12 +311,43 @@ export class Snapshots {
       blockRows: blockRowsOf(rowBytes),
       inUse,
     }
+    return snapshot
   }
 
-  async #openKept(table: Table, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
+  /** A reader has proved it; what is being done to the shelf comes first. */
+  #takeOutSoon(shelf: Shelf, snapshot: Snapshot, error: DamagedFile): void {
+    if (shelf.current === snapshot) shelf.fault = reasonOf(error)
+    void inTurn(shelf, async () => {
+      const kept = shelf.kept.get(snapshot.manifest.snapshot)
+      if ((await kept?.opened) === snapshot) await this.#takeOut(shelf, snapshot, error)
+    }).catch((cause: unknown) => this.#tell(shelf, cause, 'a damaged snapshot was not taken out'))
+  }
+
+  /** Reads all files of a snapshot again, and takes it out of service where they are damaged. */
+  async #readAgain(shelf: Shelf, snapshot: Snapshot, why: string): Promise<void> {
+    if (this.#readingAgain.has(snapshot)) return
+    this.#readingAgain.add(snapshot)
+    const { folder, manifest } = snapshot
+    const about = { table: tableId(shelf.table), snapshot: manifest.snapshot, why }
+    try {
+      await snapshot.inUse.during(() => requireFiles(folder, manifest))
+      this.#log.warn(about, 'files were in doubt, and are whole')
+    } catch (error) {
+      if (isDamage(error)) this.#takeOutSoon(shelf, snapshot, error)
+      else {
+        if (shelf.current === snapshot) shelf.fault = reasonOf(error)
+        this.#log.error({ ...about, err: error }, 'files in doubt cannot be read')
+      }
+    } finally {
+      this.#readingAgain.delete(snapshot)
+    }
+  }
+
+  async #openKept(shelf: Shelf, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
+    const { table } = shelf
     try {
       const manifest = await manifestOf(this.#warehouse, table, id)
-      return manifest === null ? null : await this.#open(table, manifest, kept.inUse)
+      return manifest === null ? null : await this.#open(shelf, manifest, kept)
     } catch (error) {
       // Looked at again where the reason may pass.
       if (!(error instanceof DamagedFile)) kept.opened = null
@@ -287,7 +368,7 @@ export class Snapshots {
         await removeSnapshot(this.#warehouse, table, id)
         this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
       } catch (error) {
-        kept.set(id, { inUse: old.inUse, opened: Promise.resolve(null) })
+        kept.set(id, { ...unopened(), inUse: old.inUse, opened: Promise.resolve(null) })
         this.#tell(shelf, error, 'old snapshot not removed')
       }
     }
@@ -300,11 +381,48 @@ export class Snapshots {
   }
 }
 
-/** A rename gives the pointer another inode. */
+/** What is published does not fit what is declared; the message is for anyone. */
+class Unfit extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Unfit'
+  }
+}
+
+type Damage = DamagedFile | MissingFile
+
+function isDamage(error: unknown): error is Damage {
+  return error instanceof DamagedFile || error instanceof MissingFile
+}
+
+/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
+function reasonOf(error: unknown): string {
+  if (isDamage(error) || error instanceof Unfit) return error.message
+  if (error instanceof DamagedManifest)
+    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
+  const code = codeOf(error)
+  return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
+}
+
+function isParquet(file: string): boolean {
+  return /\.(parquet|lookup)$/.test(file)
+}
+
+/** Of a Parquet file the sums of its pieces too, by its name. */
+async function hashAndCheck(file: string, checks: Map<string, FileChecks>): Promise<string> {
+  if (!isParquet(file)) return hashOf(file)
+  // Without a footer it is not what was written, as its hash will show.
+  const found = await hashWithChecks(file).catch(() => null)
+  if (found === null) return hashOf(file)
+  checks.set(path.basename(file), found.checks)
+  return found.sha256
+}
+
+/** A rename gives a file another inode; a change of its bytes, however its times are set after, another time of change. */
 async function fingerprint(file: string): Promise<string> {
   try {
-    const { ino, mtimeMs, size } = await stat(file)
-    return `${ino} ${mtimeMs} ${size}`
+    const { ino, mtimeMs, ctimeMs, size } = await stat(file)
+    return `${ino} ${mtimeMs} ${ctimeMs} ${size}`
   } catch {
     return 'none'
   }

@@ -319,6 +319,7 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   const endless = {
     sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
     parameters: [],
+    reading: null,
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
@@ -355,10 +356,10 @@ test('a bug answers 500 without a word of its own, and logs all', async () => {
   expect(logged()).toContain(String(response.headers['x-request-id']))
 })
 
-test('a part that vanished under the server is a 500 that names no path', async () => {
+test('a part that vanished under the server is a 503 that names no path', async () => {
   const shop = await numbered(3, 5)
   const { app } = await serve(shop)
   await rm(shop.warehouse, { recursive: true })
-  const { text } = await request(app).get(address).expect(500)
+  const { text } = await request(app).get(address).expect(503)
   expect(text).not.toMatch(/tmp|parquet|warehouse|select/i)
 })

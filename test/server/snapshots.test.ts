@@ -183,6 +183,7 @@ describe('old snapshots', () => {
     const endless = {
       sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
       parameters: [],
+      reading: null,
     }
     const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)

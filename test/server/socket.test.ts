@@ -2,7 +2,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { connectionsWithin } from '../../server/descriptors.ts'
+import { connectionsWithin } from '../../server/http/descriptors.ts'
 import { listen, type Listening, type ListenOptions } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
@@ -12,6 +12,7 @@ const rows = '/api/v1/dataset/d/t/data/'
 const endless = {
   sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
   parameters: [],
+  reading: null,
 }
 
 let shop: Workshop

@@ -5,7 +5,9 @@ import { foldedSql } from '../../../core/warehouse/fold.ts'
 import { quotedText } from '../../../core/warehouse/sql.ts'
 import type { Condition } from '../ask/conditions.ts'
 import type { RowFilter } from '../ask/ask.ts'
+import type { Table } from '../../../core/catalog/catalog.ts'
 import type { Plan } from '../plan.ts'
+import { everyRow, readingOf, rowsAmong, rowsBetween } from '../reading.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { PartRows } from './positions.ts'
 import { comparisonSql, conditionSql, Parameters, termOf, wordSql } from './where.ts'
@@ -44,11 +46,12 @@ export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
 
 /** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
 export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
-  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
       from ${from} where ${where} group by file_index order by file_index`,
     parameters,
+    reading,
   }
 }
 
@@ -63,38 +66,57 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
 
 /** As `planBits`, of the folded texts of the lookup: which rows hold every word. */
 export function planWords(
-  { folder }: Snapshot,
+  snapshot: Snapshot,
   { parts }: Scan,
   files: readonly string[],
   words: readonly string[],
 ): Plan {
   const parameters = new Parameters()
   const terms = words.map((word) => `contains(words, ${foldedSql(parameters.add(word))})`)
-  const list = files.map((file) => quotedText(path.join(folder, file)))
+  const list = files.map((file) => quotedText(path.join(snapshot.folder, file)))
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf({ parts }) - 1})::blob
       from read_parquet([${list.join(', ')}], file_row_number = true)
       where ${terms.join(' and ')} group by file_index order by file_index`,
     parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      files.map((file) => ({ file, isRead: everyRow })),
+      ['words'],
+      true,
+    ),
   }
 }
 
-/** The positions of values, ascending, from the lookup of their field. */
-export function planValues({ folder }: Snapshot, file: string, condition: Condition, most: number): Plan {
+/**
+ * The positions of values, ascending, from the lookup of their field.
+ *
+ * @param span rows of the lookup that can be right; no others are read
+ */
+export function planValues(
+  snapshot: Snapshot,
+  file: string,
+  condition: Condition,
+  { from, to }: Span,
+  most: number,
+): Plan {
   const parameters = new Parameters()
   return {
-    sql: `select position from read_parquet(${quotedText(path.join(folder, file))})
-      where ${comparisonSql(condition, 'value', parameters)} order by position limit ${most}`,
+    sql: `select position from read_parquet(${quotedText(path.join(snapshot.folder, file))}, file_row_number = true)
+      where ${comparisonSql(condition, 'value', parameters)} and file_row_number between ${from} and ${to - 1}
+      order by position limit ${most}`,
     parameters: parameters.values,
+    reading: readingOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
   }
 }
 
 /** How many rows of each part are right, for those parts that have some. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
-  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer from ${from} where ${where} group by file_index order by file_index`,
     parameters,
+    reading,
   }
 }
 
@@ -105,13 +127,14 @@ export function planOrdered(
   filter: RowFilter,
   slice: { readonly first: number; readonly rows: number } | null,
 ): Plan {
-  const { from, where, parameters } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
   const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
   const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
   return {
     sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position from ${from}
       where ${where} order by ${[...filter.ordering.map(termOf), 'acervo_position asc'].join(', ')}${limit}`,
     parameters,
+    reading,
   }
 }
 
@@ -121,10 +144,11 @@ function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
 }
 
 function filtered(
-  { table, folder }: Snapshot,
+  snapshot: Snapshot,
   { parts, span, rows }: Scan,
-  { conditions, words }: Wanted,
-): { from: string; where: string; parameters: Plan['parameters'] } {
+  { conditions, words, ordering = [] }: Wanted & Partial<Pick<RowFilter, 'ordering'>>,
+): { from: string; where: string } & Pick<Plan, 'parameters' | 'reading'> {
+  const { table, folder } = snapshot
   const parameters = new Parameters()
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
   const terms = [
@@ -141,5 +165,26 @@ function filtered(
     from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
     where: terms.join(' and ') || 'true',
     parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      parts.map(({ file, firstRow }) => {
+        const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)
+        const isCandidate = rows === null ? everyRow : rowsAmong(Uint32Array.from(rows).toSorted())
+        return { file, isRead: (first, end) => isSpanned(first, end) && isCandidate(first, end) }
+      }),
+      columnsOf(table, { conditions, words, ordering }),
+      true,
+    ),
   }
+}
+
+/** The columns that a filter looks at. */
+function columnsOf({ search }: Table, { conditions, words, ordering }: Omit<RowFilter, 'key'>): string[] {
+  return [
+    ...new Set([
+      ...conditions.map(({ field }) => field.name),
+      ...(words.length > 0 ? search : []),
+      ...ordering.map(({ field }) => field),
+    ]),
+  ]
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { tableId } from '../../../core/catalog/catalog.ts'
+import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { Flights } from '../../http/flights.ts'
 import { askTooCostly, Problem } from '../../http/problems.ts'
 import type { RowFilter } from '../ask/ask.ts'
@@ -23,7 +23,7 @@ import {
   type Wanted,
 } from './scan.ts'
 import { isAll, isInFileOrder } from './whole.ts'
-import { leadingField, planZones, spanOf, zonesOf, type Zone } from './zones.ts'
+import { leadingField, planLookupZones, planZones, spanOf, zonesOf, type Zone } from './zones.ts'
 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
@@ -63,7 +63,7 @@ export class Selections {
   readonly #limits: SelectionLimits
   readonly #kept: LRUCache<string, Kept> | null
   readonly #flights = new Flights<Kept>()
-  readonly #zones = new WeakMap<Snapshot, Promise<readonly Zone[]>>()
+  readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
 
   constructor(connections: Connections, limits: SelectionLimits) {
     this.#connections = connections
@@ -133,8 +133,7 @@ export class Selections {
       const lookup = valueLookup(snapshot, condition)
       if (lookup === undefined) left.push(condition)
       else {
-        const plan = planValues(snapshot, lookup.file, condition, lookedUpMax + 1)
-        const { numbers } = await this.#connections.numbers(plan, client, signal)
+        const numbers = await this.#lookedUp(snapshot, lookup.file, condition, client, signal)
         // A value of very many rows is found faster in the parts, where a bit stands for each.
         if (numbers.length > lookedUpMax) left.push(condition)
         else found.push(Positions.of(numbers, parts))
@@ -161,6 +160,20 @@ export class Selections {
       found.push(new Positions(readBits(few, rows)))
     }
     return both() ?? nothing
+  }
+
+  async #lookedUp(
+    snapshot: Snapshot,
+    file: string,
+    condition: Condition,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Uint32Array> {
+    const zones = await this.#zonesOf(snapshot, condition.field, file, client)
+    const span = spanOf(zones, condition.field, [condition])
+    if (span.to <= span.from) return new Uint32Array()
+    const plan = planValues(snapshot, file, condition, span, lookedUpMax + 1)
+    return (await this.#connections.numbers(plan, client, signal)).numbers
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
@@ -237,19 +250,31 @@ export class Selections {
     if (field === null || !conditions.some((condition) => condition.field === field)) {
       return scanOf(snapshot, everything)
     }
-    const zones = this.#zones.get(snapshot) ?? this.#readZones(snapshot, reader)
-    return scanOf(snapshot, spanOf(await zones, field, conditions))
+    const zones = await this.#zonesOf(snapshot, field, null, reader.client)
+    return scanOf(snapshot, spanOf(zones, field, conditions))
   }
 
-  /** Read once, for whoever comes first and all after. */
-  #readZones(snapshot: Snapshot, { client }: Reader): Promise<readonly Zone[]> {
-    const field = leadingField(snapshot)
-    if (field === null) throw new TypeError('nothing leads the order')
+  /**
+   * Read once, for whoever comes first and all after.
+   *
+   * @param lookup its file, or null for the parts, which the field leads
+   */
+  async #zonesOf(
+    snapshot: Snapshot,
+    field: Field,
+    lookup: string | null,
+    client: string,
+  ): Promise<readonly Zone[]> {
+    const known = this.#zones.get(snapshot) ?? new Map<string | null, Promise<readonly Zone[]>>()
+    this.#zones.set(snapshot, known)
+    const found = known.get(lookup)
+    if (found !== undefined) return found
+    const plan = lookup === null ? planZones(snapshot, field) : planLookupZones(snapshot, lookup)
     const reading = this.#connections
-      .rows(planZones(snapshot, field), client, new AbortController().signal)
+      .rows(plan, client, new AbortController().signal)
       .then(({ rows }) => zonesOf(field, rows))
-    this.#zones.set(snapshot, reading)
-    reading.catch(() => this.#zones.delete(snapshot))
+    known.set(lookup, reading)
+    reading.catch(() => known.delete(lookup))
     return reading
   }
 

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Plan } from '../plan.ts'
+import { noRow, readingOf } from '../reading.ts'
 import { quotedText } from '../../../core/warehouse/sql.ts'
 import type { Condition } from '../ask/conditions.ts'
 import { compareValues, readValue } from '../ask/values.ts'
@@ -33,12 +34,33 @@ export function leadingField({ table, manifest }: Snapshot): Field | null {
 }
 
 /** Reads the statistics of the field from the footers of all parts, group by group. */
-export function planZones({ folder, manifest }: Snapshot, field: Field): Plan {
-  const files = manifest.parts.map(({ file }) => quotedText(path.join(folder, file)))
+export function planZones(snapshot: Snapshot, field: Field): Plan {
+  const { parts, fields } = snapshot.manifest
+  const column = fields.findIndex(({ name }) => name === field.name)
+  return planStatistics(
+    snapshot,
+    parts.map(({ file }) => file),
+    column,
+  )
+}
+
+/** The same of a lookup of values, which are its first column. */
+export function planLookupZones(snapshot: Snapshot, file: string): Plan {
+  return planStatistics(snapshot, [file], 0)
+}
+
+function planStatistics(snapshot: Snapshot, names: readonly string[], column: number): Plan {
+  const files = names.map((name) => quotedText(path.join(snapshot.folder, name)))
   return {
     sql: `select file_name, row_group_num_rows, stats_min_value, stats_max_value, stats_null_count, path_in_schema
       from parquet_metadata([${files.join(', ')}]) where column_id = $1 order by file_name, row_group_id`,
-    parameters: [manifest.fields.findIndex(({ name }) => name === field.name)],
+    parameters: [column],
+    reading: readingOf(
+      snapshot,
+      names.map((file) => ({ file, isRead: noRow })),
+      [],
+      false,
+    ),
   }
 }
 

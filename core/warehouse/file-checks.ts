@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import zlib from 'node:zlib'
+import { parquetMetadata, type FileMetaData } from 'hyparquet'
+
+/**
+ * Check sums of the pieces of a Parquet file, taken when it was whole, so that what a query has read can be looked at
+ * again at little cost. DuckDB decodes a flipped bit to another value without an error more often than not.
+ */
+export interface FileChecks {
+  readonly bytes: number
+  /** What says where everything is. */
+  readonly footer: Piece
+  /** Names of the columns -> their place in a row group. */
+  readonly columns: ReadonlyMap<string, number>
+  readonly groups: readonly GroupChecks[]
+}
+
+interface GroupChecks {
+  /** Numbers of its rows in the file, from `first` up to `end`, without it. */
+  readonly first: number
+  readonly end: number
+  /** Of each column: its values, and what tells that it lacks one. */
+  readonly values: readonly Piece[]
+  readonly filters: readonly (Piece | null)[]
+}
+
+/** Some bytes of a file, and their CRC-32. */
+interface Piece {
+  readonly start: number
+  readonly length: number
+  readonly sum: number
+}
+
+/** What a query reads of a file. */
+export interface FileReading {
+  /** Absolute path. */
+  readonly file: string
+  readonly checks: FileChecks
+  /** Whether it has rows of a group that are read. */
+  readonly isRead: (first: number, end: number) => boolean
+  readonly columns: readonly string[]
+  /** Whether rows are looked for by their values. */
+  readonly isFiltered: boolean
+}
+
+const chunkBytes = 1024 * 1024
+/** What is looked at without letting others have a turn. */
+const turnBytesMost = 2_000_000
+
+/** SHA-256 of a Parquet file's bytes, and the sums of its pieces, in one reading. */
+export async function hashWithChecks(file: string): Promise<{ sha256: string; checks: FileChecks }> {
+  const { bytes, footerStart, metadata } = await readFooter(file)
+  const sums = new Map<number, number>()
+  const starts = piecesOf(metadata, footerStart, bytes)
+    .map(({ start, length }) => ({ start, end: start + length }))
+    .toSorted((a, b) => a.start - b.start)
+  const hash = createHash('sha256')
+  let [at, piece] = [0, 0]
+  for await (const data of createReadStream(file, { highWaterMark: chunkBytes })) {
+    const chunk = data as Buffer
+    hash.update(chunk)
+    for (let next = starts[piece]; next !== undefined && next.start < at + chunk.length; next = starts[piece]) {
+      const part = chunk.subarray(Math.max(0, next.start - at), Math.max(0, next.end - at))
+      sums.set(next.start, zlib.crc32(part, sums.get(next.start) ?? 0))
+      if (next.end > at + chunk.length) break
+      piece += 1
+    }
+    at += chunk.length
+  }
+  return { sha256: hash.digest('hex'), checks: checksOf(metadata, footerStart, bytes, sums) }
+}
+
+/**
+ * Looks at what was read again, after it was read: what is whole then was whole before. The system has these bytes at
+ * hand, since they were read a moment ago, so they are read here and now.
+ *
+ * @returns what is damaged, or null
+ */
+export async function damageIn(reading: FileReading): Promise<string | null> {
+  const { file, checks, columns, isRead, isFiltered } = reading
+  const places = columns.flatMap((name) => checks.columns.get(name) ?? [])
+  const pieces = [checks.footer]
+  for (const { first, end, values, filters } of checks.groups) {
+    if (!isRead(first, end)) continue
+    pieces.push(...places.flatMap((place) => values[place] ?? []))
+    if (isFiltered) pieces.push(...places.flatMap((place) => filters[place] ?? []))
+  }
+  const descriptor = openSync(file, 'r')
+  try {
+    if (fstatSync(descriptor).size !== checks.bytes) return 'its size is another'
+    let left = turnBytesMost
+    for (const run of runsOf(pieces)) {
+      if (left <= 0) {
+        await setImmediate()
+        left = turnBytesMost
+      }
+      left -= run.length
+      if (!isWhole(descriptor, run)) return `its bytes from ${run.start} on have another sum`
+    }
+    return null
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Pieces that lie next to each other, read together. */
+interface Run {
+  readonly start: number
+  length: number
+  readonly pieces: Piece[]
+}
+
+function runsOf(pieces: readonly Piece[]): Run[] {
+  const runs: Run[] = []
+  for (const piece of pieces.toSorted((a, b) => a.start - b.start)) {
+    const last = runs.at(-1)
+    if (last !== undefined && last.start + last.length === piece.start && last.length < turnBytesMost) {
+      last.pieces.push(piece)
+      last.length += piece.length
+    } else runs.push({ start: piece.start, length: piece.length, pieces: [piece] })
+  }
+  return runs
+}
+
+function isWhole(descriptor: number, { start, length, pieces }: Run): boolean {
+  const data = Buffer.allocUnsafe(length)
+  for (let filled = 0; filled < length;) {
+    const read = readSync(descriptor, data, filled, length - filled, start + filled)
+    if (read === 0) return false
+    filled += read
+  }
+  return pieces.every((piece) => {
+    const from = piece.start - start
+    return zlib.crc32(data.subarray(from, from + piece.length)) === piece.sum
+  })
+}
+
+const magicBytes = 8
+
+async function readFooter(
+  file: string,
+): Promise<{ bytes: number; footerStart: number; metadata: FileMetaData }> {
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    const end = Buffer.alloc(magicBytes)
+    await handle.read(end, 0, magicBytes, size - magicBytes)
+    const footerStart = size - magicBytes - end.readUInt32LE()
+    if (footerStart < 0) throw new Error('it has no footer')
+    const footer = Buffer.alloc(size - footerStart)
+    await handle.read(footer, 0, footer.length, footerStart)
+    return { bytes: size, footerStart, metadata: parquetMetadata(new Uint8Array(footer)) }
+  } finally {
+    await handle.close()
+  }
+}
+
+type Place = Pick<Piece, 'start' | 'length'>
+
+function piecesOf(metadata: FileMetaData, footerStart: number, bytes: number): Place[] {
+  const pieces = metadata.row_groups.flatMap(({ columns }) =>
+    columns.flatMap((column) => [valuesOf(column), filterOf(column) ?? []].flat()),
+  )
+  return [...pieces, { start: footerStart, length: bytes - footerStart }].filter(({ length }) => length > 0)
+}
+
+function checksOf(
+  { row_groups: groups }: FileMetaData,
+  footerStart: number,
+  bytes: number,
+  sums: ReadonlyMap<number, number>,
+): FileChecks {
+  const checked = (place: Place): Piece => ({ ...place, sum: sums.get(place.start) ?? 0 })
+  const names = groups[0]?.columns.map(({ meta_data: about }) => about?.path_in_schema.join('.') ?? '') ?? []
+  let end = 0
+  return {
+    bytes,
+    footer: checked({ start: footerStart, length: bytes - footerStart }),
+    columns: new Map(names.map((name, index) => [name, index])),
+    groups: groups.map(({ num_rows: rows, columns }) => {
+      const first = end
+      end += Number(rows)
+      const filters = columns.map((column) => {
+        const place = filterOf(column)
+        return place === null ? null : checked(place)
+      })
+      return { first, end, values: columns.map((column) => checked(valuesOf(column))), filters }
+    }),
+  }
+}
+
+type Column = FileMetaData['row_groups'][number]['columns'][number]
+
+function valuesOf({ meta_data: about }: Column): Place {
+  if (about === undefined) throw new Error('a column does not say where it is')
+  const start = about.dictionary_page_offset ?? about.data_page_offset
+  return { start: Number(start), length: Number(about.total_compressed_size) }
+}
+
+function filterOf({ meta_data: about }: Column): Place | null {
+  if (about?.bloom_filter_offset === undefined || about.bloom_filter_length === undefined) return null
+  return { start: Number(about.bloom_filter_offset), length: about.bloom_filter_length }
+}

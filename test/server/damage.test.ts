@@ -1,0 +1,147 @@
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { beforeAll, expect, test } from '@jest/globals'
+import { layout } from '../../core/warehouse/layout.ts'
+import { randomFrom, seed } from '../support/random-asks.ts'
+import { rawGet, serve, type Service, type ServiceOptions } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+
+/** Whatever happens to a served file, no wrong row is answered, and the fault is told. */
+
+const damages = Number(process.env['DAMAGES'] ?? 40)
+const readers = 20
+const random = randomFrom(seed)
+const upTo = (most: number): number => Math.floor(random() * most)
+const one = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[upTo(items.length)] as T
+
+const base = '/api/v1/dataset/d/t'
+const asks = [
+  ...[1, 2, 3, 4, 5, 6].map((page) => `${base}/data/?page_size=700&page=${page}`),
+  ...[1, 3, 5].map((page) => `${base}/data/?page_size=700&page=${page}&format=arrow`),
+  `${base}/data/?state=SP&page_size=500`,
+  `${base}/data/?state__in=RJ,MG&page_size=50&page=3&fields=n`,
+  `${base}/data/?code=c42`,
+  `${base}/data/?code__in=c1,c500,c999`,
+  `${base}/data/?n__range=1000,1100&format=csv`,
+  `${base}/data/?search=paulo&page_size=20`,
+  `${base}/data/?ordering=-name,code&page_size=30`,
+  `${base}/data/?state=BA&ordering=code&page_size=30&format=arrow`,
+  `${base}/export/?state__ne=BA&format=csv`,
+  `${base}/export/?n__gte=7&format=arrow`,
+]
+
+let shop: Workshop
+let pristine: string
+let home: string
+const due = new Map<string, Buffer>()
+
+const uncached: ServiceOptions = { keptBytesMax: 0, blockBytes: 0 }
+
+beforeAll(async () => {
+  const catalog = catalogAround([
+    {
+      name: 't',
+      order: ['n asc'],
+      search: ['name'],
+      fields: ['n:integer', 'state:string', 'name:string', 'code:string', 'x:float'].map(fieldOf),
+    },
+  ])
+  const states = ['SP', 'RJ', 'MG', 'BA', '']
+  const lines = Array.from(
+    { length: 4000 },
+    (_, n) => `${n},${states[(n * 7) % 5] ?? ''},São Paulo ${(n * 31) % 501},c${(n * 7919) % 1000},${n / 7}`,
+  )
+  shop = await workshop(catalog, { 'd/t.csv': `n,state,name,code,x\n${lines.join('\n')}\n` })
+  const [outcome] = await shop.ingest({ partRows: 1024, lookedUpDistinctLeast: 100 })
+  if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+  home = layout.snapshot(shop.warehouse, { dataset: 'd', name: 't' }, outcome.manifest.snapshot)
+  pristine = await mkdtemp(path.join(path.dirname(shop.warehouse), 'pristine-'))
+  await cp(home, pristine, { recursive: true })
+  const service = await serve(shop, uncached)
+  for (const ask of asks) due.set(ask, (await rawGet(service.app, ask)).body)
+  const files = (await readdir(home)).filter((name) => /parquet|lookup|csv\.gz/.test(name))
+  for (const file of files.filter((name) => !name.endsWith('.lookup'))) {
+    const address = `/files/d/t/${outcome.manifest.snapshot}/${file}`
+    asks.push(address)
+    due.set(address, (await rawGet(service.app, address)).body)
+  }
+  await service.close()
+}, 60_000)
+
+/** What may happen to the bytes of a file. */
+const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
+  flip: async (file) => {
+    const bytes = await readFile(file)
+    const at = upTo(bytes.length)
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << upTo(8))
+    await writeFile(file, bytes)
+  },
+  truncate: async (file) => truncate(file, upTo((await readFile(file)).length)),
+  zeros: async (file) => {
+    const bytes = await readFile(file)
+    bytes.fill(0, upTo(bytes.length))
+    await writeFile(file, bytes)
+  },
+  swap: async (file) => {
+    const others = (await readdir(home)).filter((name) => path.extname(name) === path.extname(file))
+    await cp(path.join(pristine, one(others)), file, { force: true })
+  },
+  removal: (file) => rm(file),
+}
+
+/** @param tell that a damage was met */
+async function read(
+  service: Service,
+  isOver: () => boolean,
+  wrong: string[],
+  tell: () => void,
+): Promise<void> {
+  while (!isOver()) {
+    const ask = one(asks)
+    // A transfer that breaks off is no answer.
+    const answer = await rawGet(service.app, ask).catch(() => null)
+    if (answer?.body.includes('damaged-files') === true) tell()
+    if (answer?.status === 200 && due.get(ask)?.equals(answer.body) !== true) wrong.push(ask)
+    else if (answer !== null && ![200, 410, 503].includes(answer.status))
+      wrong.push(`${answer.status} ${ask}`)
+  }
+}
+
+test('no wrong row is answered, and the fault is told within 2 s of the first read', async () => {
+  const faults: string[] = []
+  for (let left = damages; left > 0; left -= 1) {
+    await rm(home, { recursive: true })
+    await cp(pristine, home, { recursive: true })
+    const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
+    const names = (await readdir(home)).filter((name) => /parquet|lookup|csv\.gz/.test(name))
+    const [name, kind] = [one(names), one(Object.keys(kinds))]
+    const file = path.join(home, name)
+    const before = await readFile(file)
+    const wrong: string[] = []
+    let isOver = false
+    const met: number[] = []
+    const tell = (): void => void met.push(performance.now())
+    const walks = Array.from({ length: readers }, () => read(service, () => isOver, wrong, tell))
+    // Half of the time nothing but what is read tells of the damage.
+    const isFollowed = left % 4 < 2
+    if (isFollowed) service.snapshots.follow()
+    await setTimeout(upTo(150))
+    await kinds[kind]?.(file)
+    const isDamaged = !(await readFile(file).catch(() => Buffer.alloc(0))).equals(before)
+    if (isDamaged && isFollowed) tell()
+    const isTold = (): boolean => service.snapshots.states.some(({ fault }) => fault !== null)
+    const began = performance.now()
+    while (!isTold() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
+    const [first = -Infinity] = met
+    while (!isTold() && performance.now() - first < 2000) await setTimeout(20)
+    if (isDamaged && met.length > 0 && !isTold()) faults.push(`${kind} of ${name} was not told`)
+    await setTimeout(100)
+    isOver = true
+    await Promise.all(walks)
+    faults.push(...wrong.map((ask) => `${kind} of ${name}: ${ask}`))
+    await service.close()
+    if (faults.length > 5) break
+  }
+  expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
+}, 3_600_000)
