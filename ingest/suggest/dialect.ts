@@ -1,8 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decoderOf } from '../source/decode.ts'
-import { CsvScanner } from '../source/scan.ts'
+import { LF } from '../source/record.ts'
 import { wholeCharacters } from '../source/utf8.ts'
+import { quoteSignsOf, readingOf, type QuoteSigns, type Reading } from './reading.ts'
 
 /** How a CSV is written, as far as its bytes tell. */
 export interface Dialect {
@@ -55,64 +56,120 @@ export class EncodingWitness {
 }
 
 const delimiters = [',', ';', '\t', '|']
-const quotes = ['"', "'", null]
+const quotes = ['"', "'"]
 const skippedMax = 10
-/** Of the rows of the sample that must have as many values as the first. */
+/** Of the rows of the sample that must have as many values as the first line, and no value that was cut apart. */
 const consistentShare = 0.98
 
-/** Finds the delimiter, the quote and the lines before the header that split a sample into the most columns. */
+/**
+ * Finds the delimiter, the quote and the lines before the header that a sample is written with.
+ *
+ * A quote that encloses something is never read as a plain character, however many columns that would give; one that
+ * encloses nothing is none.
+ */
 export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, evidence: string): Dialect {
   const decoder = decoderOf(encoding === 'utf-16' ? 'utf-16' : encoding, 'the sample')
   const text = decoder.write(sample)
-  // What was cut off at the end of the sample is no fault of the file.
-  const lines = isWhole ? text : text.subarray(0, text.lastIndexOf('\n') + 1)
-  let best: {
-    score: number
-    found: Omit<Dialect, 'encoding' | 'evidence' | 'hasHeader'>
-    share: number
-  } | null = null
-  for (const delimiter of delimiters) {
-    for (const quote of quotes) {
-      for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
-        const scanner = new CsvScanner({
-          delimiter,
-          quote,
-          skipLines,
-          encoding: 'utf-8',
-          header: null,
-          hidesText: false,
-          maskOf: () => null,
-          nulls: [],
-        })
-        scanner.push(Buffer.from(lines))
-        scanner.end()
-        const rows = scanner.records + scanner.rejectedRows
-        const share = rows === 0 ? 1 : scanner.records / rows
-        if (scanner.header === null || scanner.stopped || share < consistentShare) continue
-        // More columns first; then the usual quote, then fewer skipped lines.
-        const score = 1000 * scanner.header.length - 10 * quotes.indexOf(quote) - skipLines
-        if (best === null || score > best.score) {
-          best = { score, share, found: { delimiter, quote, skipLines, firstLine: scanner.header } }
-        }
-      }
-    }
-  }
+  const isOpen = isWhole && text.length > 0 && text.at(-1) !== LF
+  const candidates = candidatesIn(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isWhole)
+  const best = bestOf(candidates)
   if (best === null) throw new Error('no delimiter splits it into rows of the same number of values')
-  const { found, share } = best
-  const hasHeader = looksLikeHeader(found.firstLine)
+  const { delimiter, quote, skipLines, firstLine, share } = best
+  const hasHeader = looksLikeHeader(firstLine)
   return {
-    ...found,
+    delimiter,
+    quote,
+    skipLines,
+    firstLine,
     encoding,
     hasHeader,
     evidence: [
       evidence,
-      `${JSON.stringify(found.delimiter)} gives ${found.firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
-      ...(found.skipLines > 0 ? [`${found.skipLines} lines stand before the header`] : []),
+      `${JSON.stringify(delimiter)} gives ${firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
+      ...quoteEvidence(best),
+      ...(skipLines > 0 ? [`${skipLines} lines stand before the header`] : []),
       ...(hasHeader
         ? []
         : ['the first line holds numbers, dates or nothing, so it is taken for a row: name the columns']),
     ],
   }
+}
+
+/** A way of reading the sample that gives rows of the same number of values. */
+interface Candidate extends Reading, QuoteSigns {
+  readonly delimiter: string
+  readonly quote: string | null
+  readonly skipLines: number
+  /** Of its rows, those that fit. */
+  readonly share: number
+}
+
+function candidatesIn(text: Buffer, isWhole: boolean): Candidate[] {
+  const found: Candidate[] = []
+  for (const delimiter of delimiters) {
+    for (const quote of [...quotes, null]) {
+      const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+      for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
+        const reading = readingOf(text, isWhole, marks, skipLines)
+        // Any last line would be a header without rows.
+        if (reading === null || (skipLines > 0 && reading.rows === 0)) continue
+        const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
+        if (share < consistentShare) continue
+        const signs = quoteSignsOf(text, marks, skipLines, quotes)
+        found.push({ delimiter, quote, skipLines, share, ...reading, ...signs })
+      }
+    }
+  }
+  return found
+}
+
+/** Which comes first of the same lines; `'` is an apostrophe wherever it need not be a quote. */
+function rankOf({ quote, firstLine, enclosed, needed, rows }: Candidate): number | null {
+  if (quote === '"') return enclosed > 0 ? 3 : 1
+  if (quote === null) return 0
+  const isQuote = firstLine.length === 1 ? enclosed > rows : needed > 0 || enclosed > rows / 2
+  return isQuote ? 2 : null
+}
+
+function bestOf(candidates: readonly Candidate[]): Candidate | null {
+  const ranked = candidates.flatMap((one) => {
+    const rank = rankOf(one)
+    return rank === null ? [] : [{ one, rank }]
+  })
+  const enclosing = ranked.filter(({ rank }) => rank > 1).map(({ one }) => one)
+  const keys = ({ one, rank }: (typeof ranked)[number]): number[] => [
+    Number(!cutsValues(one, enclosing)),
+    Number(one.firstLine.length > 1),
+    // A line that fits is not skipped: after it, a decimal comma may pass for a delimiter.
+    -one.skipLines,
+    rank,
+    one.firstLine.length,
+  ]
+  const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))
+  return best?.one ?? null
+}
+
+/** Whether the delimiter stands within values that another reading of the same lines finds enclosed. */
+function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
+  return enclosing.some(
+    (other) =>
+      other.quote !== null &&
+      other.quote !== quote &&
+      other.skipLines <= skipLines &&
+      (cut.get(other.quote) ?? 0) > (1 - consistentShare) * rows,
+  )
+}
+
+function compareKeys(left: readonly number[], right: readonly number[]): number {
+  const at = left.findIndex((key, index) => key !== right[index])
+  return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
+}
+
+function quoteEvidence({ quote, enclosed }: Candidate): string[] {
+  if (quote === '"') return []
+  return quote === null
+    ? [`a '"' stands where it encloses no value, so none are enclosed`]
+    : [`${JSON.stringify(quote)} encloses values of ${enclosed.toLocaleString('en')} lines of the sample`]
 }
 
 /** Of a number or a date. */

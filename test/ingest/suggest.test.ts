@@ -2,8 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import iconv from 'iconv-lite'
+import { parse } from 'yaml'
 import { suggest } from '../../ingest/suggest/suggest.ts'
+import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 async function suggested(name: string, content: string | Buffer): Promise<string[]> {
@@ -12,6 +15,126 @@ async function suggested(name: string, content: string | Buffer): Promise<string
   await writeFile(file, content)
   return (await suggest(file, await temporaryFolder(), { unpackedBytesMax: 1e9 })).trimEnd().split('\n')
 }
+
+const separators = [',', ';', '\t', '|']
+const cellText = fc.oneof(
+  { weight: 4, arbitrary: value },
+  { weight: 2, arbitrary: fc.json({ maxDepth: 2 }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.constantFrom('"', '""', "'", ', ', '; ', '|', '\t', 'a', '0', '\n'), { maxLength: 8 })
+      .map((pieces) => pieces.join('')),
+  },
+)
+
+interface Case {
+  readonly delimiter: string
+  readonly columns: number
+  readonly file: WrittenFile
+}
+
+/** Of two columns or more: of one column, another delimiter may as well be meant. */
+function written(quote: '"' | "'", quotes?: 'always'): fc.Arbitrary<Case> {
+  return fc
+    .record({ delimiter: fc.constantFrom(...separators), columns: fc.integer({ min: 2, max: 5 }) })
+    .chain((form) =>
+      fc.record({
+        delimiter: fc.constant(form.delimiter),
+        columns: fc.constant(form.columns),
+        file: fileOf({ ...form, quote }, cellText, quotes),
+      }),
+    )
+}
+
+/** What an entry says of the dialect, and the remark on how much was read. */
+async function dialectSuggested(text: string): Promise<object> {
+  const lines = await suggested('x.csv', text)
+  const [{ source = {}, fields }] = parse(lines.join('\n')) as [{ source?: object; fields: unknown[] }]
+  const { delimiter = ',', quote = '"', skip_lines: skipLines = 0 } = source as Record<string, unknown>
+  return { delimiter, quote, skipLines, columns: fields.length, read: lines[0] }
+}
+
+const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
+  delimiter,
+  quote,
+  skipLines: 0,
+  columns,
+  read: `# x.csv: ${file.rows.length} rows, ${columns} columns`,
+})
+
+test('whatever is enclosed in ", or nothing is: the dialect is the one of the writer', async () => {
+  await fc.assert(
+    fc.asyncProperty(written('"'), async (one) => {
+      // Where no " is needed, a ' at both ends of a value may as well enclose it.
+      fc.pre(one.file.text.includes('"') || !one.file.text.includes("'"))
+      expect(await dialectSuggested(one.file.text)).toEqual(meant(one, '"'))
+    }),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+test("what is enclosed in ' is suggested with it, whatever the values hold", async () => {
+  await fc.assert(
+    fc.asyncProperty(written("'", 'always'), async (one) => {
+      expect(await dialectSuggested(one.file.text)).toEqual(meant(one, "'"))
+    }),
+    { numRuns: 30 },
+  )
+}, 60_000)
+
+const times = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
+
+test.each<[what: string, text: string, dialect: object]>([
+  [
+    'JSON in every row',
+    `id,data\n${times(60, (n) => `${n},"{""a"": ${n}, ""b"": 'x', ""c"": ""y, z""}"`)}`,
+    { delimiter: ',', quote: '"', skipLines: 0, columns: 2 },
+  ],
+  [
+    'a doubled quote beside a delimiter',
+    `id,size\n${times(60, (n) => `${n},"a, ""b"" ${n}"`)}`,
+    { delimiter: ',', quote: '"', skipLines: 0, columns: 2 },
+  ],
+  [
+    'one column of enclosed sentences',
+    `"what"\n${times(60, (n) => `"one, 'two', ${n}"`)}`,
+    { delimiter: ',', quote: '"', skipLines: 0, columns: 1 },
+  ],
+  [
+    "one column of sentences in '",
+    `'what'\n${times(60, (n) => `'one, "two", ${n}'`)}`,
+    { delimiter: ',', quote: "'", skipLines: 0, columns: 1 },
+  ],
+  [
+    "a few values in '",
+    `a,b\n${times(60, (n) => (n === 7 ? `'x',${n}` : `x,${n}`))}`,
+    { delimiter: ',', quote: '"', skipLines: 0, columns: 2 },
+  ],
+  [
+    'decimal commas below a header',
+    `a;b\n${times(60, (n) => `1,${n};2,${n}`)}`,
+    { delimiter: ';', quote: '"', skipLines: 0, columns: 2 },
+  ],
+  [
+    'inches',
+    `a,b,c\n${times(60, (n) => `${n},12" pipe,'${n}`)}`,
+    { delimiter: ',', quote: 'none', skipLines: 0, columns: 3 },
+  ],
+  [
+    'a title in quotes',
+    `"Report, 2020"\n${times(60, () => 'a;b;c')}`,
+    { delimiter: ';', quote: '"', skipLines: 1, columns: 3 },
+  ],
+  [
+    'lines in values, of which the end of the sample cuts one',
+    `a,b\n${times(9000, (n) => `${n},"${'line, of a text\n'.repeat(n % 2 === 0 ? 1 : 20)}"`)}`,
+    { delimiter: ',', quote: '"', skipLines: 0, columns: 2 },
+  ],
+])('%s', async (_what, text, dialect) => {
+  expect(await dialectSuggested(text)).toMatchObject(dialect)
+})
 
 test('a file of a government: encoding, delimiter, decimal comma, dates, null words, codes and types, tried on all rows', async () => {
   const rows = Array.from({ length: 200 }, (_, n) => {

@@ -33,7 +33,8 @@ const units = [
   '""',
   'NULL',
 ]
-const value = fc.oneof(
+/** Of a cell. */
+export const value = fc.oneof(
   { weight: 2, arbitrary: fc.constant('') },
   { weight: 12, arbitrary: fc.string({ unit: fc.constantFrom(...units), maxLength: 6 }) },
   {
@@ -81,14 +82,19 @@ const style = fc.record({
 })
 type Style = typeof style extends fc.Arbitrary<infer T> ? T : never
 
-/** A valid file of a dialect, in any of the ways in which it may be written. */
-export function fileOf(form: Dialect): fc.Arbitrary<WrittenFile> {
-  const row = fc.array(value, { minLength: form.columns, maxLength: form.columns })
+/**
+ * A valid file of a dialect, in any of the ways in which it may be written.
+ *
+ * @param texts what values are made of
+ * @param quotes when values are enclosed, where that is not left open
+ */
+export function fileOf(form: Dialect, texts = value, quotes?: Style['quotes']): fc.Arbitrary<WrittenFile> {
+  const row = fc.array(texts, { minLength: form.columns, maxLength: form.columns })
   return fc.tuple(fc.array(row, { maxLength: 6 }), style).map(([values, how]) =>
     write(
       form,
-      values.map((texts) => texts.map(possible(form))),
-      how,
+      values.map((cells) => cells.map(possible(form))),
+      { ...how, quotes: quotes ?? how.quotes },
     ),
   )
 }

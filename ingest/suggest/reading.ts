@@ -1,0 +1,129 @@
+import { RecordBounds } from '../source/bounds.ts'
+import { LF, valuesOf, type Marks } from '../source/record.ts'
+
+/** A sample as one delimiter and one quote read it. */
+export interface Reading {
+  /** What the first line that is read holds. */
+  readonly firstLine: readonly string[]
+  /** Below the first line. */
+  readonly rows: number
+  /** Of the rows, those with as many values as the first line. */
+  readonly fitting: number
+}
+
+/** What the values of a reading tell about quotes; each counts rows, the first line included. */
+export interface QuoteSigns {
+  /** In which the quote of the reading encloses a value. */
+  readonly enclosed: number
+  /** In which it encloses a value that needs it, for its delimiters, line breaks or quotes. */
+  readonly needed: number
+  /** In which a plain value starts with this quote and has an odd number of it: so look values that were cut apart. */
+  readonly cut: ReadonlyMap<string, number>
+}
+
+/** Of a sample that ends somewhere in the file, what may be left of a value whose end is not in it. */
+const unreadShareMax = 0.1
+
+/**
+ * @param text in UTF-8; its last line is ended where it is the whole file
+ * @returns null where quotes and line ends do not fit, or nothing is there to read
+ */
+export function readingOf(text: Buffer, isWhole: boolean, marks: Marks, skipLines: number): Reading | null {
+  const found: { firstLine: readonly string[] | null; rows: number; fitting: number } = {
+    firstLine: null,
+    rows: 0,
+    fitting: 0,
+  }
+  const end = walk(text, marks, skipLines, (start, bounds) => {
+    const { firstLine } = found
+    // In a file of one column a blank line is a row whose value is empty.
+    if (bounds.end === start && firstLine?.length !== 1) return
+    if (firstLine === null) {
+      found.firstLine = valuesOf(text.subarray(start, bounds.end), marks)
+      return
+    }
+    found.rows += 1
+    if (bounds.values === firstLine.length) found.fitting += 1
+  })
+  const { firstLine, rows, fitting } = found
+  const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
+  return isRead && firstLine !== null ? { firstLine, rows, fitting } : null
+}
+
+/** Of a reading that there is. */
+export function quoteSignsOf(
+  text: Buffer,
+  marks: Marks,
+  skipLines: number,
+  quotes: readonly string[],
+): QuoteSigns {
+  let [enclosed, needed] = [0, 0]
+  const cut = new Map(quotes.map((quote) => [quote, 0]))
+  walk(text, marks, skipLines, (start, { end }) => {
+    const values = writtenValues(text.subarray(start, end), marks)
+    if (values.some(({ isEnclosed }) => isEnclosed)) enclosed += 1
+    if (values.some(({ isNeeded }) => isNeeded)) needed += 1
+    for (const quote of quotes) {
+      const code = quote.charCodeAt(0)
+      const isCut = values.some(
+        ({ isEnclosed, bytes }) => !isEnclosed && bytes[0] === code && occurrences(bytes, code) % 2 === 1,
+      )
+      if (isCut) cut.set(quote, (cut.get(quote) ?? 0) + 1)
+    }
+  })
+  return { enclosed, needed, cut }
+}
+
+/** Goes through the records -> where the last whole one ends; null after a fault, or without the lines to skip. */
+function walk(
+  text: Buffer,
+  marks: Marks,
+  skipLines: number,
+  take: (start: number, bounds: RecordBounds) => void,
+): number | null {
+  let at = 0
+  for (let skipped = 0; skipped < skipLines; skipped += 1) {
+    at = text.indexOf(LF, at) + 1
+    if (at === 0) return null
+  }
+  const bounds = new RecordBounds(marks)
+  while (at < text.length && bounds.find(text, at)) {
+    take(at, bounds)
+    at = bounds.next
+  }
+  return bounds.fault === null ? at : null
+}
+
+interface WrittenValue {
+  /** With its quotes. */
+  readonly bytes: Buffer
+  readonly isEnclosed: boolean
+  readonly isNeeded: boolean
+}
+
+/** The values of a record whose structure was checked, as they are written. */
+function writtenValues(record: Buffer, { delimiter, quote }: Marks): WrittenValue[] {
+  const values: WrittenValue[] = []
+  for (let at = 0; at <= record.length; at += 1) {
+    const from = at
+    const isEnclosed = record[at] === quote
+    let isNeeded = false
+    if (isEnclosed) {
+      at += 1
+      while (record[at] !== quote || record[at + 1] === quote) {
+        const byte = record[at]
+        isNeeded ||= byte === delimiter || byte === quote || byte === LF
+        at += byte === quote ? 2 : 1
+      }
+      at += 1
+    } else while (at < record.length && record[at] !== delimiter) at += 1
+    values.push({ bytes: record.subarray(from, at), isEnclosed, isNeeded })
+  }
+  return values
+}
+
+function occurrences(bytes: Buffer, code: number): number {
+  let count = 0
+  for (const byte of bytes) if (byte === code) count += 1
+  return count
+}
