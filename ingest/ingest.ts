@@ -7,7 +7,7 @@ import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
 import { newestOnDisk } from '../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
-import { readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
+import { holdsFields, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
 import { snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
@@ -182,10 +182,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     const { acceptsDrift = false } = options
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(warehouse, table)) {
       if (withdrawn.definition !== definition || !(await areSums(withdrawn.sources, obtained))) continue
-      if (!isDamaged) return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      const trouble = whyNotServed(found, table)
+      if (trouble === null) return { status: 'held', table, withdrawn: withdrawn.snapshot }
       throw new TableFailure(
-        `the published snapshot is damaged, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
-          '--accept-drift publishes it again',
+        `${trouble}, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
+          `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
       )
     }
     const work = await Database.open({
@@ -221,13 +222,21 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   })
 }
 
-function withoutSource(table: Table, sources: string, { manifest, isDamaged }: Current): Outcome {
+function withoutSource(table: Table, sources: string, found: Current): Outcome {
+  const { manifest, isDamaged } = found
   if (manifest === null && !isDamaged) return { status: 'skipped', table }
+  const trouble = whyNotServed(found, table)
   const serving =
-    manifest === null || isDamaged
-      ? 'and the published snapshot is damaged'
-      : `the snapshot of ${manifest.import_date} goes on serving`
+    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} goes on serving` : `and ${trouble}`
   throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
+}
+
+/** Null where a server can serve what is published. */
+function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | null {
+  if (manifest === null || isDamaged) return 'the published snapshot is damaged'
+  return holdsFields(manifest, table)
+    ? null
+    : 'the published snapshot has other fields than the catalog declares now, so it is not served'
 }
 
 /** What is published. */

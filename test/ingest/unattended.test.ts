@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { allTables, type Table } from '../../core/catalog/catalog.ts'
+import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { readManifest } from '../../core/warehouse/manifest.ts'
 import { snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
@@ -158,6 +158,67 @@ describe('a rollback', () => {
       'part-00000.parquet is not as it was written',
     )
     expect(await rowsOf(shop)).toBe(11)
+  })
+})
+
+/** The same sources and warehouse as another catalog has them. */
+async function under(other: Catalog, shop: Workshop): Promise<Workshop> {
+  const { ingest } = await workshop(other)
+  const { sources, warehouse } = shop
+  return { ...shop, catalog: other, ingest: (options) => ingest({ sources, warehouse, ...options }) }
+}
+
+describe('a rollback across a change of the catalog', () => {
+  const wide = tinyCatalog({ fields: ['n:integer', 's:text'], order: ['n'] })
+
+  test('to other fields is refused before anything is changed, with what to do', async () => {
+    const narrow = await shopWith(csv(10))
+    const shop = await under(wide, narrow)
+    expect((await refresh(shop, csv(11), onDay(2))).status).toBe('published')
+    const files = await publishedFiles(shop)
+    const pointer = await readFile(layout.pointer(shop.warehouse, tableOf(shop)))
+    const [, before] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+      `the snapshot before, ${before}, has other fields than the catalog declares for d/t now, so it could not be ` +
+        'served; nothing was changed. Give the catalog the fields of then (n integer, s string) and ' +
+        'roll back again, or put a good source in place and run `make ingest`',
+    )
+    expect(await publishedFiles(shop)).toEqual(files)
+    expect(await readFile(layout.pointer(shop.warehouse, tableOf(shop)))).toEqual(pointer)
+    // With the fields of then it is one.
+    expect((await rollback(shop.warehouse, tableOf(narrow), new Date())).rows).toBe(10)
+  })
+
+  test.each<[what: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
+    [
+      'what is held back',
+      false,
+      (withdrawn) =>
+        'd/t: FAILED, the published snapshot has other fields than the catalog declares now, so it is not served, and the ' +
+        `source is the one of ${withdrawn}, which was rolled back; \`make ingest ACCEPT_DRIFT=1 TABLES=d/t\` ` +
+        '(--accept-drift) publishes it again',
+    ],
+    [
+      'a source that is gone',
+      true,
+      () =>
+        'd/t: FAILED, the source is gone: there is no SOURCES/d/t.csv (or .csv.gz, .csv.zst, .csv.zip); ' +
+        'and the published snapshot has other fields than the catalog declares now, so it is not served',
+    ],
+  ])('%s fails where nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {
+    const narrow = await shopWith(csv(10))
+    const shop = await under(wide, narrow)
+    await refresh(shop, csv(11), onDay(2))
+    const { from } = await rollback(shop.warehouse, tableOf(narrow), new Date())
+    const service = await serve(shop)
+    expect(service.snapshots.states).toEqual([expect.objectContaining({ snapshot: null })])
+    await service.close()
+    if (isSourceGone) await rm(path.join(shop.sources, 'd', 't.csv'))
+    const [failed] = await shop.ingest(onDay(3))
+    const [line = ''] = outcomeLines(failed as Outcome)
+    expect(line.replace(shop.sources, 'SOURCES')).toBe(told(from))
+    const published = await refresh(shop, csv(11), { ...onDay(4), acceptsDrift: true })
+    expect([published.status, await rowsOf(shop)]).toEqual(['published', 11])
   })
 })
 
