@@ -34,7 +34,7 @@ export async function publishViews(warehouse: string, catalog: Catalog): Promise
     // Of someone who wrote into the old file; it would be taken for ours.
     await rm(`${file}.wal`, { force: true })
     const sum = layout.viewsSum(home)
-    const line = `${(await sumsOf(draft)).sha256}  ${path.basename(file)}\n`
+    const line = viewsSumLine(home, (await sumsOf(draft)).sha256)
     // Of both while they change places: whatever ends the job between, one of the lines is right.
     await replaceDurably(sum, line + (await readFile(sum, 'utf8').catch(() => '')))
     await renameDurably(draft, file)
@@ -43,6 +43,11 @@ export async function publishViews(warehouse: string, catalog: Catalog): Promise
   } finally {
     release()
   }
+}
+
+/** The sum of the views as it is written. */
+export function viewsSumLine(warehouse: string, sha256: string): string {
+  return `${sha256}  ${path.basename(layout.views(warehouse))}\n`
 }
 
 /** What is published as the catalog declares it. */

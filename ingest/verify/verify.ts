@@ -6,6 +6,7 @@ import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
 import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { viewsSumLine } from '../publish/views.ts'
 
 /** What one snapshot, or what points to it, turned out to be. */
 export interface Verified {
@@ -59,10 +60,16 @@ export async function faultOfViews(warehouse: string): Promise<string | null> {
 }
 
 async function areViewsSound(warehouse: string): Promise<boolean> {
-  const sums = (await readFile(layout.viewsSum(warehouse), 'utf8').catch(absent)).trimEnd()
+  const sums = await readFile(layout.viewsSum(warehouse), 'utf8').catch(absent)
   const found = await hashOf(layout.views(warehouse)).catch(absent)
+  if (sums === '') return found === ''
   // There are sums of the new and the old one where a job was killed while they changed places.
-  return sums.split('\n').some((line) => line.split(' ')[0] === found)
+  const hashes = sums.split(viewsSumLine(warehouse, '')).slice(0, -1)
+  return (
+    hashes.includes(found) &&
+    hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)) &&
+    sums === hashes.map((hash) => viewsSumLine(warehouse, hash)).join('')
+  )
 }
 
 function absent(error: unknown): string {

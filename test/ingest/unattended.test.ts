@@ -302,6 +302,14 @@ const faultsOf = async (shop: Workshop): Promise<Verified[]> => {
   return all.filter(({ fault }) => fault !== null)
 }
 
+/** A text with another character at each of its places in turn. */
+const changed = (text: string): string[] =>
+  Array.from(
+    text,
+    (character, at) =>
+      text.slice(0, at) + String.fromCodePoint((character.codePointAt(0) ?? 0) ^ 1) + text.slice(at + 1),
+  )
+
 describe('flipped bits', () => {
   const flips = Number(process.env['FLIPS'] ?? '100')
 
@@ -358,8 +366,28 @@ describe('flipped bits', () => {
     expect(await faultOfViews(shop.warehouse)).toBe(null)
     // A job that was killed between the sum and the views leaves the sums of both.
     const sums = `${file}.sha256`
-    await writeFile(sums, `${'0'.repeat(64)}  warehouse.duckdb\n${await readFile(sums, 'utf8')}`)
+    const line = await readFile(sums, 'utf8')
+    const both = `${'0'.repeat(64)}  warehouse.duckdb\n${line}`
+    await writeFile(sums, both)
     expect(await faultOfViews(shop.warehouse)).toBe(null)
+    const others = [
+      ...changed(line),
+      // Of the old one another digit is another sum, which is not used any more.
+      ...changed(both).slice(64),
+      both.replace('0', 'g'),
+      `${line}\n`,
+      ` ${line}`,
+      line.trimEnd(),
+      line.toUpperCase(),
+      '\n',
+      '',
+    ]
+    const missed: string[] = []
+    for (const text of others) {
+      await writeFile(sums, text)
+      if ((await faultOfViews(shop.warehouse)) === null) missed.push(text)
+    }
+    expect(missed).toEqual([])
   })
 
   test('verify tells what is gone', async () => {
