@@ -5,10 +5,16 @@ import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../core/errors.ts'
 import { Database, OutOfMemory } from '../core/warehouse/duckdb.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
-import { newestOnDisk } from '../core/warehouse/history.ts'
+import { newestOnDisk, publishedBefore } from '../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
-import { holdsFields, readManifest, requireFiles, type Manifest } from '../core/warehouse/manifest.ts'
-import { snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
+import {
+  holdsFields,
+  manifestText,
+  readManifest,
+  requireFiles,
+  type Manifest,
+} from '../core/warehouse/manifest.ts'
+import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { partRowsDefault } from './convert/convert.ts'
@@ -16,10 +22,12 @@ import { lookedUpDistinctLeast } from './convert/lookups.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
+import { replaceDurably } from './publish/durable.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
 import { inScratch, sweepDrafts, sweepScratch } from './publish/scratch.ts'
+import { damagedOnDisk, setAside } from './publish/set-aside.ts'
 import { TableFailure } from './rejects.ts'
 import { clearFailure, writeFailure, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
@@ -189,6 +197,10 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
           `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
       )
     }
+    // Before another takes their place, so that a job that is killed leaves nothing to be done by hand.
+    await setAside(warehouse, table, found.damaged, options.now()).catch((error: unknown) =>
+      progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
+    )
     const work = await Database.open({
       memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
       threads: Math.min(threadsMax, os.availableParallelism()),
@@ -244,6 +256,8 @@ interface Current {
   /** Null where nothing ever was, or where it cannot be read. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
+  /** Where it is damaged, all of the table that are: the one that is published next takes their place. */
+  readonly damaged: readonly SnapshotId[]
   /** What a rollback of the next snapshot leads to. */
   readonly previous: SnapshotId | null
 }
@@ -255,20 +269,45 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
     manifest = await readManifest(layout.pointer(warehouse, table))
     if (manifest === null) {
       if ((await snapshotsOnDisk(warehouse, table)).length === 0)
-        return { manifest, isDamaged: false, previous: null }
+        return { manifest, isDamaged: false, damaged: [], previous: null }
       throw new Error('current.json is gone, though there are snapshots')
     }
     await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
-    return { manifest, isDamaged: false, previous: manifest.snapshot }
+    await mendManifest(warehouse, table, manifest)
+    return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
-    // Where the pointer cannot be read, the newest on disk is what a new one is compared with.
-    if (manifest !== null) return { manifest, isDamaged: true, previous: manifest.previous }
-    for await (const newest of newestOnDisk(warehouse, table)) {
-      return { manifest: newest, isDamaged: true, previous: newest.snapshot }
+    const damaged = await damagedOnDisk(warehouse, table)
+    let previous: SnapshotId | null = null
+    for await (const one of earlierThan(warehouse, table, manifest)) {
+      // Where the pointer cannot be read, the newest on disk is what a new one is compared with.
+      manifest ??= one
+      if (damaged.includes(one.snapshot)) continue
+      previous = one.snapshot
+      break
     }
-    return { manifest: null, isDamaged: true, previous: null }
+    return { manifest, isDamaged: true, damaged, previous }
   }
+}
+
+/** What was published before; where a damaged manifest breaks the chain, what lies on disk is the next best. */
+async function* earlierThan(
+  warehouse: string,
+  table: Table,
+  manifest: Manifest | null,
+): AsyncGenerator<Manifest> {
+  if (manifest !== null) yield* publishedBefore(warehouse, table, manifest)
+  for await (const one of newestOnDisk(warehouse, table)) {
+    if (manifest === null || one.snapshot < manifest.snapshot) yield one
+  }
+}
+
+/** The manifest beside the parts says what the pointer says, so that one that is lost can be written again. */
+async function mendManifest(warehouse: string, table: Table, manifest: Manifest): Promise<void> {
+  const own = await manifestOf(warehouse, table, manifest.snapshot).catch(() => null)
+  if (own !== null && manifestText(own) === manifestText(manifest)) return
+  const folder = layout.snapshot(warehouse, table, manifest.snapshot)
+  await replaceDurably(path.join(folder, layout.manifest), manifestText(manifest))
 }
 
 /** Whether what is published was made from these very files. */

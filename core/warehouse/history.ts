@@ -1,5 +1,6 @@
 import type { Table } from '../catalog/catalog.ts'
 import { readWithdrawn } from './withdrawn.ts'
+import { setAsideAt } from './damaged.ts'
 import { manifestOf, snapshotsOnDisk } from './on-disk.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -25,11 +26,15 @@ export async function* publishedBefore(
   }
 }
 
-/** What lies on disk and was not rolled back, the newest first: the history where the pointer cannot be read. */
+/**
+ * What lies on disk and was neither rolled back nor found damaged, the newest first: the history where the pointer
+ * cannot be read.
+ */
 export async function* newestOnDisk(warehouse: string, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
   for (const id of await snapshotsOnDisk(warehouse, table)) {
-    const manifest = withdrawn.has(id) ? null : await manifestOf(warehouse, table, id).catch(() => null)
+    if (withdrawn.has(id) || (await setAsideAt(warehouse, table, id)) !== null) continue
+    const manifest = await manifestOf(warehouse, table, id).catch(() => null)
     if (manifest !== null) yield manifest
   }
 }

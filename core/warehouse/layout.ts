@@ -31,6 +31,8 @@ export const layout = {
     path.join(layout.table(warehouse, table), snapshot),
   /** The manifest again, beside the parts: the pointer holds that of the current snapshot alone. */
   manifest: 'manifest.json',
+  /** Beside the parts of a snapshot that a job found damaged, and when. */
+  setAside: 'damaged.txt',
   part: (number: number): string => `part-${String(number).padStart(5, '0')}.parquet`,
   /** Beside the parts, and named so that no pattern for Parquet takes them for parts: see `Lookup`. */
   valueLookup: (field: number): string => `values-${String(field).padStart(5, '0')}.lookup`,

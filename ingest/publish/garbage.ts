@@ -3,8 +3,10 @@ import { removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts
 import { publishedBefore } from '../../core/warehouse/history.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
+import { setAsideAt } from '../../core/warehouse/damaged.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { removeSetAside } from './set-aside.ts'
 
 /** A server removes what is over its time as long as nobody uses it; a job leaves it an hour to do so. */
 const serverFirstMs = 3_600_000
@@ -20,7 +22,12 @@ export async function removeGarbage(
   now: Date,
   { count, graceMs }: Retention,
 ): Promise<void> {
-  const ids = await snapshotsOnDisk(warehouse, table)
+  const ids: SnapshotId[] = []
+  for (const id of await snapshotsOnDisk(warehouse, table)) {
+    // What is damaged takes no place of what is whole.
+    if (id === current.snapshot || (await setAsideAt(warehouse, table, id)) === null) ids.push(id)
+    else await removeSetAside(warehouse, table, id, now, graceMs + serverFirstMs)
+  }
   const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
   // A clock may have been set back since they were published.
   const published = new Set<SnapshotId>()

@@ -25,7 +25,12 @@ async function main(): Promise<number> {
     console.log(`warehouse.duckdb: DAMAGED, ${views}`)
   }
   console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
-  if (faults > 0) console.error('`make ingest` publishes a table anew whose current snapshot is damaged')
+  if (faults > 0) {
+    console.error(
+      '`make ingest` publishes a table anew whose current snapshot is damaged; one before it that is damaged leads ' +
+        'nowhere: remove its folder',
+    )
+  }
   return faults === 0 ? 0 : 1
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { codeOf, messageOf } from '../../core/errors.ts'
+import { setAsideAt } from '../../core/warehouse/damaged.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
@@ -23,6 +24,7 @@ export interface Verified {
 export async function* verify(warehouse: string, tables: readonly Table[]): AsyncGenerator<Verified> {
   for (const table of tables) {
     const ids = await snapshotsOnDisk(warehouse, table)
+    const current = await readManifest(layout.pointer(warehouse, table)).catch(() => null)
     const pointer = await faultOf(async () => {
       const manifest = await readManifest(layout.pointer(warehouse, table))
       if (manifest === null && ids.length > 0)
@@ -35,6 +37,8 @@ export async function* verify(warehouse: string, tables: readonly Table[]): Asyn
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
     for (const id of ids) {
+      // Its damage is known, and mended by the snapshot that took its place.
+      if (id !== current?.snapshot && (await setAsideAt(warehouse, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
         const manifest = await manifestOf(warehouse, table, id)

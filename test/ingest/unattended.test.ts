@@ -4,6 +4,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { readManifest } from '../../core/warehouse/manifest.ts'
 import { snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
@@ -222,6 +223,76 @@ describe('a rollback across a change of the catalog', () => {
   })
 })
 
+const snapshotsOf = (shop: Workshop): Promise<string[]> => snapshotsOnDisk(shop.warehouse, tableOf(shop))
+const days = (ids: readonly string[]): string[] => ids.map((id) => id.slice(6, 8))
+const flip = async (file: string): Promise<void> => {
+  const bytes = await readFile(file)
+  bytes[40] = (bytes[40] ?? 0) ^ 1
+  await writeFile(file, bytes)
+}
+/** A file of a snapshot of a day (`08`), or of the table. */
+const placeOf = async (shop: Workshop, name: string): Promise<string> => {
+  const [day = '', file] = name.split('/')
+  const id = (await snapshotsOf(shop)).find((one) => one.slice(6, 8) === day)
+  const home = path.join(shop.warehouse, 'd', 't')
+  return file === undefined ? path.join(home, name) : path.join(home, String(id), file)
+}
+
+describe('what is damaged', () => {
+  test.each<
+    [what: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
+  >([
+    ['a part', ['03/part-00000.parquet'], [], 'published', ['01', '02'], 11],
+    ['a download that is gone', [], ['03/t.csv.gz'], 'published', ['01', '02'], 11],
+    ['the last two', ['03/t.csv.gz', '02/report.json'], [], 'published', ['01'], 10],
+    ['one before the one before', ['03/t.csv.gz', '01/report.json'], [], 'published', ['02'], 11],
+    ['the manifest of the last but one', ['03/t.csv.gz', '02/manifest.json'], [], 'published', ['01'], 10],
+    ['all', ['03/t.csv.gz', '02/t.csv.gz', '01/t.csv.gz'], [], 'published', [], 'd/t has no snapshot'],
+    ['the pointer', ['current.json'], [], 'published', ['01', '02', '03'], 12],
+    ['the pointer and a part', ['03/part-00000.parquet'], ['current.json'], 'published', ['01', '02'], 11],
+    ['the manifest beside the parts', ['03/manifest.json'], [], 'unchanged', ['01', '02', '03'], 11],
+    ['that manifest, gone', [], ['03/manifest.json'], 'unchanged', ['01', '02', '03'], 11],
+  ])(
+    '%s is mended by an ingest, and set aside until its time is over',
+    async (_what, flipped, gone, came, whole, before) => {
+      const shop = await shopWith(csv(10), csv(11), csv(12))
+      for (const name of flipped) await flip(await placeOf(shop, name))
+      for (const name of gone) await rm(await placeOf(shop, name))
+      expect(await faultsOf(shop)).not.toEqual([])
+      const retention = { count: 10, graceMs: 24 * 3_600_000 }
+      const [outcome] = await shop.ingest({ ...onDay(4), retention })
+      expect([outcome?.status, await faultsOf(shop), await rowsOf(shop)]).toEqual([came, [], 12])
+      const all = came === 'published' ? ['04', '03', '02', '01'] : ['03', '02', '01']
+      expect(days(await snapshotsOf(shop))).toEqual(all)
+
+      await shop.ingest({ ...onDay(6), retention })
+      const left = [...(came === 'published' ? ['04'] : []), ...whole.toReversed()]
+      expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([left, []])
+      const back = await rollback(shop.warehouse, tableOf(shop), new Date()).catch(messageOf)
+      expect(typeof back === 'string' ? back.replace(/ before .*/, '') : back.rows).toBe(before)
+    },
+  )
+
+  test('and is whole when its time is over is not removed', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    const part = await placeOf(shop, '02/part-00000.parquet')
+    await flip(part)
+    const retention = { count: 10, graceMs: 0 }
+    await shop.ingest({ ...onDay(3), retention })
+    await flip(part)
+    await shop.ingest({ ...onDay(4), retention })
+    expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
+    expect(await publishedFiles(shop)).toHaveLength(1 + 3 * 4)
+  })
+
+  test('is told as long as nothing took its place', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await flip(await placeOf(shop, '02/part-00000.parquet'))
+    const refused = await refresh(shop, csv(1), onDay(3))
+    expect([refused.status, (await faultsOf(shop)).length]).toEqual(['failed', 1])
+  })
+})
+
 describe('old snapshots', () => {
   const retention = { count: 2, graceMs: 24 * 3_600_000 }
 
@@ -327,8 +398,8 @@ describe('flipped bits', () => {
       Array.from({ length: 300 }, (_, n) => ({ n, s: 'older' })),
       Array.from({ length: 301 }, (_, n) => ({ n, s: 'newer' })),
     ]
-    for (let flip = 0; flip < flips; flip += 1) {
-      const file = files[flip % files.length] ?? ''
+    for (let count = 0; count < flips; count += 1) {
+      const file = files[count % files.length] ?? ''
       const bytes = await readFile(file)
       const at = Math.floor(Math.random() * bytes.length)
       const damaged = Buffer.from(bytes)
