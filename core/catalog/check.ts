@@ -1,6 +1,7 @@
 import { didYouMean } from '../nearest.ts'
 import { parseDateFormat } from './date-format.ts'
 import { digitsDefault } from './field-types.ts'
+import { operatorNames } from './operator-names.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
@@ -27,10 +28,36 @@ export function checkNames(root: unknown, report: Report): void {
     ([name, family]) => [['families', name, 'prefix'], at(family, 'prefix')] as const,
   )
   reportRepeats(prefixes, 'family prefix', report)
+  checkPrefixes(prefixes, report)
 
   const datasets = items(root, 'datasets')
   reportRepeats(childNames(datasets, ['datasets'], 'slug'), 'dataset slug', report)
   for (const [index, dataset] of datasets) checkDataset(dataset, ['datasets', index], names, report)
+}
+
+/** What answers beside the families. */
+const ownPlaces: readonly (readonly [place: string, what: string])[] = [
+  ['/files', 'the files of the service are'],
+  ['/health', 'the service says how it is'],
+]
+
+/** No address may be meant by two that answer. */
+function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: Report): void {
+  for (const [path, prefix] of prefixes) {
+    if (typeof prefix !== 'string') continue
+    const own = ownPlaces.find(([place]) => isWithin(prefix, place))
+    if (own !== undefined) report(path, `"${prefix}" is where ${own[1]}: choose another, such as /api/v1`)
+    for (const [, other] of prefixes) {
+      if (typeof other !== 'string') continue
+      const taken = [`${other}/dataset`, `${other}/datasets`].find((place) => isWithin(prefix, place))
+      if (taken !== undefined)
+        report(path, `"${prefix}" is where the datasets of the family at ${other} are: choose another`)
+    }
+  }
+}
+
+function isWithin(address: string, place: string): boolean {
+  return address === place || address.startsWith(`${place}/`)
 }
 
 function checkDataset(dataset: unknown, path: Path, families: readonly string[], report: Report): void {
@@ -50,7 +77,9 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   const fieldNames = childNames(fields, [...path, 'fields'], 'name')
   reportRepeats(fieldNames, 'field name', report)
   for (const [namePath, name] of fieldNames) {
-    if (typeof name === 'string') checkFieldName(name, namePath, report)
+    if (typeof name !== 'string') continue
+    checkFieldName(name, namePath, report)
+    checkOperator(name, namePath, fieldNames, report)
   }
   for (const [index, field] of fields) {
     checkDigits(field, [...path, 'fields', index], report)
@@ -200,12 +229,39 @@ function checkFieldName(name: string, path: Path, report: Report): void {
     report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
   } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
     report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
+  } else if (name.startsWith('-')) {
+    const asked = JSON.stringify(name.slice(1))
+    report(
+      path,
+      `"${name}" begins with -, by which readers ask for ${asked} from the greatest: choose another name`,
+    )
   } else if (ownNames.has(name.toLowerCase())) {
     report(path, `"${name}" is a name of our own or of DuckDB for where a row lies: choose another name`)
   } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
     report(path, `"${name}" has a control character or white space at an end: remove it`)
   } else if (Buffer.byteLength(name) > 255) {
     report(path, 'is longer than 255 bytes: shorten it')
+  }
+}
+
+/** `<field>__<operator>` is how readers ask for rows. */
+function checkOperator(
+  name: string,
+  path: Path,
+  others: readonly (readonly [Path, unknown])[],
+  report: Report,
+): void {
+  const end = name.lastIndexOf('__')
+  const [field, operator] = [name.slice(0, Math.max(0, end)), name.slice(end + 2)]
+  if (
+    end > 0 &&
+    operatorNames.some((one) => one === operator) &&
+    others.some(([, other]) => other === field)
+  ) {
+    report(
+      path,
+      `"${name}" is how readers ask by the operator ${operator} of "${field}": choose another name`,
+    )
   }
 }
 

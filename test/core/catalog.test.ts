@@ -200,6 +200,47 @@ describe('the loader', () => {
       ['c.yaml:28:21: "2020" looks like a number, and JSON readers move such keys: start it with a letter'],
     ],
     [
+      'a field name that cannot be ordered by',
+      'name: value, type',
+      'name: -city, type',
+      [
+        'c.yaml:28:21: "-city" begins with -, by which readers ask for "city" from the greatest: choose another name',
+      ],
+    ],
+    [
+      'a field name that is an operator of another field',
+      'name: value, type',
+      'name: city__gt, type',
+      ['c.yaml:28:21: "city__gt" is how readers ask by the operator gt of "city": choose another name'],
+    ],
+    ['an operator of no field', 'name: value, type', 'name: town__gt, type', []],
+    ['what is no operator of a field', 'name: value, type', 'name: city__name, type', []],
+    ['a field name with a comma', 'name: value, type', "name: 'a,\"b', type", []],
+    ...['/files', '/files/x', '/health', '/health/x/y'].map((prefix): [string, string, string, string[]] => [
+      `a family at ${prefix}`,
+      'prefix: /api/v1',
+      `prefix: ${prefix}`,
+      [
+        `c.yaml:8:17: "${prefix}" is where ${prefix.startsWith('/files') ? 'the files of the service are' : 'the service says how it is'}: choose another, such as /api/v1`,
+      ],
+    ]),
+    ...['/api/v1/dataset', '/api/v1/datasets', '/api/v1/dataset/d'].map(
+      (prefix): [string, string, string, string[]] => [
+        `a family at ${prefix}`,
+        'datasets:\n',
+        `  v2: { prefix: ${prefix}, scheme: http, trailing_slash: true }\ndatasets:\n`,
+        [`c.yaml:9:17: "${prefix}" is where the datasets of the family at /api/v1 are: choose another`],
+      ],
+    ),
+    ...['/file', '/filesystem', '/healthy', '/api', '/api/v1/data', '/x/files'].map(
+      (prefix): [string, string, string, string[]] => [
+        `that a family may lie at ${prefix}`,
+        'datasets:\n',
+        `  v2: { prefix: ${prefix}, scheme: http, trailing_slash: true }\ndatasets:\n`,
+        [],
+      ],
+    ),
+    [
       'a field name of DuckDB',
       'name: value, type',
       'name: file_row_number, type',
