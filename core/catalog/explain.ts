@@ -22,9 +22,18 @@ export function explain(issue: z.core.$ZodIssue, document: PlacedDocument): Expl
       message: `unknown key "${name}"${didYouMean(name, known)}; known here: ${known.join(', ')}`,
     }))
   }
+  // Of several forms that are possible, the one whose kind was written.
+  const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
+  if (form !== undefined) {
+    return form.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] }, document))
+  }
   const written = document.writtenAt(path)
   if (written === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
-  return [{ path, ofKey: false, message: wrongValue(issue, written) }]
+  return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
+}
+
+function hasRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.every(({ code, path }) => code !== 'invalid_type' || path.length > 0)
 }
 
 function missing(path: Path): string {
@@ -34,11 +43,27 @@ function missing(path: Path): string {
     : `the key "${key}" is missing`
 }
 
-function wrongValue(issue: z.core.$ZodIssue, written: Written): string {
-  if (issue.code === 'invalid_type') return wrongKind(issue, written)
-  if (issue.code !== 'invalid_value') return `"${written.text}" ${issue.message}`
+function wrongValue(issue: z.core.$ZodIssue, path: Path, written: Written): string {
+  const subject = subjectOf(path)
+  if (issue.code === 'invalid_type') return `${subject} ${wrongKind([issue.expected], written)}`
+  const text = written.kind === 'scalar' ? `"${written.text}"` : written.text
+  if (issue.code === 'invalid_union') {
+    const expected = issue.errors.flatMap(([first]) =>
+      first?.code === 'invalid_type' ? [first.expected] : [],
+    )
+    return `${subject} ${wrongKind(expected, written)}`
+  }
+  if (issue.code !== 'invalid_value') return `${subject} is ${text}, and ${issue.message}`
   const known = issue.values.map(String)
-  return `"${written.text}" is not one of ${known.join(', ')}${didYouMean(written.text, known)}`
+  return `${subject} is ${text}, which is not one of ${known.join(', ')}${didYouMean(written.text, known)}`
+}
+
+function subjectOf(path: Path): string {
+  const at = path.findLastIndex((step) => typeof step === 'string')
+  const key = `"${path[at] ?? ''}"`
+  const item = path[at + 1]
+  if (at === -1) return 'the file'
+  return item === undefined ? key : `item ${Number(item) + 1} of ${key}`
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -50,16 +75,16 @@ const kinds: Readonly<Record<string, string>> = {
   number: 'a number',
 }
 
-function wrongKind(issue: z.core.$ZodIssueInvalidType, { kind, text, value }: Written): string {
-  const expected = kinds[issue.expected] ?? issue.expected
+function wrongKind(issues: readonly string[], { kind, text, value }: Written): string {
+  const expected = issues.map((one) => kinds[one] ?? one).join(' or ')
   if (kind !== 'scalar') return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
-  return `must be ${expected}; ${reading}${remedy(issue.expected, text, value)}`
+  return `must be ${expected}; ${reading}${remedy(issues, text, value)}`
 }
 
-function remedy(expected: string, text: string, value: unknown): string {
-  if (expected === 'string' && text !== '') return `: write it in quotes, "${text}"`
-  const isQuotable = typeof value === 'string' && ['number', 'boolean'].includes(expected)
+function remedy(expected: readonly string[], text: string, value: unknown): string {
+  if (expected.includes('string') && text !== '') return `: write it in quotes, "${text}"`
+  const isQuotable = typeof value === 'string' && expected.some((one) => ['number', 'boolean'].includes(one))
   return isQuotable ? ': remove the quotes, if it has any' : ''
 }
 

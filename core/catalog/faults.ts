@@ -7,13 +7,19 @@ export interface Fault {
   readonly message: string
 }
 
-/** The catalog cannot be used; carries every fault that was found. */
+/** More than a person reads at once; one wrong indent may be thousands. */
+const toldMax = 50
+
+/** The catalog cannot be used; carries every fault that was found, and tells the first. */
 export class CatalogError extends StartError {
   readonly faults: readonly Fault[]
 
   constructor(file: string, faults: readonly Fault[]) {
-    const lines = faults.map((fault) => `${file}:${fault.line}:${fault.column}: ${fault.message}`)
-    const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:`
+    const lines = faults
+      .slice(0, toldMax)
+      .map((fault) => `${file}:${fault.line}:${fault.column}: ${fault.message}`)
+    if (faults.length > toldMax) lines.push(`and ${(faults.length - toldMax).toLocaleString('en')} more`)
+    const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length.toLocaleString('en')} faults`}:`
     super([title, ...lines].join('\n'))
     this.faults = faults
   }

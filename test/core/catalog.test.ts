@@ -99,15 +99,17 @@ datasets:
           - { name: value, type: decimal, precision: 10, scale: 3 }
 `
 
-function faultsOf(text: string): string[] {
+function catalogErrorOf(text: string): CatalogError | null {
   try {
     parseCatalog(text, 'c.yaml')
-    return []
+    return null
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
-    return error.message.split('\n').slice(1)
+    return error
   }
 }
+
+const faultsOf = (text: string): string[] => catalogErrorOf(text)?.message.split('\n').slice(1) ?? []
 
 describe('the loader', () => {
   test('takes a catalog that is right', () => {
@@ -145,26 +147,58 @@ describe('the loader', () => {
       [
         'c.yaml:22:28: there is no field "city"; known: date, value',
         'c.yaml:24:18: there is no field "city"; known: date, value',
-        'c.yaml:27:21: must be text; YAML reads 012 as 12: write it in quotes, "012"',
+        'c.yaml:27:21: "name" must be text; YAML reads 012 as 12: write it in quotes, "012"',
       ],
     ],
     [
       'a word where a truth value belongs',
       'trailing_slash: true',
       'trailing_slash: yes',
-      ['c.yaml:8:56: must be true or false; YAML reads yes as text: remove the quotes, if it has any'],
+      [
+        'c.yaml:8:56: "trailing_slash" must be true or false; YAML reads yes as text: remove the quotes, if it has any',
+      ],
+    ],
+    [
+      'a number in a list of texts',
+      'filters: [date]',
+      'filters: [date, 12]',
+      ['c.yaml:23:25: item 2 of "filters" must be text; YAML reads 12 as 12: write it in quotes, "12"'],
+    ],
+    [
+      'a number where text or a list belongs',
+      'filters: [date]',
+      'source: { files: 12 }',
+      ['c.yaml:23:26: "files" must be text or a list; YAML reads 12 as 12: write it in quotes, "12"'],
+    ],
+    [
+      'an empty text where text or a list belongs',
+      'filters: [date]',
+      "source: { files: '' }",
+      ['c.yaml:23:26: "files" is "", and must not be empty'],
+    ],
+    [
+      'an empty list where text or a list belongs',
+      'filters: [date]',
+      'source: { files: [] }',
+      ['c.yaml:23:26: "files" is [], and must list at least one file'],
+    ],
+    [
+      'a number in a list that may be a text',
+      'filters: [date]',
+      'source: { files: [a.csv, 12] }',
+      ['c.yaml:23:34: item 2 of "files" must be text; YAML reads 12 as 12: write it in quotes, "12"'],
     ],
     [
       'a list where a map belongs',
       "license: { name: A, url: 'https://example.org' }",
       'license: [A]',
-      ['c.yaml:15:14: must be a map of keys, and is a list'],
+      ['c.yaml:15:14: "license" must be a map of keys, and is a list'],
     ],
     [
       'nothing where a list belongs',
       'links: []',
       'links:',
-      ['c.yaml:19:11: must be a list; YAML reads nothing as null'],
+      ['c.yaml:19:11: "links" must be a list; YAML reads nothing as null'],
     ],
     [
       'an unknown type',
@@ -172,7 +206,7 @@ describe('the loader', () => {
       'type: strng',
       [
         'c.yaml:24:18: "city" cannot be searched: only fields of type string or text can',
-        'c.yaml:27:33: "strng" is not one of string, text, integer, float, decimal, bool, date, datetime (did you mean "string"?)',
+        'c.yaml:27:33: "type" is "strng", which is not one of string, text, integer, float, decimal, bool, date, datetime (did you mean "string"?)',
       ],
     ],
     [
@@ -300,25 +334,31 @@ describe('the loader', () => {
       'a slug that is no path',
       'slug: d',
       'slug: ../d',
-      ['c.yaml:10:11: "../d" must be lower-case letters, digits, - and _, starting with a letter or digit'],
+      [
+        'c.yaml:10:11: "slug" is "../d", and must be lower-case letters, digits, - and _, starting with a letter or digit',
+      ],
     ],
     [
       'a date that is not in the calendar',
       '2020-02-29',
       '2021-02-29',
-      ['c.yaml:18:19: "2021-02-29" must be a date of the calendar as YYYY-MM-DD'],
+      ['c.yaml:18:19: "collected_at" is "2021-02-29", and must be a date of the calendar as YYYY-MM-DD'],
     ],
     [
       'an address without a scheme',
       'code_url: https://example.org',
       'code_url: example.org',
-      ['c.yaml:16:15: "example.org" must be a whole address that starts with http:// or https://'],
+      [
+        'c.yaml:16:15: "code_url" is "example.org", and must be a whole address that starts with http:// or https://',
+      ],
     ],
     [
       'an unknown time zone',
       'links: []',
       'links: []\n    timezone: Brazil/Rio',
-      ['c.yaml:20:15: "Brazil/Rio" must be a time zone by its IANA name, such as America/Sao_Paulo or UTC'],
+      [
+        'c.yaml:20:15: "timezone" is "Brazil/Rio", and must be a time zone by its IANA name, such as America/Sao_Paulo or UTC',
+      ],
     ],
     [
       'an unknown family',
@@ -354,7 +394,7 @@ describe('the loader', () => {
       'a window that is none',
       'per: 1m',
       'per: 1 min',
-      ['c.yaml:5:31: "1 min" must be a span of time such as 30s, 1m, 1h or 1d'],
+      ['c.yaml:5:31: "per" is "1 min", and must be a span of time such as 30s, 1m, 1h or 1d'],
     ],
     ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
     [
@@ -395,6 +435,20 @@ describe('the loader', () => {
       'c.yaml:24:18',
       'c.yaml:27:33',
     ])
+  })
+
+  test('tells fifty faults, and how many more there are, but keeps all', () => {
+    const fields = Array.from({ length: 1200 }, () => '          - { name: 12, type: text }\n').join('')
+    const told = faultsOf(good + fields)
+    expect([told.length, told.at(-2), told.at(-1)]).toEqual([
+      51,
+      'c.yaml:78:21: "name" must be text; YAML reads 12 as 12: write it in quotes, "12"',
+      'and 1,150 more',
+    ])
+    const error = catalogErrorOf(good + fields)
+    expect([error?.faults.length, error?.message.split('\n')[0]]).toEqual([1200, 'c.yaml has 1,200 faults:'])
+    const file = 'a list, no map'
+    expect(faultsOf(`- ${file}`)).toEqual(['c.yaml:1:1: the file must be a map of keys, and is a list'])
   })
 
   test('does not follow aliases without end', () => {
