@@ -25,6 +25,7 @@ export async function zipMembers(
       `${file.name} holds several files (${names}): declare source.member to say which to read`,
     )
   }
+  for (const entry of wanted) requireReadable(file, entry)
   return wanted.map((entry) => ({
     name: `${file.name}/${entry.fileName}`,
     read: (sink) => readEntry(file, entry, sink, limits),
@@ -69,16 +70,52 @@ async function openWhole(file: PackedFile): Promise<ZipFile> {
   }
 }
 
+/** What is whole, but not read here, as yauzl says it. */
+const unread = [
+  [/^strong encryption/, 'is encrypted: unpack it'],
+  [/^multi-disk/, 'is one of several parts of a zip: put them together, or unpack it'],
+] as const
+
 function notZip(file: PackedFile, cause: unknown): TableFailure {
-  const message = `${file.name} is damaged or cut off (${messageOf(cause)}): fetch it again`
+  const what = messageOf(cause)
+  const known = unread.find(([pattern]) => pattern.test(what))
+  const message = `${file.name} ${known?.[1] ?? `is damaged or cut off (${what}): fetch it again`}`
   return Object.assign(new TableFailure(message), { cause })
+}
+
+/** Of APPNOTE.TXT, 4.4.5, those that are still met with. */
+const methodNames = new Map([
+  [1, 'shrink'],
+  [6, 'implode'],
+  [9, 'Deflate64'],
+  [12, 'bzip2'],
+  [14, 'LZMA'],
+  [20, 'zstd'],
+  [93, 'zstd'],
+  [95, 'xz'],
+  [98, 'PPMd'],
+])
+const methodsRead = new Set([0, 8])
+/** Stands in for the method of what is encrypted by AES. */
+const aesMethod = 99
+
+/** @throws TableFailure where an entry is whole, but packed in a way that is not read here */
+function requireReadable(file: PackedFile, entry: Entry): void {
+  const name = `${file.name}/${entry.fileName}`
+  const method = entry.compressionMethod
+  if (entry.isEncrypted() || method === aesMethod) throw new TableFailure(`${name} is encrypted: unpack it`)
+  if (methodsRead.has(method)) return
+  const how = methodNames.get(method)
+  throw new TableFailure(
+    `${name} is packed ${how === undefined ? `by method ${method}` : `with ${how} (method ${method})`}, which is not ` +
+      'read here: pack it anew with deflate, as zip programs do by default, or as .csv.gz or .csv.zst',
+  )
 }
 
 /** In bytes. */
 const handedOnLeast = 1024 * 1024
 
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {
-  if (entry.isEncrypted()) throw new TableFailure(`${file.name}/${entry.fileName} is encrypted: unpack it`)
   const zip = await openWhole(file)
   try {
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)

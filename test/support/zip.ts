@@ -6,20 +6,24 @@ export interface ZipEntry {
   /** Another check sum than the right one. */
   readonly crc?: number
   readonly isEncrypted?: true
+  /** More of the bits that say how it is packed. */
+  readonly flags?: number
+  /** How it claims to be packed, where not with deflate; 0 is not at all. */
+  readonly method?: number
 }
 
 /** A zip as its format says, so that a test can put any fault into it. */
 export function zipOf(...entries: readonly ZipEntry[]): Buffer {
   const [locals, centrals]: [Buffer[], Buffer[]] = [[], []]
   let offset = 0
-  for (const { name, content, crc, isEncrypted } of entries) {
+  for (const { name, content, crc, isEncrypted, flags = 0, method = 8 } of entries) {
     const text = Buffer.from(content)
-    const packed = zlib.deflateRawSync(text)
+    const packed = method === 0 ? text : zlib.deflateRawSync(text)
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     // Names are UTF-8.
-    common.writeUInt16LE(0x800 + (isEncrypted === true ? 1 : 0), 2)
-    common.writeUInt16LE(8, 4)
+    common.writeUInt16LE(0x800 + flags + (isEncrypted === true ? 1 : 0), 2)
+    common.writeUInt16LE(method, 4)
     common.writeUInt32LE(crc ?? zlib.crc32(text), 10)
     common.writeUInt32LE(packed.length, 14)
     common.writeUInt32LE(text.length, 18)

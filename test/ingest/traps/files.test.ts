@@ -217,8 +217,16 @@ const text = Buffer.from('a,b\nx,1\n')
 const damaged = (name: string, why: string): Came =>
   refused(`${name} is damaged or cut off (${why}): fetch it again`)
 
+type PackedCase = [what: string, name: string, content: Uint8Array, source: object, came: Came]
+
+/** As its end tells: it is on the second disk. */
+function lastOfSeveral(zip: Buffer): Buffer {
+  zip.writeUInt16LE(1, zip.length - 18)
+  return zip
+}
+
 describe('packings', () => {
-  test.each<[what: string, name: string, content: Uint8Array, source: object, came: Came]>([
+  test.each<PackedCase>([
     ['gz', 'd/t.csv.gz', gzipSync(text), {}, rows(['x', 1])],
     [
       'gz cut off',
@@ -323,6 +331,57 @@ describe('packings', () => {
       zipOf({ ...one, isEncrypted: true }),
       {},
       refused('t.csv.zip/t.csv is encrypted: unpack it'),
+    ],
+    ...[
+      [1, 'with shrink (method 1)'],
+      [2, 'by method 2'],
+      [6, 'with implode (method 6)'],
+      [9, 'with Deflate64 (method 9)'],
+      [12, 'with bzip2 (method 12)'],
+      [14, 'with LZMA (method 14)'],
+      [20, 'with zstd (method 20)'],
+      [93, 'with zstd (method 93)'],
+      [95, 'with xz (method 95)'],
+      [98, 'with PPMd (method 98)'],
+      [65_535, 'by method 65535'],
+    ].map(([method, how]): PackedCase => [
+      `zip packed ${how}`,
+      'd/t.csv.zip',
+      zipOf({ ...one, method: Number(method) }),
+      {},
+      refused(
+        `t.csv.zip/t.csv is packed ${how}, which is not read here: pack it anew with deflate, as zip programs do by ` +
+          'default, or as .csv.gz or .csv.zst',
+      ),
+    ]),
+    ['zip that is not packed', 'd/t.csv.zip', zipOf({ ...one, method: 0 }), {}, rows(['x', 1])],
+    [
+      'zip with a file packed otherwise that is not read',
+      'd/t.csv.zip',
+      zipOf(one, { ...two, method: 12 }),
+      { member: 't.csv' },
+      rows(['x', 1]),
+    ],
+    [
+      'zip encrypted by AES',
+      'd/t.csv.zip',
+      zipOf({ ...one, method: 99, isEncrypted: true }),
+      {},
+      refused('t.csv.zip/t.csv is encrypted: unpack it'),
+    ],
+    [
+      'zip encrypted strongly',
+      'd/t.csv.zip',
+      zipOf({ ...one, isEncrypted: true, flags: 0x40 }),
+      {},
+      refused('t.csv.zip is encrypted: unpack it'),
+    ],
+    [
+      'zip in several parts',
+      'd/t.csv.zip',
+      lastOfSeveral(zipOf(one)),
+      {},
+      refused('t.csv.zip is one of several parts of a zip: put them together, or unpack it'),
     ],
     [
       'zip cut off',
