@@ -7,6 +7,7 @@ import { constants, createGzip } from 'node:zlib'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { StartError } from '../../core/errors.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
+import { TableFailure } from '../rejects.ts'
 import { findFiles } from '../source/find.ts'
 import { covid19 } from './covid19.ts'
 import { electionTables } from './elections.ts'
@@ -69,14 +70,18 @@ async function requireSample(
   table: Table,
   ledger: ReadonlyMap<string, string>,
 ): Promise<void> {
-  for (const place of await findFiles(folder, table)) {
+  for (const place of await findFiles(folder, table).catch(asStartError)) {
     if (place.kind !== 'here') continue
     const name = path.posix.join(table.dataset, place.name)
     if (ledger.get(name) === (await hashOf(place.path))) continue
     throw new StartError(
-      `${place.path} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
+      `${place.namedPath} is a source of yours, not a sample: move it, or set SOURCES to another folder`,
     )
   }
+}
+
+function asStartError(error: unknown): never {
+  throw error instanceof TableFailure ? new StartError(error.message, { cause: error }) : error
 }
 
 /** -> number of rows */

@@ -8,10 +8,17 @@ import { TableFailure } from '../rejects.ts'
 import type { PackedFile } from './member.ts'
 import { matches } from './pattern.ts'
 import { packings } from './unpack.ts'
+import { placeWithin } from './within.ts'
+
+/** A file under SOURCES, to be read from where it really lies, whatever becomes of a link meanwhile. */
+interface FileHere extends PackedFile {
+  /** Where it is named to lie. */
+  readonly namedPath: string
+}
 
 /** Where a file of a source lies. */
 export type Place =
-  | ({ readonly kind: 'here' } & PackedFile)
+  | ({ readonly kind: 'here' } & FileHere)
   /** `addresses` are tried in turn until one is there. */
   | { readonly kind: 'web'; readonly addresses: readonly URL[] }
   /** Named, but not there. */
@@ -26,7 +33,7 @@ export function isWeb(sources: string): boolean {
  * The files of a table's source in the order in which their rows follow each other; none where there is no source.
  *
  * @param sources a folder, or an http(s) address to which names are added
- * @throws TableFailure where two files could be meant
+ * @throws TableFailure where two files could be meant, or a link leads outside of the folder
  */
 export async function findFiles(sources: string, table: Table): Promise<Place[]> {
   const { files } = table.source
@@ -50,11 +57,11 @@ export function lookedFor(sources: string, table: Table): string {
 }
 
 async function usualFile(sources: string, names: readonly string[]): Promise<Place[]> {
-  const found: PackedFile[] = []
-  for (const name of names) found.push(...(await fileAt(path.join(sources, name))))
+  const found: FileHere[] = []
+  for (const name of names) found.push(...(await fileAt(sources, path.join(sources, name))))
   if (found.length > 1) {
     throw new TableFailure(
-      `both ${found.map((file) => file.path).join(' and ')} exist: keep the one that is meant`,
+      `both ${found.map((file) => file.namedPath).join(' and ')} exist: keep the one that is meant`,
     )
   }
   return found.map((file) => ({ kind: 'here', ...file }))
@@ -69,28 +76,32 @@ async function named(sources: string, file: string): Promise<Place[]> {
     return [{ kind: 'web', addresses: [addressOf(sources, file)] }]
   }
   const paths = file.includes('*')
-    ? await matchingFiles(path.join(sources, file))
+    ? await matchingFiles(sources, path.join(sources, file))
     : [path.join(sources, file)]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
   // Of several that are named none may be left out in silence.
   return Promise.all(
     paths.map(async (one): Promise<Place> => {
-      const [known] = await fileAt(one)
+      const [known] = await fileAt(sources, one)
       return known === undefined ? { kind: 'nowhere', path: one } : { kind: 'here', ...known }
     }),
   )
 }
 
-async function matchingFiles(pattern: string): Promise<string[]> {
+async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
   const [folder, name] = [path.dirname(pattern), path.basename(pattern)]
-  const entries = await readdir(folder, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
+  const place = await placeWithin(sources, folder)
+  if (place === null) return []
+  const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   const files = entries.filter((entry) => !entry.isDirectory() && matches(name, entry.name))
   return files.map((entry) => path.join(folder, entry.name)).toSorted()
 }
 
-async function fileAt(file: string): Promise<PackedFile[]> {
-  const facts = await stat(file).catch(orNone(null))
-  return facts?.isFile() === true ? [{ path: file, name: path.basename(file), bytes: facts.size }] : []
+async function fileAt(sources: string, namedPath: string): Promise<FileHere[]> {
+  const place = await placeWithin(sources, namedPath)
+  const facts = place === null ? null : await stat(place).catch(orNone(null))
+  if (place === null || facts?.isFile() !== true) return []
+  return [{ path: place, namedPath, name: path.basename(namedPath), bytes: facts.size }]
 }
 
 function orNone<T>(none: T): (error: unknown) => T {

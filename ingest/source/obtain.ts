@@ -7,13 +7,13 @@ import { createGunzip } from 'node:zlib'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
-import { codeOf } from '../../core/errors.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
 import { findFiles, type Place } from './find.ts'
 import { nameIn } from './stated.ts'
 import type { PackedFile } from './member.ts'
+import { placeWithin } from './within.ts'
 
 /** A file of a source that lies on this machine. */
 export interface ObtainedFile {
@@ -122,7 +122,8 @@ function validatorsOf(source: Source | undefined): Validators | null {
 }
 
 function nameOf(place: Place | undefined): string {
-  return place?.kind === 'web' ? (place.addresses[0]?.href ?? '') : (place?.path ?? '')
+  if (place?.kind === 'web') return place.addresses[0]?.href ?? ''
+  return (place?.kind === 'here' ? place.namedPath : place?.path) ?? ''
 }
 
 /** @throws TableFailure where the file is not in the list of sums, or is another than the list says */
@@ -151,18 +152,16 @@ async function listOf(
   place: Place | undefined,
   validators: Validators | null,
   checksums: string,
-  { folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
+  { sources, folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
 ): Promise<string> {
   const missing = new TableFailure(
     `there is no ${checksums} beside ${nameOf(place)}, which source.checksums names`,
   )
   if (validators === null) {
     if (place?.kind !== 'here') throw missing
-    try {
-      return await readFile(path.join(path.dirname(place.path), checksums), 'utf8')
-    } catch (error) {
-      throw codeOf(error) === 'ENOENT' ? missing : error
-    }
+    const list = await placeWithin(sources, path.join(path.dirname(place.namedPath), checksums))
+    if (list === null) throw missing
+    return await readFile(list, 'utf8')
   }
   const fetched = await fetchFile(new URL(checksums, validators.address), {
     folder,

@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
@@ -284,6 +285,86 @@ describe('what cannot be read without guessing is refused with line and reason',
     }
     expect([report.rejects, report.first_rejects.length]).toEqual([1500, 1000])
     expect(outcomeLines(outcome).at(-2)).toBe('  and 1,490 more')
+  })
+})
+
+const behind = (file: string): string =>
+  `failed: SOURCES/${file} is a link, or lies behind one, that leads outside of SOURCES: put the file itself there, or ` +
+  'set SOURCES to a folder under which all of it lies'
+
+describe('links in SOURCES', () => {
+  const secret = 'root:x:0:0'
+  const inside = 'a,b\nx,1\n'
+  const files = { files: 'd/x*.csv' }
+  const listed = { files: ['d/t.csv'], checksums: 'SHA256SUMS' }
+
+  /** Links as path under SOURCES -> what it leads to, relative to where it lies. */
+  test.each<[what: string, source: object, links: Record<string, string>, came: string]>([
+    ['a file to one inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
+    ['a file to one inside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],
+    ['a folder to one inside', { files: 'l/good.csv' }, { l: 'kept' }, 'published'],
+    ['a folder to one inside, by a pattern', { files: 'l/g*.csv' }, { l: 'kept' }, 'published'],
+    ['a file out and in again', {}, { 'd/t.csv': '../../sources/kept/good.csv' }, 'published'],
+    ['a file to nothing', {}, { 'd/t.csv': '../kept/gone.csv' }, 'skipped'],
+    ['a file to one outside', {}, { 'd/t.csv': '../../passwd' }, behind('d/t.csv')],
+    ['a packed file to one outside', {}, { 'd/t.csv.gz': '../../passwd' }, behind('d/t.csv.gz')],
+    ['a file to one outside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../../passwd' }, behind('d/t.csv')],
+    ['a file to a folder of like name', {}, { 'd/t.csv': '../../sources-old/t.csv' }, behind('d/t.csv')],
+    ['a file to one whose name starts like the way out', {}, { 'd/t.csv': '../..good.csv' }, 'published'],
+    ['a folder outside', {}, { d: '../sources-old' }, behind('d/t.csv')],
+    ['a file that is named', { files: ['d/y.csv'] }, { 'd/y.csv': '../../passwd' }, behind('d/y.csv')],
+    [
+      'one of a pattern',
+      files,
+      { 'd/x1.csv': '../kept/good.csv', 'd/x2.csv': '../../passwd' },
+      behind('d/x2.csv'),
+    ],
+    ['a folder of a file that is named', { files: 'l/t.csv' }, { l: '../sources-old' }, behind('l/t.csv')],
+    ['a folder of a pattern', { files: 'l/*.csv' }, { l: '../sources-old' }, behind('l')],
+    ['a folder of a pattern without a file', { files: 'l/z*.csv' }, { l: '../sources-old' }, behind('l')],
+    [
+      'a list of sums to one outside',
+      listed,
+      { 'd/t.csv': '../kept/good.csv', 'd/SHA256SUMS': '../../passwd' },
+      behind('d/SHA256SUMS'),
+    ],
+    [
+      'a list of sums to one inside, beside the link',
+      listed,
+      { 'd/t.csv': '../kept/good.csv', 'd/SHA256SUMS': '../kept/sums' },
+      'published',
+    ],
+    [
+      'a list of sums by its path',
+      { ...listed, checksums: '../../passwd' },
+      { 'd/t.csv': '../kept/good.csv' },
+      'failed: passwd lies outside of SOURCES: put the file itself there, or set SOURCES to a folder under which all of it lies',
+    ],
+  ])('%s', async (_what, source, links, came) => {
+    const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {
+      'kept/good.csv': inside,
+      'kept/sums': `${createHash('sha256').update(inside).digest('hex')}  t.csv\n`,
+      '../passwd': `${secret}\n`,
+      '..good.csv': inside,
+      '../sources-old/t.csv': inside,
+    })
+    for (const [name, target] of Object.entries(links)) {
+      await mkdir(path.dirname(path.join(shop.sources, name)), { recursive: true })
+      await symlink(target, path.join(shop.sources, name))
+    }
+    const behindLink = `${shop.sources}-link`
+    await symlink(shop.sources, behindLink)
+    for (const sources of [shop.sources, behindLink]) {
+      const [outcome] = await shop.ingest({ sources })
+      const told = outcomeLines(outcome as Outcome).join('\n')
+      const failure = outcome?.status === 'failed' ? `: ${outcome.failure.message}` : ''
+      const status = outcome?.status === 'unchanged' ? 'published' : String(outcome?.status)
+      const shown = `${status}${failure}`.replaceAll(`${sources}/`, 'SOURCES/')
+      expect(shown.replaceAll(`${path.dirname(sources)}/`, '')).toBe(came)
+      expect(told).not.toContain(secret)
+    }
+    const published = came === 'published' ? await rowsOf(shop) : []
+    expect(published).toEqual(came === 'published' ? [['x', 1]] : [])
   })
 })
 

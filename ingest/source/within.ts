@@ -1,0 +1,36 @@
+import { realpath } from 'node:fs/promises'
+import path from 'node:path'
+import { codeOf } from '../../core/errors.ts'
+import { TableFailure } from '../rejects.ts'
+
+/**
+ * Where a file or folder of SOURCES really lies; null where there is none. Whoever may put a file into SOURCES is not
+ * to publish, nor to see in a message, what else this machine holds.
+ *
+ * @throws TableFailure where that is outside of SOURCES, which may be a link itself
+ */
+export async function placeWithin(sources: string, file: string): Promise<string | null> {
+  const [home, place] = await Promise.all([realPathOf(sources), realPathOf(file)])
+  if (home === null || place === null) return null
+  if (isUnder(home, place)) return place
+  const what = isUnder(path.resolve(sources), path.resolve(file))
+    ? 'is a link, or lies behind one, that leads outside of SOURCES'
+    : 'lies outside of SOURCES'
+  throw new TableFailure(
+    `${file} ${what}: put the file itself there, or set SOURCES to a folder under which all of it lies`,
+  )
+}
+
+async function realPathOf(file: string): Promise<string | null> {
+  try {
+    return await realpath(file)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
+    throw error
+  }
+}
+
+function isUnder(folder: string, place: string): boolean {
+  const way = path.relative(folder, place)
+  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
+}
