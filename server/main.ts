@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -8,7 +6,7 @@ import { lastWords } from '../core/errors.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { createApp } from './app.ts'
 import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
-import { addressesOf, fileAddresses } from './http/addresses.ts'
+import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
 import { Answers } from './http/answers.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './http/logging.ts'
@@ -20,6 +18,7 @@ import { PublicViews } from './rows/public-views.ts'
 import { Selections } from './rows/select/selections.ts'
 import { Scrub } from './rows/scrub.ts'
 import { Snapshots } from './rows/snapshots.ts'
+import { openSpill } from './rows/spill.ts'
 
 /**
  * Of each query. A block lies in one row group, which one thread reads, and a second one would cost a fifth more
@@ -35,8 +34,7 @@ async function main(): Promise<void> {
   const log = openLog(settings.logLevel)
   const catalog = await loadCatalog(settings.catalog)
 
-  const spill = await mkdtemp(path.join(os.tmpdir(), 'acervo-'))
-  process.once('exit', () => rmSync(spill, { recursive: true, force: true }))
+  const spill = await openSpill()
   const database = await Database.open({
     memory: settings.queryMemory,
     threads: queryThreads,
@@ -97,6 +95,12 @@ async function main(): Promise<void> {
   })
   const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
+  for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
+    log.warn(
+      { family: name },
+      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
+    )
+  }
   const listening = await listen(app, { ...settings, connectionsMax, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')

@@ -1,9 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import net from 'node:net'
+import os from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort, heldPort } from './support/ports.ts'
-import { run, start } from './support/programs.ts'
-import { temporaryFolder } from './support/workshop.ts'
+import { run, start, startServer } from './support/programs.ts'
+import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -118,7 +124,7 @@ describe('the server program', () => {
       const deadline = Date.now() + 10_000
       while (!(await condition())) {
         if (Date.now() > deadline) throw new Error(`waited too long; the server said ${server.out()}`)
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await setTimeout(50)
       }
     }
     await until(() => server.out().includes('"msg":"serving"'))
@@ -170,3 +176,79 @@ describe('the server program', () => {
     ])
   })
 })
+
+async function isFree(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1')
+  const isRefused = await Promise.race([
+    once(socket, 'connect').then(() => false),
+    once(socket, 'error').then(() => true),
+  ]).catch(() => true)
+  socket.destroy()
+  return isRefused
+}
+
+test.each<[command: string, args: readonly string[]]>([
+  ['npm', ['run', '-s', 'start']],
+  ['make', ['-s', 'serve']],
+])(
+  'a kill of %s %j ends the server too, and gives back its port',
+  async (command, args) => {
+    const [home, port] = [await temporaryFolder(), await freePort()]
+    const catalog = path.join(home, 'catalog.json')
+    await writeFile(catalog, catalogText([{ name: 't', order: [], fields: [fieldOf('n:integer')] }]))
+    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+    await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
+    const own = {
+      CATALOG: catalog,
+      SOURCES: path.join(home, 'sources'),
+      WAREHOUSE: path.join(home, 'warehouse'),
+    }
+    const child = spawn(command, args, {
+      env: { ...process.env, ...own, PORT: String(port) },
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'close')
+    for (let wait = 0; wait < 600 && (await isFree(port)); wait += 1) await setTimeout(100)
+    expect(await isFree(port)).toBe(false)
+    child.kill()
+    await ended
+    for (let wait = 0; wait < 50 && !(await isFree(port)); wait += 1) await setTimeout(100)
+    expect(await isFree(port)).toBe(true)
+  },
+  90_000,
+)
+
+test('a server removes what one that was killed has left, and nothing of one that runs', async () => {
+  const home = await temporaryFolder()
+  const catalog = path.join(home, 'catalog.json')
+  await writeFile(catalog, catalogText([]))
+  const own = { CATALOG: catalog, WAREHOUSE: path.join(home, 'warehouse'), TMPDIR: home }
+  const left = async (): Promise<string[]> =>
+    (await readdir(home)).filter((name) => /^acervo-\w{6}$/.test(name)).toSorted()
+  const first = await startServer(own)
+  const [killed] = await left()
+  process.kill(first.pid, 'SIGKILL')
+  await first.ended
+  expect(await left()).toEqual([killed])
+  await startServer(own)
+  const [running] = await left()
+  expect(running).not.toBe(killed)
+  await startServer(own)
+  expect(await left()).toHaveLength(2)
+  expect(await left()).toContain(running)
+  expect(os.tmpdir()).not.toBe(home)
+}, 60_000)
+
+test('families that write http addresses under an https one are told at the start', async () => {
+  const home = await temporaryFolder()
+  const warned = async (scheme: string, publicUrl: string): Promise<boolean> => {
+    const catalog = path.join(home, `${scheme}.json`)
+    await writeFile(catalog, catalogText([]).replaceAll('"scheme":"http"', `"scheme":"${scheme}"`))
+    const { log } = await startServer({ CATALOG: catalog, WAREHOUSE: home, PUBLIC_URL: publicUrl })
+    for (let wait = 0; wait < 50 && !log().includes('"serving"'); wait += 1) await setTimeout(20)
+    return log().includes('"family":"v1"') && log().includes('give it scheme public')
+  }
+  expect(await warned('http', 'https://data.example.org')).toBe(true)
+  expect(await warned('public', 'https://data.example.org')).toBe(false)
+  expect(await warned('http', 'http://data.example.org')).toBe(false)
+}, 60_000)

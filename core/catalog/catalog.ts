@@ -30,7 +30,8 @@ export interface Family {
   readonly name: string
   /** Starts with a slash and ends without one. */
   readonly prefix: string
-  readonly scheme: 'http' | 'https'
+  /** `public` is that of PUBLIC_URL. */
+  readonly scheme: 'http' | 'https' | 'public'
   readonly trailingSlash: boolean
 }
 

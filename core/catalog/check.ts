@@ -1,7 +1,6 @@
 import { didYouMean } from '../nearest.ts'
 import { parseDateFormat } from './date-format.ts'
 import { digitsDefault } from './field-types.ts'
-import { operatorNames } from './operator-names.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
@@ -77,9 +76,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   const fieldNames = childNames(fields, [...path, 'fields'], 'name')
   reportRepeats(fieldNames, 'field name', report)
   for (const [namePath, name] of fieldNames) {
-    if (typeof name !== 'string') continue
-    checkFieldName(name, namePath, report)
-    checkOperator(name, namePath, fieldNames, report)
+    if (typeof name === 'string') checkFieldName(name, namePath, report)
   }
   for (const [index, field] of fields) {
     checkDigits(field, [...path, 'fields', index], report)
@@ -241,27 +238,6 @@ function checkFieldName(name: string, path: Path, report: Report): void {
     report(path, `"${name}" has a control character or white space at an end: remove it`)
   } else if (Buffer.byteLength(name) > 255) {
     report(path, 'is longer than 255 bytes: shorten it')
-  }
-}
-
-/** `<field>__<operator>` is how readers ask for rows. */
-function checkOperator(
-  name: string,
-  path: Path,
-  others: readonly (readonly [Path, unknown])[],
-  report: Report,
-): void {
-  const end = name.lastIndexOf('__')
-  const [field, operator] = [name.slice(0, Math.max(0, end)), name.slice(end + 2)]
-  if (
-    end > 0 &&
-    operatorNames.some((one) => one === operator) &&
-    others.some(([, other]) => other === field)
-  ) {
-    report(
-      path,
-      `"${name}" is how readers ask by the operator ${operator} of "${field}": choose another name`,
-    )
   }
 }
 

@@ -41,8 +41,10 @@ const family = z.strictObject({
     .regex(/^(\/[a-z0-9_-]+)+$/, 'must be a path such as /api/v1, without a final slash')
     .describe('The path under which the whole catalog answers.'),
   scheme: z
-    .enum(['http', 'https'])
-    .describe('Scheme of the addresses it emits when PUBLIC_URL is not a loopback address.'),
+    .enum(['http', 'https', 'public'])
+    .describe(
+      'Scheme of the addresses it emits when PUBLIC_URL is not a loopback address; public is that of PUBLIC_URL.',
+    ),
   trailing_slash: z.boolean().describe('Whether its addresses end in a slash.'),
 })
 

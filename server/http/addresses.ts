@@ -67,11 +67,21 @@ export function withQuery(address: string, parameters: ReadonlyMap<string, strin
   return `${address}?${new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()}`
 }
 
+/** Families that write http addresses into pages that come by https, where browsers do not follow them. */
+export function mixedFamilies(families: readonly Family[], publicUrl: URL): Family[] {
+  return families.filter(
+    (family) => publicUrl.protocol === 'https:' && schemeOf(family, publicUrl) === 'http:',
+  )
+}
+
 // On one's own machine there is no TLS, and every link must simply work.
-function baseOf(family: Family, publicUrl: URL): string {
+function schemeOf({ scheme }: Family, publicUrl: URL): string {
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(publicUrl.hostname)
-  const scheme = isLoopback ? publicUrl.protocol : `${family.scheme}:`
-  return `${scheme}//${publicUrl.host}${publicUrl.pathname.replace(/\/$/, '')}${family.prefix}`
+  return isLoopback || scheme === 'public' ? publicUrl.protocol : `${scheme}:`
+}
+
+function baseOf(family: Family, publicUrl: URL): string {
+  return `${schemeOf(family, publicUrl)}//${publicUrl.host}${publicUrl.pathname.replace(/\/$/, '')}${family.prefix}`
 }
 
 function slash(ends: boolean): string {

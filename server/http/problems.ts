@@ -23,15 +23,15 @@ export const problemRows = {
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
   'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
-  'ask-too-costly': { status: 422, title: 'The ask is for more than one ask may have' },
   'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
+  'ask-too-costly': { status: 422, title: 'The ask is for more than one ask may have' },
+  'page-too-large': { status: 422, title: 'The page needs too much memory' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service' },
   'not-published': { status: 503, title: 'The table is not published yet' },
   'damaged-files': { status: 503, title: 'The files of the table are damaged' },
   overloaded: { status: 503, title: 'The service is busy' },
-  'page-too-large': { status: 503, title: 'The page needs too much memory' },
   'query-timeout': { status: 503, title: 'The query took too long' },
   'http-version': { status: 505, title: 'The version of HTTP is too old for this' },
 } as const satisfies Record<string, ProblemRow>
@@ -89,7 +89,7 @@ export function damagedFiles(table: string): Problem {
 export function pageTooLarge(): Problem {
   return new Problem(
     'page-too-large',
-    'The rows of this page need more memory than a page may use: ask for fewer with page_size.',
+    'The rows of this page need more memory than a page may use: ask for fewer with page_size, or for fewer fields with fields.',
   )
 }
 

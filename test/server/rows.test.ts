@@ -272,17 +272,18 @@ describe('a refresh', () => {
   })
 })
 
-test('a page that needs more memory than a query may use is a 503 that says what to do', async () => {
+test('a page that needs more memory than a query may use is a 422 that says what to do', async () => {
   const long = 'y'.repeat(100_000)
   const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
     'd/t.csv': `n,s\n${Array.from({ length: 700 }, (_, index) => `${index},${long}`).join('\n')}\n`,
   })
   await shop.ingest()
   const { app } = await serve(shop, { memory: '64MB' })
-  const response = await request(app).get(address).expect(503)
+  const response = await request(app).get(address).expect(422)
   expect(response.body).toMatchObject({
     type: 'urn:acervo:problem:page-too-large',
-    detail: 'The rows of this page need more memory than a page may use: ask for fewer with page_size.',
+    detail:
+      'The rows of this page need more memory than a page may use: ask for fewer with page_size, or for fewer fields with fields.',
   })
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })

@@ -1,5 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { writeFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
+import { layout } from '../../core/warehouse/layout.ts'
+import { manifestText } from '../../core/warehouse/manifest.ts'
+import { pageTooLarge } from '../../server/http/problems.ts'
 import { connectionsOf } from '../support/spies.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
@@ -129,6 +133,21 @@ describe('only what can be right is read', () => {
     )
   })
 
+  test('words are not looked up in what another version of DuckDB folded', async () => {
+    const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
+    const [outcome] = await other.ingest({ partRows: 512, lookedUpDistinctLeast: 100 })
+    if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+    const { manifest } = outcome
+    const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
+    await writeFile(layout.pointer(other.warehouse, { dataset: 'd', name: 't' }), older)
+    const { app, seen } = await connectionsOf(other)
+    const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
+    expect(numbers((await getPage(app, `${address}?search=SAO%204&page_size=1000`)).results)).toEqual(
+      due.map(({ n }) => n),
+    )
+    expect(seen().filter((sql) => sql.includes('.lookup'))).toEqual([])
+  })
+
   test('words are looked up in their folded texts', async () => {
     const { app, seen } = await connectionsOf(shop)
     const found = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
@@ -256,6 +275,23 @@ test('a reader who goes away stops the scan, unless another wants it', async () 
   await expect(gone).rejects.toThrow('aborted')
   expect((await stays).count).toBeGreaterThan(0)
 })
+
+test.each(['?state=SP&page_size=10', '?ordering=-code&page_size=10', '?search=sao&ordering=code'])(
+  'a selection that needs more memory than there is for %s says what helps, not a smaller page',
+  async (ask) => {
+    for (const selectionBytesMax of [0, 10_000_000]) {
+      const { app, scans } = await serve(shop, { selectionBytesMax })
+      for (const method of ['rows', 'numbers'] as const)
+        jest.spyOn(scans, method).mockRejectedValue(pageTooLarge())
+      const { status, body } = await rawGet(app, `${address}${ask}`)
+      const { type, detail } = JSON.parse(body.toString()) as { type: string; detail: string }
+      expect([status, type]).toEqual([422, 'urn:acervo:problem:ask-too-costly'])
+      expect(detail).toMatch(
+        /^This needs more memory than it may use: ask for fewer by a condition\. All rows are/,
+      )
+    }
+  },
+)
 
 describe('tables of odd shapes', () => {
   const odd = [

@@ -45,6 +45,7 @@ export interface ServerProgram {
   readonly port: number
   readonly pid: number
   readonly log: () => string
+  readonly ended: Promise<Ended>
 }
 
 /** The server in a process of its own, ended with the test file. */
@@ -62,7 +63,7 @@ export async function startServer(settings: Record<string, string>): Promise<Ser
       ({ ok }) => ok,
       () => false,
     )
-    if (isThere) return { port, pid: child.pid ?? 0, log: out }
+    if (isThere) return { port, pid: child.pid ?? 0, log: out, ended }
     await setTimeout(50)
   }
   throw new Error(`the server did not begin to answer: ${out()}`)

@@ -1,6 +1,5 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { fieldTypeNames, type FieldType } from '../../../core/catalog/field-types.ts'
-import type { OperatorName } from '../../../core/catalog/operator-names.ts'
 
 interface OperatorRow {
   /** What stands after the `=`. */
@@ -31,7 +30,7 @@ export const operators = {
     meaning: 'starts with this text, whatever its case and accents',
   },
   isnull: { takes: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
-} as const satisfies Record<OperatorName, OperatorRow>
+} as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof operators
 

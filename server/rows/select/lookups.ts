@@ -1,3 +1,4 @@
+import { duckdbVersion } from '../../../core/warehouse/duckdb.ts'
 import type { Lookup } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../ask/conditions.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -11,8 +12,12 @@ export function valueLookup({ manifest }: Snapshot, { field, operator }: Conditi
   return manifest.lookups?.find((lookup) => lookup.kind === 'values' && lookup.field === field.name)
 }
 
-/** The files that hold the words of the parts of a scan; null where not all do, or others are searched by now. */
+/**
+ * The files that hold the words of the parts of a scan; null where not all do, others are searched by now, or another
+ * version of DuckDB folded them, which may fold some character in another way than the one that folds the query.
+ */
 export function wordLookups({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
+  if (manifest.tools['duckdb'] !== duckdbVersion) return null
   const files = parts.flatMap((part) => {
     const number = manifest.parts.indexOf(part)
     const lookup = manifest.lookups?.find((one) => one.kind === 'words' && one.part === number)

@@ -194,7 +194,9 @@ export class Selections {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
-        const answer = await this.#connections.rows(plan, reading.client, reading.signal())
+        const answer = await orTooCostly(reading, () =>
+          this.#connections.rows(plan, reading.client, reading.signal()),
+        )
         return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
       },
     }
@@ -295,19 +297,23 @@ export class Selections {
   async #once(key: string, reader: Reader, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
     const kept = this.#kept?.get(key)
     if (kept !== undefined) return kept
-    try {
-      return await this.#flights.join(key, reader.signal(), async (signal) => {
+    return orTooCostly(reader, () =>
+      this.#flights.join(key, reader.signal(), async (signal) => {
         const made = await work(signal)
         this.#kept?.set(key, made)
         return made
-      })
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
-      throw askTooCostly(
-        'This needs more memory than it may use: ask for fewer by a condition.',
-        reader.wholeFile,
-      )
-    }
+      }),
+    )
+  }
+}
+
+/** What a selection needs does not depend on the size of a page. */
+async function orTooCostly<T>({ wholeFile }: Reader, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+    throw askTooCostly('This needs more memory than it may use: ask for fewer by a condition.', wholeFile)
   }
 }
 
