@@ -3,6 +3,7 @@ import path from 'node:path'
 import { hidesText, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
+import type { DownloadMember } from '../core/warehouse/report.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
 import { sort, writeParts, type Staged, type Work, type WrittenPart } from './convert/convert.ts'
 import { Intake } from './convert/intake.ts'
@@ -57,8 +58,9 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   const converted = await convert(job, steps)
   const drift = await requireLikeness(job, converted)
   const { work, folder, parts, read } = converted
-  await steps.time('packing', () => writeDownload(work, folder, parts, read.breaks > 0, job.progress), 'own')
-  return publishAndReport(job, steps, converted, drift)
+  const pack = () => writeDownload(work, folder, parts, read.breaks > 0, job.progress)
+  const members = await steps.time('packing', pack, 'own')
+  return publishAndReport(job, steps, converted, drift, members)
 }
 
 /** Parts that lie proved in a folder, and all that was learnt on the way. */
@@ -117,6 +119,7 @@ async function publishAndReport(
   steps: Stopwatch,
   { folder, read, staged, rejects, parts, profiles, lookups }: Converted,
   drift: readonly string[],
+  members: readonly DownloadMember[],
 ): Promise<Outcome> {
   const { table, dataset, warehouse, partRows, previous, now } = job
   const labelled = {
@@ -145,6 +148,7 @@ async function publishAndReport(
     accepted_drift: drift,
     warnings: warningsOf(job, read),
     fields: profiles,
+    download_members: members,
     seconds: steps.seconds,
     tools: { node: process.version, duckdb: duckdbVersion },
   }

@@ -1,3 +1,4 @@
+import type { DownloadMember } from '../core/warehouse/report.ts'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Table } from '../core/catalog/catalog.ts'
@@ -51,6 +52,8 @@ export interface Report {
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
   readonly fields: readonly FieldProfile[]
+  /** Bytes of each gzip member of the download, packed and unpacked. */
+  readonly download_members: readonly DownloadMember[]
   /** Of each step. */
   readonly seconds: Readonly<Record<string, number>>
   readonly tools: Readonly<Record<string, string>>

@@ -96,6 +96,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     engine,
     pageBytesMax: options.pageBytesMax,
     exports: options.exports,
+    transfers: options.transfers,
     unsent: options.unsent,
   }
 

@@ -10,7 +10,7 @@ import { allTables, tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { publishViews } from '../ingest/publish/views.ts'
 import { writeSamples } from '../ingest/sample/write.ts'
-import { serve } from './support/service.ts'
+import { getPage, serve } from './support/service.ts'
 import { temporaryFolder, workshop, type Workshop } from './support/workshop.ts'
 
 /**
@@ -87,6 +87,32 @@ describeWithClients('the warehouse in the hands of analysts', () => {
       { table_name: 'caso_full', column_name: 'order_for_place', data_type: 'BIGINT', comment: 'integer' },
     ])
   }, 60_000)
+
+  test('pandas, polars and DuckDB read an export by its address, packed or not', async () => {
+    const service = await serve(shop)
+    const server = http.createServer(service.app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/dataset/covid19/caso_full/export/`
+    const { count } = await getPage(service.app, '/api/v1/dataset/covid19/caso_full/data/?page_size=1')
+    const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars
+address = sys.argv[1]
+packed = urllib.request.Request(address, headers={'Accept-Encoding': 'gzip'})
+extension = glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0]
+duckdb.execute(f"load '{extension}'")
+print(len(pandas.read_csv(address)), len(pandas.read_csv(address, storage_options={'Accept-Encoding': 'gzip'})),
+  polars.read_csv(address).height, duckdb.sql(f"from read_csv('{address}')").count('*').fetchone()[0],
+  duckdb.sql(f"from read_csv('{address}&state__ne=SP')").count('*').fetchone()[0] > 0,
+  urllib.request.urlopen(packed).headers['Content-Encoding'])`
+    try {
+      const { stdout } = await run(path.join(clients, 'python'), ['-c', script, `${address}?format=csv`], {
+        cwd,
+      })
+      expect(stdout.trim()).toBe(`${count} ${count} ${count} ${count} True gzip`)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }, 120_000)
 
   test('ATTACH of the address of a service reads its public parts', async () => {
     const home = await temporaryFolder()

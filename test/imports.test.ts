@@ -18,6 +18,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'iconv-lite': ['ingest/source/decode.ts'],
   hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
+  'range-parser': ['server/http/unpacked.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],

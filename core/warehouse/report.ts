@@ -16,7 +16,17 @@ const fieldShape = z.object({
   choices: z.array(z.string()).optional(),
 })
 
-const reportShape = z.object({ rows_out: z.int(), fields: z.array(fieldShape) })
+/** What a gzip member of the download has packed and unpacked, in bytes. */
+const memberShape = z.tuple([z.int(), z.int()])
+
+export type DownloadMember = z.infer<typeof memberShape>
+
+const reportShape = z.object({
+  rows_out: z.int(),
+  fields: z.array(fieldShape),
+  /** Each can be unpacked alone, so that no one who wants the end has to read it from the start. */
+  download_members: z.array(memberShape).optional(),
+})
 
 /** The part of a report that others than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>

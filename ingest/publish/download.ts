@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Field } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
+import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedText } from '../../core/warehouse/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from '../convert/convert.ts'
 import type { Progress } from '../progress.ts'
@@ -25,6 +26,7 @@ const atOnceMax = 3
  * and the rows of each part are gzip members of their own, so that several are packed at the same time.
  *
  * @param hasBreaks whether values of the source hold line feeds
+ * @returns what each gzip member has packed and unpacked, in bytes, the header first
  * @throws TableFailure where it has other lines than rows and line feeds in values
  */
 export async function writeDownload(
@@ -33,24 +35,34 @@ export async function writeDownload(
   parts: readonly WrittenPart[],
   hasBreaks: boolean,
   progress: Progress,
-): Promise<void> {
+): Promise<DownloadMember[]> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   let [lines, done] = [0, 0]
-  async function* members(): AsyncGenerator<Buffer> {
-    const names = work.fields.map(({ field }) => field.name)
-    yield gzipSync(encodeRecord(names, marks))
+  const members: DownloadMember[] = []
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const names = encodeRecord(
+      work.fields.map(({ field }) => field.name),
+      marks,
+    )
+    const header = gzipSync(names)
+    members.push([header.length, names.length])
+    yield header
     for await (const piece of packedInOrder(work, parts)) {
-      for await (const chunk of createReadStream(piece.file, { highWaterMark: chunkBytes }))
+      let packed = 0
+      for await (const chunk of createReadStream(piece.file, { highWaterMark: chunkBytes })) {
+        packed += (chunk as Buffer).length
         yield chunk as Buffer
+      }
+      members.push([packed, piece.bytes])
       await rm(piece.file)
       lines += piece.lines
       done += piece.rows
       progress.advance({ fraction: done / rows, rows: done })
     }
   }
-  await pipeline(members, createWriteStream(path.join(folder, layout.download(work.table))))
+  await pipeline(bytes, createWriteStream(path.join(folder, layout.download(work.table))))
   const expected = rows + (await breaksIn(work, hasBreaks))
-  if (lines === expected) return
+  if (lines === expected) return members
   throw new TableFailure(
     `the proof of the download failed: its rows have ${lines} lines, and ${expected} are due; nothing was published`,
   )
@@ -65,6 +77,8 @@ interface Rendered {
 /** The same as a gzip member. */
 interface Piece extends Rendered {
   readonly lines: number
+  /** Unpacked. */
+  readonly bytes: number
 }
 
 async function* packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncGenerator<Piece> {
@@ -92,11 +106,12 @@ async function* packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncG
 }
 
 async function pack({ file, rows }: Rendered): Promise<Piece> {
-  let lines = 0
+  let [lines, bytes] = [0, 0]
   const count = new Transform({
     highWaterMark: chunkBytes,
     transform: (chunk: Buffer, _encoding, done) => {
       lines += lineFeeds(chunk)
+      bytes += chunk.length
       done(null, chunk)
     },
   })
@@ -104,7 +119,7 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
   const input = createReadStream(file, { highWaterMark: chunkBytes })
   await pipeline(input, count, gzip, createWriteStream(`${file}.gz`))
   await rm(file)
-  return { file: `${file}.gz`, rows, lines }
+  return { file: `${file}.gz`, rows, lines, bytes }
 }
 
 /** Line feeds in values. */

@@ -17,8 +17,8 @@ const unknownClient = 'unknown'
  */
 export function clientOf(trustProxy: number): ClientOf {
   return (req) => {
-    const written = proxyAddress(req, (_address, hop) => hop < trustProxy)
-    const address = withoutPort(written)
+    // Of a connection that is gone there is none, whatever its types say.
+    const address = withoutPort(proxyAddress(req, (_address, hop) => hop < trustProxy))
     // Numbers that are no address to people, such as 1 or 0x7f.1, are none here.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
     if (!isAddress) return unknownClient
@@ -28,7 +28,8 @@ export function clientOf(trustProxy: number): ClientOf {
 }
 
 /** `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write them, or an address alone. */
-function withoutPort(written: string): string {
-  const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(written.trim()) ?? []
-  return (six ?? four ?? written.trim()).replace(/%.*$/, '')
+function withoutPort(written: string | undefined): string {
+  const text = written?.trim() ?? ''
+  const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
+  return (six ?? four ?? text).replace(/%.*$/, '')
 }

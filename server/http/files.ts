@@ -13,6 +13,8 @@ export interface ServedFile {
   readonly folder: string
   readonly file: string
   readonly mediaType: string
+  /** Of what lies there packed, and is sent so to whoever takes it. */
+  readonly contentEncoding?: 'gzip'
   /** SHA-256 of its bytes. */
   readonly sha256: string
   readonly cacheControl: string
@@ -49,6 +51,7 @@ export async function sendFile(
   if (!(await served.isUnchanged())) throw doubted()
   res.setHeader('ETag', `"${served.sha256.slice(0, 32)}"`)
   res.setHeader('Content-Type', served.mediaType)
+  if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
   res.setHeader('Cache-Control', served.cacheControl)
   res.setHeader('Last-Modified', served.lastModified)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
@@ -63,7 +66,13 @@ export async function sendFile(
       index: false,
     })
       .on('error', (error: Error & { statusCode?: number; headers?: Record<string, string> }) => {
-        for (const name of ['ETag', 'Content-Type', 'Last-Modified', 'Content-Disposition'])
+        for (const name of [
+          'ETag',
+          'Content-Type',
+          'Content-Encoding',
+          'Last-Modified',
+          'Content-Disposition',
+        ])
           res.removeHeader(name)
         if (error.statusCode !== 416) reject(doubted())
         else {
@@ -98,7 +107,7 @@ export async function sendFile(
 }
 
 /** Lets the last bytes of a file through only where all of it was as it should be: else the transfer breaks off. */
-class LastLook extends Transform {
+export class LastLook extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null
   readonly #isUnchanged: () => Promise<boolean>

@@ -23,5 +23,7 @@ export interface RowService extends DetailService {
   readonly engine: RowEngine
   readonly pageBytesMax: number
   readonly exports: Places
+  /** Of files. */
+  readonly transfers: Places
   readonly unsent: Unsent
 }

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
+import { layout } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { nameOf } from '../http/answers.ts'
 import { matchingTag } from '../http/conditional.ts'
+import { acceptedEncodings } from '../http/encodings.ts'
+import { sendFile, type ServedFile } from '../http/files.ts'
 import { negotiate, type Offer } from '../http/negotiation.ts'
 import { untilGone } from '../http/over.ts'
 import { askTooCostly, Problem, unacceptableParameters, withWholeFile } from '../http/problems.ts'
 import type { Ask, Resource } from '../http/resource.ts'
 import { begun, sendStream } from '../http/stream.ts'
+import { sendUnpacked } from '../http/unpacked.ts'
 import { parseRowAsk, type RowAsk } from '../rows/ask/ask.ts'
 import { exportChunks } from '../rows/export.ts'
 import { askName } from '../rows/page.ts'
@@ -55,12 +59,16 @@ export function tableExport(family: Family, service: RowService): Resource {
           const newest = new Map([...ask.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
           throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
-        const file = publishedFile(snapshot, ask, format, files)
-        if (file !== null) {
-          leadTo(res, file, service.freshness.changing)
+        const isAll = isWhole(snapshot, ask) && ask.fields.length === table.fields.length
+        if (isAll && format === csvLines) {
+          await sendDownload(snapshot, service, asked, req, res)
           return
         }
-        if (!('contentType' in format)) throw noParquet(files.listing(table))
+        if (!('contentType' in format)) {
+          if (!isAll) throw noParquet(files.listing(table))
+          leadTo(res, parquetOf(snapshot, files), service.freshness.changing)
+          return
+        }
         await streamRows(snapshot, ask, format, service, asked, req, res)
       })
     },
@@ -120,20 +128,54 @@ async function streamRows(
   })
 }
 
-/** Where the whole of what is asked lies as a file; null where it does not. */
-function publishedFile(
+/** All rows as CSV lie there already, gzipped: as they are to whoever takes that, unpacked to the others. */
+async function sendDownload(
   snapshot: Snapshot,
-  ask: RowAsk,
-  format: ExportFormat,
-  files: FileAddresses,
-): string | null {
-  const { table, manifest } = snapshot
-  const isAll = isWhole(snapshot, ask) && ask.fields.length === table.fields.length
-  if (!isAll) return null
-  if (format === csvLines) return files.file(table, manifest.snapshot, `${table.name}.csv.gz`)
+  { exports, transfers, unsent, freshness }: RowService,
+  { client }: Ask,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const { table, manifest, folder, lastModified, report } = snapshot
+  const download = manifest.files.find(({ file }) => file === layout.download(table))
+  if (download === undefined) throw new Error('a snapshot has its download')
+  const served: ServedFile = {
+    folder,
+    file: download.file,
+    sha256: download.sha256,
+    mediaType: csvLines.contentType,
+    cacheControl: freshness.changing,
+    lastModified,
+    saveAs: fileName(snapshot, csvLines),
+    isUnchanged: () => snapshot.isUnchanged(download.file),
+    doubt: snapshot.doubt,
+  }
+  res.setHeader('Acervo-Snapshot', manifest.snapshot)
+  res.setHeader('Acervo-Count', manifest.rows)
+  const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
+  if (isPacked) {
+    await transfers.during(client, () => sendFile(req, res, { ...served, contentEncoding: 'gzip' }, unsent))
+    return
+  }
+  const tag = `"${download.sha256.slice(0, 32)}-unpacked"` as const
+  res.setHeader('ETag', tag)
+  res.setHeader('Last-Modified', lastModified)
+  res.setHeader('Cache-Control', freshness.changing)
+  if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
+    res.statusCode = 304
+    res.end()
+    return
+  }
+  const members = report?.download_members ?? null
+  if (members === null) requireChunks(req)
+  res.setHeader('Content-Type', served.mediaType)
+  res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
+  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, unsent))
+}
+
+/** One file is the table; of several, or none, the listing tells. */
+function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {
   const [part, other] = manifest.parts
-  if (format !== parquet) return null
-  // One file is the table; of several, or none, the listing tells.
   return part !== undefined && other === undefined
     ? files.file(table, manifest.snapshot, part.file)
     : files.listing(table)

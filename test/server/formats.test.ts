@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
+import { randomFrom, seed } from '../support/random-asks.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop } from '../support/workshop.ts'
 
@@ -247,10 +249,70 @@ describe('the same rows', () => {
 })
 
 describe('an export', () => {
-  test('of everything leads to the file that is there', async () => {
+  test.each(['', '?format=csv', '?ordering=n'])('of everything%s is the file that is there', async (ask) => {
     const { snapshot } = (await request(service.app).get('/api/v1/dataset/d/t/')).body as { snapshot: string }
-    const csv = await request(service.app).get(exported).expect(302)
-    expect(csv.headers['location']).toBe(`http://localhost:8000/files/d/t/${snapshot}/t.csv.gz`)
+    const file = await rawGet(service.app, `/files/d/t/${snapshot}/t.csv.gz`)
+    const packed = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip, br' })
+    const unpacked = await rawGet(service.app, `${exported}${ask}`)
+    const none = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip;q=0, identity' })
+    expect(packed.body.equals(file.body)).toBe(true)
+    expect(unpacked.body.equals(gunzipSync(file.body))).toBe(true)
+    expect(none.body.equals(unpacked.body)).toBe(true)
+    const common = {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="d-t-${snapshot}.csv"`,
+      'acervo-snapshot': snapshot,
+      'acervo-count': String(rowCount),
+    }
+    expect(packed.headers).toMatchObject({ ...common, 'content-encoding': 'gzip' })
+    expect(unpacked.headers).toMatchObject({ ...common, 'content-length': String(unpacked.body.length) })
+    expect(unpacked.headers['content-encoding']).toBeUndefined()
+    expect(unpacked.headers['etag']).not.toBe(packed.headers['etag'])
+    for (const [known, encoding] of [
+      [packed, 'gzip'],
+      [unpacked, 'identity'],
+    ] as const) {
+      const headers = { 'Accept-Encoding': encoding, 'If-None-Match': known.headers['etag'] ?? '' }
+      expect((await rawGet(service.app, `${exported}${ask}`, headers)).status).toBe(304)
+    }
+    const head = await request(service.app).head(`${exported}${ask}`).expect(200)
+    expect([head.headers['acervo-count'], head.text]).toEqual([String(rowCount), undefined])
+    expect([service.exports.taken, service.transfers.taken]).toEqual([0, 0])
+  })
+
+  test('of everything can be had in ranges of the unpacked bytes', async () => {
+    const whole = await rawGet(service.app, exported)
+    const size = whole.body.length
+    const random = randomFrom(seed)
+    for (let left = 60; left > 0; left -= 1) {
+      const start = Math.floor(random() * size)
+      const end = Math.min(size - 1, start + Math.floor(random() ** 3 * size))
+      const range =
+        left % 5 === 0
+          ? `bytes=${start}-`
+          : left % 7 === 0
+            ? `bytes=-${size - start}`
+            : `bytes=${start}-${end}`
+      const last = left % 5 === 0 || left % 7 === 0 ? size - 1 : end
+      const some = await rawGet(service.app, exported, { Range: range })
+      expect([range, some.status, some.headers['content-range']]).toEqual([
+        range,
+        206,
+        `bytes ${start}-${last}/${size}`,
+      ])
+      expect(some.body.equals(whole.body.subarray(start, last + 1))).toBe(true)
+    }
+    for (const range of ['bytes=0-1,5-6', 'lines=1-2']) {
+      expect((await rawGet(service.app, exported, { Range: range })).body.equals(whole.body)).toBe(true)
+    }
+    const old = { Range: 'bytes=0-1', 'If-Range': '"another"' }
+    expect((await rawGet(service.app, exported, old)).status).toBe(200)
+    const past = await rawGet(service.app, exported, { Range: `bytes=${size}-` })
+    expect([past.status, past.headers['content-range']]).toEqual([416, `bytes */${size}`])
+    expect(service.exports.taken).toBe(0)
+  })
+
+  test('of everything as Parquet leads to the files that are there', async () => {
     const parquet = await request(service.app).get(`${exported}?format=parquet`).expect(302)
     expect(parquet.headers['location']).toBe('http://localhost:8000/files/d/t/')
     const { body } = await request(service.app).get(`${exported}?format=parquet&place=SP`).expect(400)

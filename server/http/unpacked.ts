@@ -1,0 +1,124 @@
+import { createReadStream } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import path from 'node:path'
+import { Transform, type TransformCallback } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import parseRange from 'range-parser'
+import type { DownloadMember } from '../../core/warehouse/report.ts'
+import { LastLook, type ServedFile } from './files.ts'
+import { damagedFiles, Problem } from './problems.ts'
+import { sendStream } from './stream.ts'
+import type { Unsent } from './unsent.ts'
+
+/** A gzipped file for whoever does not take it packed. */
+export interface PackedFile extends ServedFile {
+  /** Strong, of the unpacked bytes. */
+  readonly tag: string
+  /** Of its gzip members; null where they are not known: then it comes in chunks, and whole. */
+  readonly members: readonly DownloadMember[] | null
+}
+
+/** Bytes that are wanted, `end` included, as in HTTP. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Sends a gzipped file unpacked, whole or a range of it, of which only the members that hold it are read. The headers
+ * that tell what it is are set already.
+ *
+ * @throws Problem unsatisfiable-range or damaged-files; what gunzip says of bytes that are not whole, with the
+ *   connection cut
+ */
+export async function sendUnpacked(
+  req: IncomingMessage,
+  res: ServerResponse,
+  packed: PackedFile,
+  unsent: Unsent,
+): Promise<void> {
+  if (!(await packed.isUnchanged())) {
+    packed.doubt(`${packed.file} has changed`)
+    throw damagedFiles(packed.saveAs)
+  }
+  const span = packed.members === null ? null : describeSpan(req, res, packed, packed.members)
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  const place = span === null || packed.members === null ? null : placeOf(packed.members, span)
+  const source = createReadStream(path.join(packed.folder, packed.file), place?.packed ?? {})
+  const gunzip = createGunzip()
+  const cut = new Cut(place?.skip ?? 0, span === null ? Infinity : span.end - span.start + 1)
+  const look = new LastLook(place === null ? packed.sha256 : null, packed.isUnchanged)
+  const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, unsent, () => ({}))
+  const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending])
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed === undefined || res.destroyed) return
+  packed.doubt(`${packed.file} does not unpack`)
+  throw failed.reason
+}
+
+/** Says how much comes, and which part of it where a range is asked for. */
+function describeSpan(
+  { headers }: IncomingMessage,
+  res: ServerResponse,
+  { tag }: PackedFile,
+  members: readonly DownloadMember[],
+): Span {
+  const bytes = members.reduce((sum, [, unpacked]) => sum + unpacked, 0)
+  res.setHeader('Accept-Ranges', 'bytes')
+  const isAsked = headers.range !== undefined && (headers['if-range'] ?? tag) === tag
+  const ranges = isAsked ? parseRange(bytes, headers.range ?? '') : -2
+  if (ranges === -1) {
+    throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, and none in the range asked for.`, {
+      headers: { 'Content-Range': `bytes */${bytes}` },
+    })
+  }
+  // Of several ranges the whole is as good an answer.
+  const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
+  const span = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
+  if (range !== undefined && other === undefined) {
+    res.statusCode = 206
+    res.setHeader('Content-Range', `bytes ${span.start}-${span.end}/${bytes}`)
+  }
+  res.setHeader('Content-Length', span.end - span.start + 1)
+  return span
+}
+
+/** Which bytes of the file hold a span, and how many unpacked ones come before it. */
+function placeOf(
+  members: readonly DownloadMember[],
+  { start, end }: Span,
+): { packed: Span; skip: number } | null {
+  let [packedAt, at] = [0, 0]
+  let [from, to, skip] = [0, 0, 0]
+  for (const [packed, unpacked] of members) {
+    if (at <= start) [from, skip] = [packedAt, start - at]
+    if (at <= end) to = packedAt + packed - 1
+    packedAt += packed
+    at += unpacked
+  }
+  const isWhole = from === 0 && to === packedAt - 1
+  return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
+}
+
+/** Lets some bytes of a stream through; the others are read all the same, since check sums stand at the end. */
+class Cut extends Transform {
+  #skip: number
+  #left: number
+
+  constructor(skip: number, left: number) {
+    super()
+    this.#skip = skip
+    this.#left = left
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    const wanted = chunk.subarray(this.#skip).subarray(0, this.#left)
+    this.#skip = Math.max(0, this.#skip - chunk.length)
+    this.#left -= wanted.length
+    done(null, wanted.length > 0 ? wanted : undefined)
+  }
+}
