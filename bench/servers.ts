@@ -39,11 +39,14 @@ export async function startReference(kind: 'http' | 'express', environment: Envi
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }
 
+/** As the start script sets them: what is freed goes back to the system. */
+const ofStart = { UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
+
 async function start(file: string, environment: Environment, flags: readonly string[]): Promise<Server> {
   port += 1
   const own = port
   const child = fork(file, {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '16', PORT: String(own), ...environment },
+    env: { ...process.env, ...ofStart, PORT: String(own), ...environment },
     execArgv: [...flags, '--import', './dist/bench/probe.js'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -11,10 +11,11 @@ import type { Selection } from './select/selections.ts'
 import type { Snapshot } from './snapshot.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 
-/** Bytes of rows that a batch comes to, about, and those that are read while one is sent. */
-const batchBytesMost = 3_000_000
-const aheadBytesMost = 6_000_000
+/** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
+const batchBytesMost = 2_000_000
 const batchRowsLeast = 256
+/** Batches that are read while one is sent: more take memory, and hardly less time. */
+const aheadMost = 1
 
 /** What is exported, and how. */
 export interface Export {
@@ -52,7 +53,7 @@ async function* lineChunks(
   const head = Buffer.from(format.head(fields))
   let isFirst = true
   const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, reader)
-  for await (const pieces of ahead(batchesOf(exported, reader), aheadOf(exported), read)) {
+  for await (const pieces of ahead(batchesOf(exported, reader), aheadMost, read)) {
     // Not before there is a row to follow it: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -90,7 +91,7 @@ async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader)
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
     readBatch(snapshot, columns, positions, ask, engine.connections, reader)
-  for await (const { batch } of ahead(batchesOf(exported, reader), aheadOf(exported), read)) {
+  for await (const { batch } of ahead(batchesOf(exported, reader), aheadMost, read)) {
     writer.write(batch)
     yield* writer.taken()
   }
@@ -115,12 +116,6 @@ async function* batchesOf(
 function batchRowsOf(snapshot: Snapshot, form: Written<RowFormat>): number {
   const fitting = Math.floor(batchBytesMost / bytesOfRow(snapshot, form))
   return Math.max(batchRowsLeast, Math.min(rowGroupRows, fitting))
-}
-
-/** Batches that are read while one is sent: the shorter they are, the more. */
-function aheadOf({ snapshot, form }: Export): number {
-  const bytes = batchRowsOf(snapshot, form) * bytesOfRow(snapshot, form)
-  return Math.max(1, Math.min(3, Math.floor(aheadBytesMost / bytes) - 1))
 }
 
 /** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
