@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
@@ -32,6 +33,8 @@ export interface Work {
   readonly fields: readonly MatchedField[]
   /** Columns of the header. */
   readonly columns: number
+  /** Of each column that is read. */
+  readonly weights: readonly ColumnWeights[]
   /** Folder of the files between the steps. */
   readonly scratch: string
 }
@@ -95,13 +98,12 @@ export const sortedRowsSql = (work: Work, first: number, rows: number): string =
 
 /**
  * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what
- * their hash is before anything was written, and how many values and bytes the reader saw in it, as `seenIn` weighs
- * them.
+ * their hash is before anything was written, and how many values and bytes the reader saw in it, by their weights.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const values = work.fields.map((matched) => valueSql(matched, work.table.source))
-  const seen = work.fields.flatMap(({ column }, index) =>
-    column === null ? [] : [`coalesce(${index + 1} * (${valueWeight} + strlen(c${column})), 0)`],
+  const seen = work.weights.map(
+    ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
   )
   const names = values.map((_, index) => `f${index}`)
   const file = `${batch.file}.parquet`
@@ -115,12 +117,37 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   return file
 }
 
-/** Of a value against one byte of it; by more bytes no two readers differ. */
-const valueWeight = 2 ** 36
+/** What a value of a column and a byte of it weigh in the sum that stands for all that was seen of a batch. */
+export interface ColumnWeights {
+  /** Index in the header. */
+  readonly column: number
+  readonly filled: number
+  readonly bytes: number
+}
 
-/** What `stage` must have seen in a column, weighted by field so that no two can change places. */
-export function seenIn(field: number, values: number, bytes: number): bigint {
-  return BigInt(field + 1) * (BigInt(valueWeight) * BigInt(values) + BigInt(bytes))
+/** The sum of a row stays in 63 bits, which DuckDB adds fast: no line that it reads has more bytes, or values, than this. */
+const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
+
+/**
+ * Weights that nobody knows before, so that no misreading is one that adds up: whatever two readers see differently,
+ * it is not seen in their sums at most once in 2^38 times.
+ */
+export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
+  return fields.flatMap(({ column }) =>
+    column === null ? [] : [{ column, filled: drawWeight(), bytes: drawWeight() }],
+  )
+}
+
+function drawWeight(): number {
+  return randomInt(1, 2 ** weightBits)
+}
+
+/** What `stage` must have seen in all columns that are read. */
+export function seenIn({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
+  return weights.reduce((sum, { column, ...weight }) => {
+    const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }
+    return sum + BigInt(weight.filled) * BigInt(filled) + BigInt(weight.bytes) * BigInt(bytes)
+  }, 0n)
 }
 
 /** A value that its declared type does not allow. */

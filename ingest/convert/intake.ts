@@ -5,6 +5,7 @@ import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import {
   badValues,
+  drawWeights,
   nothingStaged,
   stage,
   together,
@@ -64,6 +65,7 @@ export class Intake {
   #begin({ header }: Batch): { work: Work; drift: readonly string[] } {
     const { table, db, scratch, acceptsDrift } = this.#options
     const { fields, drift } = matchHeader(table, header, acceptsDrift)
-    return { work: { db, table, fields, columns: header.length, scratch }, drift }
+    const weights = drawWeights(fields)
+    return { work: { db, table, fields, columns: header.length, weights, scratch }, drift }
   }
 }

@@ -16,7 +16,8 @@ import {
 
 /**
  * Two readers must agree on a batch: our scanner and DuckDB's, on the number of rows and, in each column that is
- * read, of values and their bytes.
+ * read, of values and their bytes. These are numbers of the whole batch: what moved from one value to another of the
+ * same column they do not tell.
  *
  * @throws TableFailure naming the column
  */
@@ -28,12 +29,8 @@ export async function proveStaged(work: Work, batch: Batch, file: string): Promi
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar, ${widest.join(', ')}
     from ${stagedSql([file])}`)
-  const seen = work.fields.map(({ column }, index) => {
-    const facts = column === null ? undefined : batch.columns[column]
-    return facts === undefined ? 0n : seenIn(index, facts.filled, facts.bytes)
-  })
   requireSame('rows', batch.records, row[0])
-  if (String(seen.reduce((sum, one) => sum + one, 0n)) !== row[1]) await nameColumn(work, batch)
+  if (String(seenIn(batch, work.weights)) !== row[1]) await nameColumn(work, batch)
   const goodRows = numberOf(row[2])
   const bits = row.slice(4).map((value) => (value === null ? null : BigInt(String(value)).toString(2).length))
   return {

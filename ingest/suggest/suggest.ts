@@ -4,7 +4,7 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import { quotedText } from '../../core/warehouse/sql.ts'
-import { badValues, plainSql, type Work } from '../convert/convert.ts'
+import { badValues, drawWeights, plainSql, type Work } from '../convert/convert.ts'
 import { matchHeader } from '../convert/match.ts'
 import { silentProgress } from '../progress.ts'
 import { rejectLine } from '../rejects.ts'
@@ -56,11 +56,13 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
   })
   const db = await database.connect()
   try {
+    const { fields: matched } = matchHeader(form, read.header, false)
     const work: Work = {
       db,
       table: form,
-      fields: matchHeader(form, read.header, false).fields,
+      fields: matched,
       columns: names.length,
+      weights: drawWeights(matched),
       scratch,
     }
     const nulls = ['', ...(await nullWordsIn(work, batch))]

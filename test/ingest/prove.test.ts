@@ -1,8 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { messageOf } from '../../core/errors.ts'
 import { Database } from '../../core/warehouse/duckdb.ts'
 import {
+  drawWeights,
   sort,
   stage,
   writeParts,
@@ -59,7 +62,7 @@ async function bench(order = ['n']): Promise<Bench> {
   const [batch] = batches
   if (batch === undefined) throw new Error('no batch')
   const { fields } = matchHeader(table, batch.header, false)
-  return { work: { db, table, fields, columns: 3, scratch }, batch }
+  return { work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch }, batch }
 }
 
 async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: WrittenPart[] }> {
@@ -90,12 +93,47 @@ test.each<[what: string, spoil: (plain: string) => string, differs: string]>([
     (plain) => plain.replace('1,aa', '11,a'),
     'the bytes of "n" differ (source 4, read back 5)',
   ],
+  [
+    'two bytes for one of the next column',
+    (plain) => plain.replace('1,aa', '111,a'),
+    'the bytes of "n" differ (source 4, read back 6)',
+  ],
 ])('two readers that disagree on the source stop it: %s', async (_what, spoil, differs) => {
   const { work, batch } = await bench()
   await writeFile(batch.file, spoil(await readFile(batch.file, 'utf8')))
   const file = await stage(work, batch)
   await expect(proveStaged(work, batch, file)).rejects.toThrow(`the proof failed: ${differs}`)
 })
+
+test('no facts of the columns but the right ones are proved, though others add up', async () => {
+  const { work, batch } = await bench()
+  const file = await stage(work, batch)
+  const none = fc.constant(0)
+  const few = fc.integer({ min: -3, max: 3 })
+  const many = fc.integer({ min: -1e6, max: 1e6 })
+  const changes = fc.oneof(
+    // Many that differ by a little would add up under weights of 1, 2 and 3.
+    changesOf(none, few),
+    changesOf(few, none),
+    changesOf(few, many),
+  )
+  await fc.assert(
+    fc.asyncProperty(changes, async (by) => {
+      const columns = batch.columns.map(({ filled, bytes }, index) => ({
+        filled: filled + (by[index]?.filled ?? 0),
+        bytes: bytes + (by[index]?.bytes ?? 0),
+      }))
+      const areRight = by.every(({ filled, bytes }) => filled === 0 && bytes === 0)
+      const fault = await proveStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
+      expect(fault.startsWith('the proof failed: the ')).toBe(!areRight)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function changesOf(filled: fc.Arbitrary<number>, bytes: fc.Arbitrary<number>) {
+  return fc.array(fc.record({ filled, bytes }), { minLength: 3, maxLength: 3 })
+}
 
 const firstPart = '"part-00000.parquet"'
 
