@@ -17,14 +17,14 @@ import {
 import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
-import { partRowsDefault } from './convert/convert.ts'
+import { converterVersion, partRowsDefault } from './convert/convert.ts'
 import { lookedUpDistinctLeast } from './convert/lookups.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
 import { replaceDurably } from './publish/durable.ts'
 import { removeGarbage } from './publish/garbage.ts'
-import { definitionOf } from './publish/label.ts'
+import { definitionOf, definitionsUntil } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
 import { inScratch, sweepDrafts, sweepScratch } from './publish/scratch.ts'
 import { damagedOnDisk, setAside } from './publish/set-aside.ts'
@@ -49,6 +49,8 @@ export interface IngestOptions {
   /** Publish what is unlike the snapshot before. */
   readonly acceptsDrift?: boolean
   readonly partRows?: number
+  /** Version of what turns sources into rows. */
+  readonly converter?: number
   /** Different values from which on a field is looked up. */
   readonly lookedUpDistinctLeast?: number
   /** Text that is cast at once. */
@@ -162,13 +164,14 @@ function asFailure(error: unknown, memoryBytes: number): TableFailure {
 }
 
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
-  const { catalog, sources, warehouse, onlyUnpublished = false, partRows = partRowsDefault } = options
+  const { catalog, sources, warehouse, onlyUnpublished = false } = options
+  const { partRows = partRowsDefault, converter = converterVersion } = options
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
   const found = await currentSnapshot(warehouse, table, progress)
   const { manifest, isDamaged } = found
   const current = isDamaged ? null : manifest
-  const definition = definitionOf(table, partRows)
+  const definition = definitionOf(table, partRows, converter)
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
   return inScratch(warehouse, async (scratch) => {
@@ -188,8 +191,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
+    // Another converter alone is no reason to publish again what was rolled back.
+    const definitions = definitionsUntil(table, partRows, converter)
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(warehouse, table)) {
-      if (withdrawn.definition !== definition || !(await areSums(withdrawn.sources, obtained))) continue
+      if (!definitions.includes(withdrawn.definition) || !(await areSums(withdrawn.sources, obtained)))
+        continue
       const trouble = whyNotServed(found, table)
       if (trouble === null) return { status: 'held', table, withdrawn: withdrawn.snapshot }
       throw new TableFailure(
@@ -222,6 +228,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         db,
         progress,
         partRows,
+        definition,
         lookedUpDistinctLeast: options.lookedUpDistinctLeast ?? lookedUpDistinctLeast,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,

@@ -40,6 +40,8 @@ export interface Job {
   readonly db: Connection
   readonly progress: Progress
   readonly partRows: number
+  /** Of the table, as `definitionOf` tells it. */
+  readonly definition: string
   /** Fields of the catalog's filters with this many different values are looked up. */
   readonly lookedUpDistinctLeast: number
   /** Text that is cast at once. */
@@ -121,14 +123,14 @@ async function publishAndReport(
   drift: readonly string[],
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
-  const { table, dataset, warehouse, partRows, previous, now } = job
+  const { table, dataset, warehouse, definition, previous, now } = job
   const labelled = {
     dataset,
     table,
     sources: read.files.map(job.identify),
     rows: staged.goodRows,
     textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
-    partRows,
+    definition,
     importDate: now(),
     previous,
   }

@@ -14,14 +14,20 @@ import {
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
-import { partRowsDefault, type WrittenPart } from '../convert/convert.ts'
+import type { WrittenPart } from '../convert/convert.ts'
 import type { WrittenLookup } from '../convert/lookups.ts'
 
-/** Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew. */
-export function definitionOf(table: Table, partRows = partRowsDefault): string {
+/**
+ * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.
+ *
+ * @param converter its version, see `converterVersion`
+ */
+export function definitionOf(table: Table, partRows: number, converter: number): string {
   const { files: _place, checksums: _sums, ...form } = table.source
   const shape = {
     format: manifestFormat,
+    // The first had no number.
+    ...(converter > 1 && { converter }),
     fields: storedFields(table),
     readings: table.fields.map(({ format, mask }) => [format, mask]),
     order: orderTerms(table),
@@ -36,6 +42,11 @@ export function definitionOf(table: Table, partRows = partRowsDefault): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
+/** What the definition of a table would be under a converter, and under each before it. */
+export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
+  return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
+}
+
 export interface Labelled {
   readonly dataset: Dataset
   readonly table: Table
@@ -43,7 +54,7 @@ export interface Labelled {
   readonly rows: number
   /** UTF-8 bytes of all values. */
   readonly textBytes: number
-  readonly partRows: number
+  readonly definition: string
   readonly importDate: Date
   /** What is published now. */
   readonly previous: SnapshotId | null
@@ -51,7 +62,7 @@ export interface Labelled {
 
 /** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
 export async function nameSnapshot(
-  { table, sources, partRows, importDate }: Labelled,
+  { sources, definition, importDate }: Labelled,
   folder: string,
   written: readonly WrittenPart[],
 ): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
@@ -59,7 +70,7 @@ export async function nameSnapshot(
   for (const part of written) parts.push({ ...part, ...(await sumsOf(path.join(folder, part.file))) })
   const content = [
     ...sources.map(({ sha256 }) => sha256),
-    definitionOf(table, partRows),
+    definition,
     ...parts.map(({ sha256 }) => sha256),
   ].join('\n')
   const time = importDate.toISOString().replaceAll(/[-:]|\.\d+Z/g, '')
@@ -68,7 +79,7 @@ export async function nameSnapshot(
 
 /** The manifest of a snapshot all of whose files lie finished in a folder. */
 export async function label(
-  { dataset, table, sources, rows, textBytes, partRows, importDate, previous }: Labelled,
+  { dataset, table, sources, rows, textBytes, definition, importDate, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
   written: readonly WrittenLookup[],
@@ -100,7 +111,7 @@ export async function label(
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,
     sources: [...sources],
-    definition: definitionOf(table, partRows),
+    definition,
     tools: { node: process.version, duckdb: duckdbVersion },
   }
 }

@@ -6,6 +6,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors'
 import { layout } from '../../core/warehouse/layout.ts'
 import { readManifest } from '../../core/warehouse/manifest.ts'
+import type { IngestOptions } from '../../ingest/ingest.ts'
 import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
@@ -62,6 +63,19 @@ describe('a job', () => {
     await shop.write('d/t.csv', 'n\n2\n')
     const [changed] = await shop.ingest({ now: () => new Date('2028-01-01T00:00:00Z') })
     expect([first?.status, changed?.status]).toEqual(['published', 'published'])
+  })
+
+  test('publishes an unchanged source anew where another version converts it', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const run = async (options: Partial<IngestOptions>) => {
+      const [outcome] = await shop.ingest({ now: later, ...options })
+      return outcome?.status
+    }
+    const runs = [{ converter: 1 }, { converter: 1 }, {}, { onlyUnpublished: true }, {}, { converter: 99 }]
+    const statuses: unknown[] = []
+    for (const options of runs) statuses.push(await run(options))
+    expect(statuses).toEqual(['published', 'unchanged', 'published', 'kept', 'unchanged', 'published'])
+    await expect(run({ converter: 98, onlyUnpublished: true })).resolves.toBe('published')
   })
 
   test('skips a table that never had a source, and fails where a source is gone', async () => {

@@ -146,6 +146,17 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
   })
 
+  test('holds the source back whatever version converts it', async () => {
+    const shop = await workshop(catalog)
+    for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
+    await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
+    for (const converter of [1, 2, 3]) {
+      expect((await refresh(shop, csv(11), { ...onDay(13), converter })).status).toBe('held')
+      expect(await rowsOf(shop)).toBe(10)
+    }
+    expect((await refresh(shop, csv(10), { ...onDay(14), converter: 3 })).status).toBe('published')
+  })
+
   test('to a damaged snapshot is refused, and changes nothing', async () => {
     const shop = await shopWith(csv(10), csv(11))
     const [, older] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
