@@ -1,4 +1,6 @@
+import type { Table } from '../core/catalog/catalog.ts'
 import type { FieldProfile } from './convert/profile.ts'
+import type { ReadSource } from './source/read.ts'
 
 /** What the last report says of the snapshot that is published. */
 export interface Before {
@@ -8,6 +10,18 @@ export interface Before {
 
 /** Below this share of the rows before, a source is more likely cut off than right. */
 const rowsLeast = 0.5
+
+/**
+ * A source without any row is more likely cut off than right, though nothing was there before. One whose rows were all
+ * left out is no such source: that is counted against what the catalog allows.
+ */
+export function emptinessOf({ mayBeEmpty }: Table, { records, rejectedRows, files }: ReadSource): string[] {
+  if (mayBeEmpty || records + rejectedRows > 0) return []
+  const [first] = files
+  return [
+    `there is no row in ${files.length === 1 && first ? first.name : `any of its ${files.length} files`}`,
+  ]
+}
 
 /** What makes a source unlike the one before, in sentences; none where it may be published unasked. */
 export function driftSince(before: Before | null, rows: number, fields: readonly FieldProfile[]): string[] {

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { hidesText, type Dataset, type Table } from '../core/catalog/catalog.ts'
+import { hidesText, tableId, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { duckdbVersion, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { DownloadMember } from '../core/warehouse/report.ts'
@@ -10,7 +10,7 @@ import { Intake } from './convert/intake.ts'
 import { writeLookups, type WrittenLookup } from './convert/lookups.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
 import { provePublished } from './convert/prove.ts'
-import { driftSince } from './drift.ts'
+import { driftSince, emptinessOf } from './drift.ts'
 import type { Progress } from './progress.ts'
 import { writeDownload } from './publish/download.ts'
 import { label, nameSnapshot } from './publish/label.ts'
@@ -101,18 +101,26 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
 }
 
 /**
- * What is unlike the snapshot before, in sentences, where that was accepted.
+ * What is unlike the snapshot before, or unlikely in itself, in sentences, where that was accepted.
  *
  * @throws TableFailure where it was not
  */
 async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: Converted): Promise<string[]> {
   const { table, warehouse, acceptsDrift, before } = job
   const known = before && (await readBefore(layout.snapshot(warehouse, table, before.snapshot), before))
-  const drift = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, staged.goodRows, profiles)]
+  const unlike = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, staged.goodRows, profiles)]
+  const empty = emptinessOf(table, read)
+  const drift = [...unlike, ...empty]
   if (drift.length === 0 || acceptsDrift) return drift
-  const since = before === null ? '' : ` of ${before.import_date}`
+  const since =
+    before === null || unlike.length === 0
+      ? ''
+      : `the source is unlike the snapshot of ${before.import_date}: `
+  const always =
+    empty.length === 0 ? '' : 'where the table may have none, its may_be_empty: true in the catalog says so; '
   throw new TableFailure(
-    `the source is unlike the snapshot${since}: ${drift.join('; ')}. Look at it; --accept-drift publishes it all the same`,
+    `${since}${drift.join('; ')}. Look at it; ${always}` +
+      `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it all the same`,
   )
 }
 

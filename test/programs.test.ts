@@ -62,7 +62,10 @@ describe('the ingest program', () => {
     const own = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
     await mkdir(path.join(own.SOURCES, 'genero-nomes'), { recursive: true })
     const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'
-    await writeFile(path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'), `${header}\n`)
+    await writeFile(
+      path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'),
+      `${header}\nANA,F,10,0,10,1.00,ANA\n`,
+    )
     const { code, out } = await run('ingest/main', ['genero-nomes'], own)
     expect(code).toBe(1)
     expect(out).toContain(

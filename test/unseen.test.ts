@@ -102,6 +102,7 @@ function catalogOf({ fields, order }: Case): Catalog | null {
     return tinyCatalog({
       fields: fields.map(([name, type]) => `${name}:${type}`),
       order: order.map(([index, direction]) => `${fields[index]?.[0] ?? ''} ${direction}`),
+      may_be_empty: true,
     })
   } catch (error) {
     if (error instanceof CatalogError) return null

@@ -94,6 +94,7 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
+    mayBeEmpty: definition.may_be_empty ?? false,
     source: buildSource(definition.source ?? {}),
   }
 }

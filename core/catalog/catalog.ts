@@ -86,6 +86,8 @@ export interface Table {
   readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */
   readonly rejectsMax: number
+  /** Whether a source without any row is no drift. */
+  readonly mayBeEmpty: boolean
   readonly source: SourceForm
 }
 

@@ -161,6 +161,12 @@ const table = z.strictObject({
   max_rejects: count(0, 1_000_000_000)
     .optional()
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),
+  may_be_empty: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a source that has no row is published unasked. Default false, since one most often was cut off.',
+    ),
   source: source
     .optional()
     .describe('How the source CSV is written, where it departs from a comma-separated one.'),

@@ -112,7 +112,7 @@ test(
     await fc.assert(
       fc.asyncProperty(validBatch, async ({ form, encoding, written }) => {
         const source = { ...sourceOf(form), encoding, files: 'd/*' }
-        const shop = await workshop(declared({ fields: fieldsOf(form), source }))
+        const shop = await workshop(declared({ fields: fieldsOf(form), source, may_be_empty: true }))
         const names = written.map(
           ({ isPacked }, at) => `${String(at).padStart(4, '0')}.csv${isPacked === 0 ? '.gz' : ''}`,
         )
@@ -243,6 +243,7 @@ test(
             name: `t${index}`,
             fields: fieldsOf(form),
             source: { ...sourceOf(form), files: group.map(({ name }) => name) },
+            may_be_empty: true,
           })),
         )
         const together = await workshop(catalog)

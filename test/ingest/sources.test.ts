@@ -72,8 +72,9 @@ describe('every plain form of CSV loads the same rows', () => {
     await expect(rowsOf(shop)).resolves.toEqual([['x'], [null], [null], ['y']])
   })
 
-  test('a header alone is an empty table', async () => {
-    const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n' })
+  test('a header alone is an empty table, where there may be one', async () => {
+    const mayBeEmpty = tinyCatalog({ fields: ['a:string', 'b:integer'], may_be_empty: true })
+    const shop = await workshop(mayBeEmpty, { 'd/t.csv': 'a,b\n' })
     const [outcome] = await shop.ingest()
     expect(outcome).toMatchObject({ status: 'published', manifest: { rows: 0, parts: [] } })
     const { app } = await serve(shop)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
@@ -14,7 +15,7 @@ import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
-import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
 const address = '/api/v1/dataset/d/t/data/'
@@ -39,20 +40,23 @@ async function refresh(shop: Workshop, text: string, options: Partial<IngestOpti
 const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
   (await readManifest(layout.pointer(shop.warehouse, tableOf(shop))))?.rows
 
+const mayBeEmpty = 'where the table may have none, its may_be_empty: true in the catalog says so; '
+const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
+
 describe('a source unlike the one before', () => {
-  test.each<[what: string, text: string, told: string]>([
-    ['with far fewer rows', csv(4), 'there are 4 rows, and 10 before'],
-    ['with a header alone', 'n,s\n', 'there are 0 rows, and 10 before'],
-    ['whose field is empty', csv(10, ''), 'all values of "s" are null, and 10 were filled before'],
-  ])('%s is refused, with the difference, until it is accepted', async (_what, text, told) => {
+  test.each<[what: string, text: string, told: string, always: string]>([
+    ['with far fewer rows', csv(4), 'there are 4 rows, and 10 before', ''],
+    ['with a header alone', 'n,s\n', 'there are 0 rows, and 10 before; there is no row in t.csv', mayBeEmpty],
+    ['whose field is empty', csv(10, ''), 'all values of "s" are null, and 10 were filled before', ''],
+  ])('%s is refused, with the difference, until it is accepted', async (_what, text, told, always) => {
     const shop = await shopWith(csv(10))
     const outcome = await refresh(shop, text, onDay(2))
     expect(outcomeLines(outcome)[0]).toBe(
-      `d/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Look at it; --accept-drift publishes it all the same`,
+      `d/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Look at it; ${always}${anyway}`,
     )
     expect(await rowsOf(shop)).toBe(10)
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
-    expect(outcomeLines(accepted).slice(1)).toEqual([`  accepted: ${told}`])
+    expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))
     expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
   })
 
@@ -113,6 +117,66 @@ describe('a source unlike the one before', () => {
     const shop = await shopWith(csv(10, ''))
     expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
     expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
+  })
+})
+
+describe('a source without any row', () => {
+  const fields = ['n:integer', 's:string']
+  const empty: [what: string, source: object, files: Record<string, string | Uint8Array>, where: string][] = [
+    ['a header alone', {}, { 'd/t.csv': 'n,s\n' }, 't.csv'],
+    ['a header that is not ended', {}, { 'd/t.csv': 'n,s' }, 't.csv'],
+    ['a header and blank lines', {}, { 'd/t.csv': 'n,s\n\n\r\n' }, 't.csv'],
+    ['a header after lines to be skipped', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
+    ['blank lines, the header being declared', { header: ['n', 's'] }, { 'd/t.csv': '\n\n' }, 't.csv'],
+    ['a packed header', {}, { 'd/t.csv.gz': gzipSync('n,s\n') }, 't.csv.gz'],
+    ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
+  ]
+
+  test.each(empty)(
+    '%s is refused, the first time too, until it is accepted',
+    async (_what, source, files, where) => {
+      const shop = await workshop(tinyCatalog({ fields, source }), files)
+      const [refused] = await shop.ingest()
+      expect(outcomeLines(refused as Outcome)[0]).toBe(
+        `d/t: FAILED, there is no row in ${where}. Look at it; ${mayBeEmpty}${anyway}`,
+      )
+      expect(await rowsOf(shop)).toBeUndefined()
+      const [accepted] = await shop.ingest({ acceptsDrift: true })
+      expect(outcomeLines(accepted as Outcome)).toContain(`  accepted: there is no row in ${where}`)
+      expect(await rowsOf(shop)).toBe(0)
+      const [again] = await shop.ingest(onDay(3))
+      expect(again?.status).toBe('unchanged')
+    },
+  )
+
+  test.each(empty)(
+    '%s is published where the catalog says that there may be none',
+    async (_what, source, files) => {
+      const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
+      const [outcome] = await shop.ingest()
+      expect(outcome).toMatchObject({
+        status: 'published',
+        manifest: { rows: 0 },
+        report: { accepted_drift: [] },
+      })
+    },
+  )
+
+  test('after some rows is unlike the snapshot before whatever the catalog says', async () => {
+    const shop = await workshop(tinyCatalog({ fields, may_be_empty: true }))
+    await refresh(shop, csv(10), onDay(1))
+    expect(outcomeLines(await refresh(shop, 'n,s\n', onDay(2)))[0]).toBe(
+      'd/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: there are 0 rows, and 10 before. ' +
+        `Look at it; ${anyway}`,
+    )
+    expect(await rowsOf(shop)).toBe(10)
+  })
+
+  test('is not one whose rows were all left out, as the catalog allows', async () => {
+    const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
+    const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
+    const [outcome] = await shop.ingest()
+    expect(outcome).toMatchObject({ status: 'published', report: { rejected_rows: 2, rows_out: 0 } })
   })
 })
 

@@ -142,6 +142,42 @@ describe('a line that is cut', () => {
   })
 })
 
+describe('a line that is ended right after the header', () => {
+  const header = 'a,b\n'
+  const noRow =
+    'failed: there is no row in t.csv. Look at it; where the table may have none, its may_be_empty: true in the catalog ' +
+    'says so; `make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
+  const endless: Act = (_request, response) => {
+    response.useChunkedEncodingByDefault = false
+    response.writeHead(200)
+    response.end(header)
+  }
+  const troubles = Array.from({ length: 5 }, () => 'other side closed')
+  const broken = `failed: http://web/base/d/t.csv could not be fetched in 5 tries: ${troubles.join('; ')}`
+
+  test.each<[what: string, act: Act, told: string]>([
+    ['its length', status(200, { 'content-length': header.length }, header), noRow],
+    [
+      'a length that is shorter than what comes',
+      status(200, { 'content-length': header.length }, csv),
+      noRow,
+    ],
+    [
+      'a length that ends within the header',
+      status(200, { 'content-length': header.length - 1 }, csv),
+      noRow,
+    ],
+    ['chunks', status(200, { 'transfer-encoding': 'chunked' }, header), noRow],
+    ['no length', endless, noRow],
+    ['a length that is longer', cut(csv, header.length), broken],
+    ['chunks that are not ended', cut(csv, header.length, { 'transfer-encoding': 'chunked' }), broken],
+  ])('publishes nothing, as told by %s', async (_what, act, told) => {
+    const shop = await webShop(await startWeb({ [at]: act }))
+    await expect(shop.run()).resolves.toBe(told)
+    expect(shop.published).toThrow('nothing is published')
+  })
+})
+
 describe('a server in trouble', () => {
   test.each([408, 429, 500, 502, 503, 504, 520])('that answers %d is asked again', async (code) => {
     const web = await startWeb({ [at]: [status(code, {}, 'busy'), file(csv)] })

@@ -323,6 +323,7 @@ describe('tables of odd shapes', () => {
           order: ['n asc'],
           filters: ['n', 's'],
           search: ['s'],
+          may_be_empty: true,
           fields: ['n:integer', 's:string'].map(fieldOf),
         },
       ]),

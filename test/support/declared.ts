@@ -11,6 +11,7 @@ export interface Declaration {
   readonly fields: readonly (string | object)[]
   readonly source?: object
   readonly max_rejects?: number
+  readonly may_be_empty?: boolean
 }
 
 /** A catalog of one dataset `d` whose tables (`t` where not named) keep the order of their sources. */

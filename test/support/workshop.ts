@@ -75,6 +75,7 @@ interface TinyTable {
   readonly fields: readonly string[]
   readonly order?: readonly string[]
   readonly source?: object
+  readonly may_be_empty?: boolean
 }
 
 /** A catalog of one dataset `d` with a few tables, families as in the real one. */
