@@ -134,7 +134,7 @@ export const settingRows = {
   }),
   blockCacheBytes: row({
     name: 'BLOCK_CACHE_MB',
-    default: '64',
+    default: '32',
     meaning: 'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none.',
     parse: (text) => megabytes(text, 0),
     expects: expectsMegabytes(0),
@@ -197,6 +197,13 @@ export const settingRows = {
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),
+  makingBytesMax: row({
+    name: 'MAKING_MB',
+    default: '16',
+    meaning: 'Pages that are made at the same time, in megabytes, a larger one alone; others wait in line.',
+    parse: (text) => megabytes(text, 1),
+    expects: expectsMegabytes(1),
+  }),
   exportsMax: row({
     name: 'EXPORTS',
     default: '4',
@@ -236,7 +243,7 @@ export const settingRows = {
   }),
   unsentBytesMax: row({
     name: 'UNSENT_MB',
-    default: '64',
+    default: '32',
     meaning:
       'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503.',
     parse: (text) => megabytes(text, 1),

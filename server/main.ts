@@ -16,6 +16,7 @@ import { Blocks } from './rows/blocks.ts'
 import { Connections, shareOf } from './rows/connections.ts'
 import { PublicViews } from './rows/public-views.ts'
 import { Selections } from './rows/select/selections.ts'
+import { Room } from './rows/room.ts'
 import { Scrub } from './rows/scrub.ts'
 import { Snapshots } from './rows/snapshots.ts'
 import { openSpill } from './rows/spill.ts'
@@ -68,6 +69,7 @@ async function main(): Promise<void> {
     connections,
     blocks: new Blocks(connections, settings.blockCacheBytes),
     selections: new Selections(scanConnections, settings),
+    room: new Room(settings),
   }
   const unsent = new Unsent(settings)
   const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes }, unsent)

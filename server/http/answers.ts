@@ -106,14 +106,15 @@ export class Answers {
     const form: Form = kept
       ? { encoding, pieces: [kept.bytes], headers: kept.headers }
       : await this.#make(answer, encoding, res, accepted)
-    // Others may have left theirs lying while this one was made.
-    if (kept === undefined && !answer.isAtHand) this.#unsent.requireRoom()
+    // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
+    const shared = kept?.bytes ?? form.pieces
+    if (!answer.isAtHand && !this.#unsent.isShared(shared)) this.#unsent.requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
     for (const [name, value] of Object.entries(form.headers ?? {})) res.setHeader(name, value)
     const bytes = sendBytes(res, answer.mediaType, form.pieces)
-    if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#unsent.hold(res, bytes)
+    if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#unsent.hold(res, bytes, shared)
   }
 
   /** The best coding, or the next that costs nothing while too much is being compressed. */

@@ -11,6 +11,8 @@ export interface UnsentLimits {
 
 interface Held {
   readonly bytes: number
+  /** What is the same for all who hold the same bytes, which lie in memory once. */
+  readonly shared: object
   /** Long ones may take as long as they like while something goes on. */
   readonly isLong: boolean
   /** When it was last seen to go on. */
@@ -29,6 +31,8 @@ export class Unsent {
   readonly #limits: UnsentLimits
   /** The longest waiting first. */
   readonly #held = new Map<ServerResponse, Held>()
+  /** How many hold the same. */
+  readonly #holders = new Map<object, number>()
   #bytes = 0
 
   constructor(limits: UnsentLimits) {
@@ -58,24 +62,32 @@ export class Unsent {
     if (this.#bytes > unsentBytesMax) throw busy('overloaded', 'Too many readers do not take their answers.')
   }
 
+  /** Whether others hold the same bytes, so that one more takes no memory. */
+  isShared(shared: object): boolean {
+    return this.#holders.has(shared)
+  }
+
   /**
    * Counts bytes until they are taken, or the response is over; a reader who takes too long is cut off.
    *
+   * @param shared alike for all who hold the same bytes, which are counted once
    * @returns tells that they are taken
    */
-  hold(res: ServerResponse, bytes: number): () => void {
-    return this.#watch(res, bytes, false)
+  hold(res: ServerResponse, bytes: number, shared: object = {}): () => void {
+    return this.#watch(res, bytes, shared, false)
   }
 
   /** The same of something long, of which `bytes` are in memory at a time: it must go on. */
   follow(res: ServerResponse, bytes: number): void {
-    this.#watch(res, bytes, true)
+    this.#watch(res, bytes, {}, true)
   }
 
-  #watch(res: ServerResponse, bytes: number, isLong: boolean): () => void {
-    const held = { bytes, isLong, since: performance.now(), taken: takenBy(res) }
+  #watch(res: ServerResponse, bytes: number, shared: object, isLong: boolean): () => void {
+    const held = { bytes, shared, isLong, since: performance.now(), taken: takenBy(res) }
     this.#held.set(res, held)
-    this.#bytes += bytes
+    const holders = this.#holders.get(shared) ?? 0
+    this.#holders.set(shared, holders + 1)
+    if (holders === 0) this.#bytes += bytes
     const timer = setInterval(() => {
       if (!isLong || !this.#goesOn(res, held, longBytesLeast)) res.destroy()
     }, this.#limits.sendTimeoutMs)
@@ -101,7 +113,12 @@ export class Unsent {
   #forget(res: ServerResponse, held: Held): void {
     if (this.#held.get(res) !== held) return
     this.#held.delete(res)
-    this.#bytes -= held.bytes
+    const holders = (this.#holders.get(held.shared) ?? 1) - 1
+    if (holders > 0) this.#holders.set(held.shared, holders)
+    else {
+      this.#holders.delete(held.shared)
+      this.#bytes -= held.bytes
+    }
   }
 }
 

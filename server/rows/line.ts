@@ -41,12 +41,12 @@ export class Line<T> {
   /**
    * Takes whose turn it is out of the line; undefined where nobody waits who may be served.
    *
-   * @param mayBe whether a lane may be served now
+   * @param mayBe whether the first of a lane may be served now
    */
-  next(mayBe: (lane: string) => boolean): { lane: string; waiter: T } | undefined {
+  next(mayBe: (lane: string, waiter: T) => boolean): { lane: string; waiter: T } | undefined {
     for (const [lane, waiters] of this.#lanes) {
       const [waiter] = waiters
-      if (waiter === undefined || !mayBe(lane)) continue
+      if (waiter === undefined || !mayBe(lane, waiter)) continue
       this.leave(lane, waiter)
       // Behind all other lanes.
       if (this.#lanes.delete(lane)) this.#lanes.set(lane, waiters)

@@ -3,13 +3,14 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { pageTooLarge, withWholeFile } from '../http/problems.ts'
 import { nameOf, type Body } from '../http/answers.ts'
 import { invalidPage, type RowAsk } from './ask/ask.ts'
-import type { Blocks } from './blocks.ts'
+import type { Blocks, ReadRows } from './blocks.ts'
 import type { Connections, Timing } from './connections.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
 import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from './form.ts'
-import { gather, gatherColumns } from './gather.ts'
+import { gather, gatherColumns, type Gathered } from './gather.ts'
 import { cutsOf, type Cut, type Slice } from './plan.ts'
 import type { Reader } from './reader.ts'
+import type { Room } from './room.ts'
 import type { Selections } from './select/selections.ts'
 import { isWhole } from './select/whole.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -39,6 +40,7 @@ export interface RowEngine {
   readonly blocks: Blocks
   readonly connections: Connections
   readonly selections: Selections
+  readonly room: Room
 }
 
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
@@ -106,28 +108,37 @@ async function blockBody(
   page: Page,
   form: RowForm,
   place: Place,
-  { blocks }: RowEngine,
+  { blocks, room }: RowEngine,
   reader: Reader,
 ): Promise<Body> {
   const { snapshot } = page
   requireSmall(page, place, reader)
   const cuts = cutsOf(snapshot, place)
-  const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
-  const missing = cuts.filter((_cut, index) => kept[index] === null)
-  const read =
-    missing.length === 0
-      ? []
-      : await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, reader)))
+  const read: ReadRows[] = []
+  const rows =
+    allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
+    (await room.during(place.rows * snapshot.rowBytes, reader.client, reader.signal(), async () => {
+      // Looked for when it is its turn, since what waits in line must not hold what it has found.
+      const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
+      const missing = cuts.filter((_cut, index) => kept[index] === null)
+      read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, reader)))))
+      const fresh = read.values()
+      return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
+    }))
   const began = performance.now()
-  const fresh = read.values()
-  const rows = kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
-  if (missing.length === 0) foreseeNext(snapshot, form, place, cuts, blocks)
+  if (read.length === 0) foreseeNext(snapshot, form, place, cuts, blocks)
   const timings = read.map(({ timing }) => timing)
   return {
     pieces: piecesOf(page, form, place, rows),
     headers: pageHeaders(place, page.links),
     serverTiming: timingOf(timings, performance.now() - began),
   }
+}
+
+/** The rows of all cuts, where none has to be read. */
+function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): Uint8Array[] | null {
+  const found = cuts.map(find)
+  return found.every((bytes) => bytes !== null) ? found : null
 }
 
 /** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
@@ -139,9 +150,12 @@ async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Prom
   requireSmall(page, place, reader)
   const positions = await selection.slice(place.first, place.rows, reader)
   const selecting = { queue: 0, query: performance.now() - asked }
-  const gathered = isLines(form)
-    ? await gather(snapshot, form, positions, engine.connections, reader)
-    : await gatherColumns(snapshot, form.fields, positions, ask, engine.connections, reader)
+  const read = (): Promise<Gathered> =>
+    isLines(form)
+      ? gather(snapshot, form, positions, engine.connections, reader)
+      : gatherColumns(snapshot, form.fields, positions, ask, engine.connections, reader)
+  const bytes = place.rows * snapshot.rowBytes
+  const gathered = await engine.room.during(bytes, reader.client, reader.signal(), read)
   const began = performance.now()
   const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]

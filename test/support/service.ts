@@ -15,6 +15,7 @@ import { Connections, shareOf, type ConnectionLimits } from '../../server/rows/c
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { RowEngine } from '../../server/rows/page.ts'
 import { PublicViews } from '../../server/rows/public-views.ts'
+import { Room, type RoomLimits } from '../../server/rows/room.ts'
 import { Scrub } from '../../server/rows/scrub.ts'
 import { Selections, type SelectionLimits } from '../../server/rows/select/selections.ts'
 import { Snapshots } from '../../server/rows/snapshots.ts'
@@ -50,7 +51,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & ConnectionLimits & AnswerLimits & UnsentLimits & SelectionLimits
+  AppOptions & ConnectionLimits & AnswerLimits & UnsentLimits & SelectionLimits & RoomLimits
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
@@ -108,7 +109,8 @@ export async function serve(
     scanValuesMax: 1e9,
     ...options,
   })
-  const engine = { blocks, connections, selections }
+  const room = new Room({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
+  const engine = { blocks, connections, selections, room }
   const views = new PublicViews({
     catalog,
     snapshots,
