@@ -239,6 +239,13 @@ test('the manifest and the report tell what was published, and an independent re
     blank_lines: 1,
     accepted_drift: [],
     warnings: [],
+    // The header and three parts.
+    download_members: [
+      [expect.any(Number), 6],
+      [expect.any(Number), 19],
+      [expect.any(Number), 14],
+      [expect.any(Number), 9],
+    ],
     fields: [
       {
         name: 'n',
