@@ -58,6 +58,8 @@ interface Form extends Body {
 const entryBytes = 300
 /** In bytes; less fits into one packet anyway. */
 const compressedLeast = 1000
+/** Of what is kept: so little goes out at once, into the buffers of the system, however slow a reader is. */
+const freeBytesMost = 500_000
 /** Names of answers asked for once, to know those that are asked for again. */
 const askedOnceMax = 10_000
 
@@ -108,7 +110,8 @@ export class Answers {
       : await this.#make(answer, encoding, res, accepted)
     // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
     const shared = kept?.bytes ?? form.pieces
-    if (!answer.isAtHand && !this.#unsent.isShared(shared)) this.#unsent.requireRoom()
+    const isFree = answer.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMost)
+    if (!isFree && !this.#unsent.isShared(shared)) this.#unsent.requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
