@@ -258,8 +258,9 @@ export class Snapshots {
 
   async #takeOut(shelf: Shelf, { manifest }: Snapshot, error: unknown): Promise<void> {
     const { snapshot: id } = manifest
+    const folder = layout.snapshot(this.#warehouse, shelf.table, id)
     this.#log.error(
-      { err: error, table: tableId(shelf.table), snapshot: id },
+      { err: error, table: tableId(shelf.table), snapshot: id, folder },
       'snapshot damaged, and taken out of service',
     )
     shelf.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
@@ -377,7 +378,8 @@ export class Snapshots {
   #tell(shelf: Shelf, error: unknown, what: string): void {
     if (shelf.trouble === messageOf(error)) return
     shelf.trouble = messageOf(error)
-    this.#log.error({ err: error, table: tableId(shelf.table) }, what)
+    const folder = layout.table(this.#warehouse, shelf.table)
+    this.#log.error({ err: error, table: tableId(shelf.table), folder }, what)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
@@ -216,6 +216,46 @@ const count = async (of: Service): Promise<unknown> =>
 describe('health', () => {
   test('is ok where all that is published is served', async () => {
     expect(await healthOf(service)).toEqual({ status: 'ok', published: 1, unpublished: 1, faults: [] })
+  })
+
+  test.each<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>([
+    ['is cut off', (pointer) => truncate(pointer, 40), /^its manifest is damaged/],
+    ['is gone', (pointer) => rm(pointer), /^current\.json is gone/],
+    [
+      'is no file',
+      async (pointer) => {
+        await rm(pointer)
+        await mkdir(pointer)
+      },
+      /cannot be read \(EISDIR\)/,
+    ],
+    [
+      'leads round in a circle',
+      async (pointer) => rm(pointer).then(() => symlink(pointer, pointer)),
+      /cannot be read \(ELOOP\)/,
+    ],
+    [
+      'names a part that is gone',
+      async (pointer) => {
+        const { snapshot } = JSON.parse(await readFile(pointer, 'utf8')) as { snapshot: string }
+        await rm(path.join(path.dirname(pointer), snapshot, 'part-00000.parquet'))
+      },
+      /^part-00000\.parquet is gone/,
+    ],
+  ])('tells why in words without a path where a pointer %s', async (_what, harm, fault) => {
+    const own = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await own.ingest()
+    await harm(path.join(own.warehouse, 'd', 't', 'current.json'))
+    const running = await serve(own)
+    const body = (await healthOf(running)) as { status: string; faults: { fault: string }[] }
+    expect(body).toMatchObject({
+      status: 'degraded',
+      faults: [{ table: 'd/t', fault: expect.stringMatching(fault) }],
+    })
+    const rows = await rawGet(running.app, '/api/v1/dataset/d/t/data/')
+    for (const told of [JSON.stringify(body), rows.body.toString()])
+      expect(told).not.toMatch(/\/(tmp|work|home)|warehouse/)
+    expect(running.logged()).toContain(own.warehouse)
   })
 
   test('is degraded where a file is damaged; a scrub finds it, and the snapshot before serves', async () => {
