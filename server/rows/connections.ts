@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../core/warehouse/duckdb.ts'
 import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
-import { Line } from './line.ts'
+import { Line, waitIn, type Waiter } from './line.ts'
 import type { Plan } from './plan.ts'
 import { blamed, requireWhole } from './reading.ts'
 
@@ -34,11 +34,6 @@ export interface Timing {
   readonly query: number
 }
 
-interface Waiter {
-  readonly serve: (connection: Connection) => void
-  readonly refuse: (reason: Error) => void
-}
-
 /**
  * A fixed number of connections behind a line, in turn by client. A connection runs one statement at a time, and all
  * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
@@ -46,7 +41,7 @@ interface Waiter {
  */
 export class Connections {
   readonly #idle: Connection[]
-  readonly #line = new Line<Waiter>()
+  readonly #line = new Line<Waiter<Connection, null>>()
   readonly #size: number
   readonly #limits: ConnectionLimits
   readonly #clientMax: number
@@ -165,7 +160,9 @@ export class Connections {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
         this.#idle.pop() ??
-        (await new Promise<Connection>((serve, refuse) => this.#line.join(theEnd, { serve, refuse })))
+        (await new Promise<Connection>((serve, refuse) =>
+          this.#line.join(theEnd, { about: null, serve, refuse }),
+        ))
       this.#running.delete(theEnd)
       idle.close()
     }
@@ -184,27 +181,7 @@ export class Connections {
       if (other === undefined) throw full()
       other.refuse(full())
     }
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', gone)
-        this.#line.leave(client, waiter)
-      }
-      const waiter: Waiter = {
-        serve: (connection) => {
-          settle()
-          resolve(connection)
-        },
-        refuse: (reason) => {
-          settle()
-          reject(reason)
-        },
-      }
-      const gone = (): void => waiter.refuse(signal.reason as Error)
-      const timer = setTimeout(() => waiter.refuse(full()), queueTimeoutMs)
-      signal.addEventListener('abort', gone)
-      this.#line.join(client, waiter)
-    })
+    return waitIn(this.#line, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
   }
 
   #giveBack(connection: Connection, client: string): void {

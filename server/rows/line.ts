@@ -55,3 +55,49 @@ export class Line<T> {
     return undefined
   }
 }
+
+/** Who waits for something, and what else is to be known of him. */
+export interface Waiter<T, About> {
+  readonly about: About
+  readonly serve: (what: T) => void
+  readonly refuse: (reason: Error) => void
+}
+
+export interface Patience {
+  /** Leaves the line. */
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** What is told to whom it took too long. */
+  readonly refusal: () => Error
+}
+
+/** Waits in line until it is served; throws the reason of the signal, or the refusal. */
+export function waitIn<T, About>(
+  line: Line<Waiter<T, About>>,
+  lane: string,
+  about: About,
+  { signal, timeoutMs, refusal }: Patience,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', gone)
+      line.leave(lane, waiter)
+    }
+    const waiter: Waiter<T, About> = {
+      about,
+      serve: (what) => {
+        settle()
+        resolve(what)
+      },
+      refuse: (reason) => {
+        settle()
+        reject(reason)
+      },
+    }
+    const gone = (): void => waiter.refuse(signal.reason as Error)
+    const timer = setTimeout(() => waiter.refuse(refusal()), timeoutMs)
+    signal.addEventListener('abort', gone)
+    line.join(lane, waiter)
+  })
+}

@@ -1,5 +1,5 @@
-import { busy } from '../http/problems.ts'
-import { Line } from './line.ts'
+import { busy, type Problem } from '../http/problems.ts'
+import { Line, waitIn, type Waiter } from './line.ts'
 
 export interface RoomLimits {
   /** Of what is made at the same time, in bytes. */
@@ -8,19 +8,13 @@ export interface RoomLimits {
   readonly queueTimeoutMs: number
 }
 
-interface Waiter {
-  readonly bytes: number
-  readonly serve: () => void
-  readonly refuse: (reason: Error) => void
-}
-
 /**
  * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
  * so that only so many may be in work. The others wait in line, in turn by client.
  */
 export class Room {
   readonly #limits: RoomLimits
-  readonly #line = new Line<Waiter>()
+  readonly #line = new Line<Waiter<void, number>>()
   #taken = 0
 
   constructor(limits: RoomLimits) {
@@ -39,8 +33,10 @@ export class Room {
    */
   async during<T>(bytes: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    if (this.#line.size > 0 || !this.#fits(bytes)) await this.#wait(bytes, client, signal)
-    else this.#taken += bytes
+    if (this.#line.size > 0 || !this.#fits(bytes)) {
+      const timeoutMs = this.#limits.queueTimeoutMs
+      await waitIn(this.#line, client, bytes, { signal, timeoutMs, refusal: crowded })
+    } else this.#taken += bytes
     try {
       return await work()
     } finally {
@@ -49,39 +45,11 @@ export class Room {
     }
   }
 
-  #wait(bytes: number, client: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', gone)
-        this.#line.leave(client, waiter)
-      }
-      const waiter: Waiter = {
-        bytes,
-        serve: () => {
-          settle()
-          this.#taken += bytes
-          resolve()
-        },
-        refuse: (reason) => {
-          settle()
-          reject(reason)
-        },
-      }
-      const gone = (): void => waiter.refuse(signal.reason as Error)
-      const timer = setTimeout(
-        () => waiter.refuse(busy('overloaded', 'Too many readers ask for large pages at this moment.')),
-        this.#limits.queueTimeoutMs,
-      )
-      signal.addEventListener('abort', gone)
-      this.#line.join(client, waiter)
-    })
-  }
-
   #serveNext(): void {
     for (;;) {
-      const next = this.#line.next((_lane, waiter) => this.#fits(waiter.bytes))
+      const next = this.#line.next((_lane, { about }) => this.#fits(about))
       if (next === undefined) return
+      this.#taken += next.waiter.about
       next.waiter.serve()
     }
   }
@@ -89,4 +57,8 @@ export class Room {
   #fits(bytes: number): boolean {
     return this.#taken === 0 || this.#taken + bytes <= this.#limits.makingBytesMax
   }
+}
+
+function crowded(): Problem {
+  return busy('overloaded', 'Too many readers ask for large pages at this moment.')
 }

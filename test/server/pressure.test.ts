@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { blockRowsMost } from '../../server/rows/plan.ts'
 import { listen } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
@@ -92,6 +92,32 @@ describe('under pressure', () => {
     stop.abort()
     await Promise.all(held)
     expect(service.scans.waiting).toBe(0)
+  })
+
+  test('pages are made in so much room, a larger one alone, and all are answered', async () => {
+    const makingBytesMax = 150_000
+    const service = await serve(shop, { makingBytesMax, blockBytes: 0, keptBytesMax: 0, trustProxy: 1 })
+    const { room } = service.engine
+    const during = jest.spyOn(room, 'during')
+    let most = 0
+    const watch = setInterval(() => (most = Math.max(most, room.taken)), 1)
+    const asked = Array.from({ length: 40 }, (_, index) => {
+      const ask = [
+        `page_size=1000&page=${1 + (index % 4)}`,
+        `page_size=900&n__gte=${index}`,
+        'page_size=4000&n__gte=1',
+      ]
+      const headers = { 'X-Forwarded-For': `192.0.2.${index % 5}` }
+      return rawGet(service.app, `${rows}?${ask[index % 3] ?? ''}`, headers)
+    })
+    const answered = await Promise.all(asked)
+    clearInterval(watch)
+    expect(answered.map(({ status }) => status)).toEqual(asked.map(() => 200))
+    const sizes = during.mock.calls.map(([bytes]) => bytes)
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(Math.max(makingBytesMax, ...sizes))
+    expect(Math.max(...sizes)).toBeGreaterThan(makingBytesMax)
+    expect(room.taken).toBe(0)
   })
 
   test('a client who fills the line does not keep others out of it', async () => {
