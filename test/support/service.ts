@@ -200,11 +200,14 @@ export async function rawGet(
   const asked = http.get({ port, host: '127.0.0.1', path: target, headers, agent: false })
   // What breaks off in the middle is told by the response.
   asked.on('error', () => undefined)
-  const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
-  server.close()
-  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
+  try {
+    const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
+  } finally {
+    server.close()
+  }
 }
 
 /** All pages from an address on, by their `next`. */
