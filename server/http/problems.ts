@@ -135,10 +135,12 @@ function isAbort(error: unknown): boolean {
 }
 
 const ofAnswers = [
+  'Accept-Ranges',
   'Acervo-Count',
   'Acervo-Snapshot',
   'Content-Disposition',
   'Content-Encoding',
+  'Content-Range',
   'ETag',
   'Last-Modified',
   'Link',

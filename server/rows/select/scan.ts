@@ -161,6 +161,8 @@ function filtered(
   if (part !== undefined && other === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
+  // Once for all parts, since it is sorted.
+  const isCandidate = rows === null ? everyRow : rowsAmong(Uint32Array.from(rows).toSorted())
   return {
     from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
     where: terms.join(' and ') || 'true',
@@ -169,7 +171,6 @@ function filtered(
       snapshot,
       parts.map(({ file, firstRow }) => {
         const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)
-        const isCandidate = rows === null ? everyRow : rowsAmong(Uint32Array.from(rows).toSorted())
         return { file, isRead: (first, end) => isSpanned(first, end) && isCandidate(first, end) }
       }),
       columnsOf(table, { conditions, words, ordering }),
