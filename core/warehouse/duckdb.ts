@@ -9,6 +9,7 @@ import {
   DuckDBUIntegerVector,
   DuckDBVarCharVector,
   type DuckDBConnection,
+  type DuckDBDataChunk,
   type DuckDBPreparedStatement,
   type DuckDBValue,
   type DuckDBVector,
@@ -233,9 +234,8 @@ export class Connection {
    * @throws QueryTimeout or OutOfMemory
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
-    return this.#run(sql, parameters, options, async (statement) => {
-      const chunk = await (await statement.run()).fetchChunk()
-      const [blob, lengths, rows] = [0, 1, 2].map((column) => chunk?.getColumnVector(column))
+    return this.#onlyRow(sql, parameters, options, (chunk) => {
+      const [blob, lengths, rows] = [0, 1, 2].map((column) => chunk.getColumnVector(column))
       if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
       return {
         bytes: blob.getItemBytes(0) ?? new Uint8Array(),
@@ -255,16 +255,14 @@ export class Connection {
     parameters: readonly Parameter[],
     options: RunOptions,
   ): Promise<Answer[]> {
-    return this.#run(sql, parameters, options, async (statement) => {
-      const chunk = await (await statement.run()).fetchChunk()
-      if (chunk === null) throw new TypeError('expected a row')
-      return Array.from({ length: chunk.columnCount }, (_, index) => {
+    return this.#onlyRow(sql, parameters, options, (chunk) =>
+      Array.from({ length: chunk.columnCount }, (_, index) => {
         const column = chunk.getColumnVector(index)
         if (column instanceof DuckDBBlobVector) return column.getItemBytes(0) ?? new Uint8Array()
         if (column instanceof DuckDBListVector) return listOf(column.getItemVector(0))
         throw new TypeError('expected a BLOB or a list')
-      })
-    })
+      }),
+    )
   }
 
   /**
@@ -290,6 +288,29 @@ export class Connection {
         at += piece.length
       }
       return numbers
+    })
+  }
+
+  /**
+   * Reads an answer of one large row. It is streamed and its memory given back at once: a whole result lies there until
+   * the garbage collector comes, which knows nothing of its size.
+   */
+  async #onlyRow<T>(
+    sql: string,
+    parameters: readonly Parameter[],
+    options: RunOptions,
+    read: (chunk: DuckDBDataChunk) => T,
+  ): Promise<T> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.stream()
+      const chunk = await result.fetchChunk()
+      if (chunk === null || chunk.rowCount !== 1) throw new TypeError('expected a row')
+      // The values are copied out of the chunk.
+      const row = read(chunk)
+      chunk.reset()
+      const end = await result.fetchChunk()
+      if (end !== null && end.rowCount > 0) throw new TypeError('expected one row')
+      return row
     })
   }
 
