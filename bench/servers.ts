@@ -40,7 +40,12 @@ export async function startReference(kind: 'http' | 'express', environment: Envi
 }
 
 /** As the start script sets them: what is freed goes back to the system. */
-const ofStart = { UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
+const ofStart = {
+  UV_THREADPOOL_SIZE: '16',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '262144',
+  DUCKDB_JE_MALLOC_CONF: 'narenas:1,dirty_decay_ms:250,muzzy_decay_ms:0',
+}
 
 async function start(file: string, environment: Environment, flags: readonly string[]): Promise<Server> {
   port += 1

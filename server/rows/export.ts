@@ -15,7 +15,7 @@ import { rowGroupRows } from '../../core/warehouse/layout.ts'
 const batchBytesMost = 2_000_000
 const batchRowsLeast = 256
 /** Batches that are read while one is sent: more take memory, and hardly less time. */
-const aheadMost = 1
+const aheadMost = 2
 
 /** What is exported, and how. */
 export interface Export {
