@@ -193,13 +193,13 @@ export const settingRows = {
   pageBytesMax: row({
     name: 'PAGE_MB',
     default: '64',
-    meaning: 'About the largest page, in megabytes, since it is held in memory whole; larger ones get 503.',
+    meaning: 'About the largest page, in megabytes, since it is held in memory whole; larger ones get 422.',
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),
   makingBytesMax: row({
     name: 'MAKING_MB',
-    default: '16',
+    default: '8',
     meaning: 'Pages that are made at the same time, in megabytes, a larger one alone; others wait in line.',
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),

@@ -56,6 +56,8 @@ interface Form extends Body {
 
 /** What an entry of the cache takes besides its bytes, about. */
 const entryBytes = 300
+/** In bytes; a few larger ones would push out all others. Their compressed forms are kept, which cost the most to make. */
+const keptBytesMost = 1_000_000
 /** In bytes; less fits into one packet anyway. */
 const compressedLeast = 1000
 /** Of what is kept: so little goes out at once, into the buffers of the system, however slow a reader is. */
@@ -180,7 +182,7 @@ export class Answers {
   /** A walk asks for each page once, and must not push out what others ask for again and again by its bulk. */
   #keepSecond(answer: NamedAnswer, { pieces, headers = {} }: Body): void {
     if (!this.#askedOnce.has(answer.name)) this.#askedOnce.set(answer.name, true)
-    else if (this.#kept?.has(answer.name) === false)
+    else if (this.#kept?.has(answer.name) === false && lengthOf(pieces) <= keptBytesMost)
       this.#kept.set(answer.name, { bytes: joined(pieces), headers })
   }
 }
@@ -204,6 +206,11 @@ function describe(
   res.setHeader('Last-Modified', lastModified)
   res.setHeader('Cache-Control', cacheControl)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+}
+
+/** In bytes; of texts about. */
+function lengthOf(pieces: Body['pieces']): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** In memory of its own, so that what is kept holds nothing else. */

@@ -30,7 +30,7 @@ describe('settings', () => {
       compressionsMax: 4,
       maxAgeSeconds: 60,
       pageBytesMax: 64_000_000,
-      makingBytesMax: 16_000_000,
+      makingBytesMax: 8_000_000,
       exportsMax: 4,
       filesMax: 100,
       connectionsMax: 5000,

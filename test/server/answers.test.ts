@@ -14,7 +14,7 @@ const rowCount = 2 * blockRowsMost + 100
 
 let shop: Workshop
 beforeAll(async () => {
-  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(10)}${n}`)
+  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(60)}${n}`)
   shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
     'd/t.csv': `n,s\n${lines.join('\n')}\n`,
   })
@@ -250,6 +250,21 @@ describe('work that is done once', () => {
     }
     expect(queries).toEqual([1, 2, 2, 2])
     expect(new Set(bodies).size).toBe(1)
+  })
+
+  test('a page of over a megabyte is kept in its compressed forms alone', async () => {
+    const service = await serve(shop, { blockBytes: 0 })
+    const target = `${rows}?page_size=10000`
+    const ask = async (form: Record<string, string>): Promise<number> => {
+      const before = service.connections.queries
+      const { status, headers } = await rawGet(service.app, target, form)
+      expect([status, headers['content-encoding']]).toEqual([200, form['Accept-Encoding']])
+      return service.connections.queries - before
+    }
+    const whole = [await ask({}), await ask({}), await ask({})]
+    expect(whole.every((queries) => queries > 0 && queries === whole[0])).toBe(true)
+    const gzip = { 'Accept-Encoding': 'gzip' }
+    expect([await ask(gzip), await ask(gzip)]).toEqual([whole[0], 0])
   })
 
   test('what is kept stays within its bytes, the least recently used goes first', async () => {
