@@ -292,8 +292,9 @@ export class Connection {
   }
 
   /**
-   * Reads an answer of one large row. It is streamed and its memory given back at once: a whole result lies there until
-   * the garbage collector comes, which knows nothing of its size.
+   * Reads an answer of one large row, and gives its memory back at once: a whole result lies there until the garbage
+   * collector comes, which knows nothing of its size. Only one row may be streamed, since it is there or not: an error
+   * ends longer streams as if they were whole.
    */
   async #onlyRow<T>(
     sql: string,
