@@ -5,7 +5,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { orderTerms } from '../core/warehouse/manifest.ts'
-import { quotedName, quotedText } from '../core/warehouse/sql.ts'
+import { quotedName, quotedText } from '../core/sql.ts'
 
 /**
  * What an ingest would be if it checked nothing: one COPY of the source of the table `large`, with its types declared,

@@ -5,7 +5,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest } from '../core/warehouse/manifest.ts'
-import { jsonLines } from '../server/rows/formats/lines.ts'
+import { jsonLines } from '../server/formats/lines.ts'
 
 /**
  * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS

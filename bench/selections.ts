@@ -6,7 +6,7 @@ import path from 'node:path'
 import { Database, type Connection } from '../core/warehouse/duckdb.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest } from '../core/warehouse/manifest.ts'
-import { quotedText } from '../core/warehouse/sql.ts'
+import { quotedText } from '../core/sql.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { startService, type Server } from './servers.ts'
 

@@ -5,8 +5,13 @@ import { beforeAll, expect, test } from '@jest/globals'
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
   ['core'],
-  ['server/http', 'ingest'],
-  ['server/rows', 'server/pages'],
+  ['server/concurrency', 'server/log.ts', 'ingest'],
+  ['server/http'],
+  ['server/query', 'server/snapshots'],
+  ['server/engine'],
+  ['server/formats'],
+  ['server/select', 'server/fetch'],
+  ['server/representations'],
   ['server/routes'],
   ['server/app.ts'],
   ['server/main.ts'],
@@ -34,11 +39,11 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
   'express-rate-limit': ['server/http/client.ts', 'server/http/client-counts.ts', 'server/http/limits.ts'],
-  'lru-cache': ['server/http/answers.ts', 'server/http/client-counts.ts', 'server/rows'],
+  'lru-cache': ['server/http/answers.ts', 'server/http/client-counts.ts', 'server/fetch', 'server/select'],
   'proxy-addr': ['server/http/client.ts'],
-  'apache-arrow': ['server/rows/formats/arrow.ts'],
+  'apache-arrow': ['server/formats/arrow.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts'],
-  pino: ['server/http/logging.ts'],
+  pino: ['server/log.ts'],
 }
 
 const imports = new Map<string, string[]>()

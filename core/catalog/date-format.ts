@@ -1,4 +1,4 @@
-import { quotedText } from '../warehouse/sql.ts'
+import { quotedText } from '../sql.ts'
 
 /** How a source writes dates: `dd/mm/yyyy`, `yyyymmdd`, `d/m/yyyy hh:mm` and the like. */
 export interface DateFormat {

@@ -18,7 +18,7 @@ import {
   version,
 } from '@duckdb/node-api'
 import { codeOf, messageOf } from '../errors.ts'
-import { quotedText } from './sql.ts'
+import { quotedText } from '../sql.ts'
 
 /** The only importer of @duckdb/node-api: opening, locking down, and running statements under a time bound. */
 

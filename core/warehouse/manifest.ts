@@ -7,7 +7,7 @@ import { typeRow } from '../catalog/field-types.ts'
 import { codeOf } from '../errors.ts'
 import { hashOf } from './hash.ts'
 import { isSnapshotId, type SnapshotId } from './layout.ts'
-import { quotedName } from './sql.ts'
+import { orderTerm, quotedName } from '../sql.ts'
 
 /** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
 export const manifestFormat = 2
@@ -133,9 +133,9 @@ export function storedFields(table: Table): Manifest['fields'] {
   }))
 }
 
-/** The declared order as SQL; nulls are placed explicitly, since DuckDB's default could change under us. */
+/** The declared order as SQL. */
 export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
-  return table.order.map(({ field, direction }) => `${column(field)} ${direction} nulls last`)
+  return table.order.map((key) => orderTerm(key, column))
 }
 
 /** Whether a snapshot holds the fields that the catalog declares now. */

@@ -4,7 +4,7 @@ import type { Dataset, Field, Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
 import { Database, type Connection } from './duckdb.ts'
 import type { Manifest } from './manifest.ts'
-import { quotedName, quotedText } from './sql.ts'
+import { quotedName, quotedText } from '../sql.ts'
 
 /** A table as it is published. */
 export interface PublishedTable {

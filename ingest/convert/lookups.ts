@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { foldedSql } from '../../core/warehouse/fold.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { quotedText } from '../../core/warehouse/sql.ts'
+import { foldedSql, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
 import type { FieldProfile } from './profile.ts'

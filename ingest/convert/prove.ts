@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { quotedName, quotedText } from '../../core/warehouse/sql.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import {

@@ -1,7 +1,7 @@
 import type { SourceForm } from '../../core/catalog/catalog.ts'
 import { asIso, parseDateFormat } from '../../core/catalog/date-format.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { quotedText } from '../../core/warehouse/sql.ts'
+import { quotedText } from '../../core/sql.ts'
 import type { MatchedField } from './match.ts'
 
 /** How one field gets its values, as SQL over the texts c0, c1, ... of the source. */

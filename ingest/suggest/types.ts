@@ -1,5 +1,5 @@
 import type { Connection, Value } from '../../core/warehouse/duckdb.ts'
-import { quotedText } from '../../core/warehouse/sql.ts'
+import { quotedText } from '../../core/sql.ts'
 
 /** What the values of a column look like, and the field that fits all of them. */
 export interface SuggestedField {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { requestId, type Log } from './logging.ts'
+import type { Log } from '../log.ts'
+import { requestId } from './logging.ts'
 
 interface ProblemRow {
   readonly status: number

@@ -5,7 +5,7 @@ import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../http/query.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
-import { invalidPage, parsePage } from '../rows/ask/ask.ts'
+import { invalidPage, parsePage } from '../query/query.ts'
 import type { CatalogService } from './services.ts'
 import { summaryOf } from './summary.ts'
 

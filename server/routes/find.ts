@@ -2,7 +2,7 @@ import { tableId, type Catalog, type Dataset, type Table } from '../../core/cata
 import { didYouMean } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem } from '../http/problems.ts'
-import type { Snapshots } from '../rows/snapshots.ts'
+import type { Snapshots } from '../snapshots/snapshots.ts'
 
 /** The parameters of a route, as decoded from the address. */
 export type RouteParameters = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { jsonType, sendBytes } from '../http/send.ts'
-import type { Snapshots } from '../rows/snapshots.ts'
+import type { Snapshots } from '../snapshots/snapshots.ts'
 
 /**
  * How the service is: `degraded` where a table is served from an older snapshot than the published one, or not at all

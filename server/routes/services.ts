@@ -3,8 +3,8 @@ import type { Freshness } from '../http/freshness.ts'
 import type { Limiter } from '../http/limits.ts'
 import type { Places } from '../http/places.ts'
 import type { Unsent } from '../http/unsent.ts'
-import type { RowEngine } from '../rows/page.ts'
-import type { Snapshots } from '../rows/snapshots.ts'
+import type { RowEngine } from '../representations/page.ts'
+import type { Snapshots } from '../snapshots/snapshots.ts'
 
 /** What a route is given to answer with. */
 export interface CatalogService {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
-import { blockRowsMost } from '../../server/rows/plan.ts'
+import { blockRowsMost } from '../../server/snapshots/block-size.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { blockRowsMost } from '../../server/rows/plan.ts'
+import { blockRowsMost } from '../../server/snapshots/block-size.ts'
 import { listen } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'

@@ -1,0 +1,64 @@
+import { busy, type Problem } from '../http/problems.ts'
+import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
+
+export interface RoomLimits {
+  /** Of what is made at the same time, in bytes. */
+  readonly makingBytesMax: number
+  /** Who waits longer is turned away. */
+  readonly queueTimeoutMs: number
+}
+
+/**
+ * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
+ * so that only so many may be in work. The others wait in line, in turn by client.
+ */
+export class Room {
+  readonly #limits: RoomLimits
+  readonly #line = new Line<Waiter<void, number>>()
+  #taken = 0
+
+  constructor(limits: RoomLimits) {
+    this.#limits = limits
+  }
+
+  /** In bytes. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /**
+   * @param bytes that it comes to, about; more than there is room for is made alone
+   * @param signal leaves the line
+   * @throws Problem overloaded; the reason of the signal
+   */
+  async during<T>(bytes: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    if (this.#line.size > 0 || !this.#fits(bytes)) {
+      const timeoutMs = this.#limits.queueTimeoutMs
+      await waitIn(this.#line, client, bytes, { signal, timeoutMs, refusal: crowded })
+    } else this.#taken += bytes
+    try {
+      return await work()
+    } finally {
+      this.#taken -= bytes
+      this.#serveNext()
+    }
+  }
+
+  #serveNext(): void {
+    for (;;) {
+      const next = this.#line.next((_lane, { about }) => this.#fits(about))
+      if (next === undefined) return
+      this.#taken += next.waiter.about
+      next.waiter.serve()
+    }
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#taken === 0 || this.#taken + bytes <= this.#limits.makingBytesMax
+  }
+}
+
+function crowded(): Problem {
+  return busy('overloaded', 'Too many readers ask for large pages at this moment.')
+}

@@ -1,0 +1,220 @@
+import {
+  OutOfMemory,
+  QueryTimeout,
+  type Connection,
+  type Database,
+  type Answer,
+  type RunOptions,
+  type Texts,
+  type Value,
+} from '../../core/warehouse/duckdb.ts'
+import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
+import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
+import type { Plan } from './plan.ts'
+import { blamed, requireWhole } from './reading.ts'
+
+export interface ConnectionLimits {
+  readonly connections: number
+  /** Who waits longer for a connection is turned away. */
+  readonly queueTimeoutMs: number
+  /** How many may wait. */
+  readonly queueLengthMax: number
+  /** A query that runs longer is stopped. */
+  readonly queryTimeoutMs: number
+}
+
+/** How many connections one client may have of so many: half, so that a few who ask for much leave the rest to others. */
+export function shareOf(connections: number): number {
+  return Math.max(1, Math.floor(connections / 2))
+}
+
+/** What a query took, in ms. */
+export interface Timing {
+  readonly queue: number
+  readonly query: number
+}
+
+/**
+ * A fixed number of connections behind a line, in turn by client. A connection runs one statement at a time, and all
+ * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
+ * served in time is told so without any work having been done for it.
+ */
+export class Connections {
+  readonly #idle: Connection[]
+  readonly #line = new Line<Waiter<Connection, null>>()
+  readonly #size: number
+  readonly #limits: ConnectionLimits
+  readonly #clientMax: number
+  /** Client -> how many of its statements run. */
+  readonly #running = new Map<string, number>()
+  #queries = 0
+
+  private constructor(idle: Connection[], limits: ConnectionLimits, clientMax: number) {
+    this.#idle = idle
+    this.#clientMax = clientMax
+    this.#size = idle.length
+    this.#limits = limits
+  }
+
+  /** @param clientMax how many one client may have at the same time */
+  static async open(
+    database: Database,
+    limits: ConnectionLimits,
+    clientMax = limits.connections,
+  ): Promise<Connections> {
+    const idle: Connection[] = []
+    for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
+    return new Connections(idle, limits, clientMax)
+  }
+
+  /** Whether a query would begin at once. */
+  get isFree(): boolean {
+    return this.#idle.length > 0
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** How many are in line. */
+  get waiting(): number {
+    return this.#line.size
+  }
+
+  /** How many queries have begun since the start. */
+  get queries(): number {
+    return this.#queries
+  }
+
+  /**
+   * Runs a statement that answers rows as texts.
+   *
+   * @param client whose turn it takes
+   * @param signal leaves the line and stops the statement, for readers who have gone
+   * @throws Problem overloaded, query-timeout, page-too-large or damaged-files; the reason of the signal
+   */
+  async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
+    return this.#run(plan, client, signal, (connection, options) =>
+      connection.texts(plan.sql, plan.parameters, options),
+    )
+  }
+
+  /** Runs a statement of a bounded answer; see `texts`. */
+  async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      rows: await connection.rows(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers one column of numbers; see `texts`. */
+  async numbers(
+    plan: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ numbers: Uint32Array; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      numbers: await connection.numbers(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers rows as columns; see `texts`. */
+  async columns(
+    plan: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ columns: Answer[]; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      columns: await connection.columns(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs one statement, on a connection of its own meanwhile. */
+  async #run<T extends object>(
+    { reading }: Plan,
+    client: string,
+    signal: AbortSignal,
+    work: (connection: Connection, options: RunOptions) => Promise<T>,
+  ): Promise<T & { timing: Timing }> {
+    const asked = performance.now()
+    const connection = await this.#take(client, signal)
+    const begun = performance.now()
+    this.#queries += 1
+    let answer: T
+    try {
+      answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof QueryTimeout)
+        throw busy('query-timeout', 'The query took too long and was stopped.')
+      if (error instanceof OutOfMemory) throw pageTooLarge()
+      throw reading === null ? error : await blamed(error, reading)
+    } finally {
+      this.#giveBack(connection, client)
+    }
+    if (reading !== null) await requireWhole(reading)
+    return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
+  }
+
+  /** Waits for running statements, since closing under one hangs the process. */
+  async close(): Promise<void> {
+    for (let closed = 0; closed < this.#size; closed += 1) {
+      const idle =
+        this.#idle.pop() ??
+        (await new Promise<Connection>((serve, refuse) =>
+          this.#line.join(theEnd, { about: null, serve, refuse }),
+        ))
+      this.#running.delete(theEnd)
+      idle.close()
+    }
+  }
+
+  async #take(client: string, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
+    const idle = this.#mayRun(client) ? this.#idle.pop() : undefined
+    if (idle !== undefined) {
+      this.#begin(client)
+      return idle
+    }
+    const { queueTimeoutMs, queueLengthMax } = this.#limits
+    if (this.#line.size >= queueLengthMax) {
+      const other = this.#line.yieldTo(client)
+      if (other === undefined) throw full()
+      other.refuse(full())
+    }
+    return waitIn(this.#line, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
+  }
+
+  #giveBack(connection: Connection, client: string): void {
+    const left = (this.#running.get(client) ?? 1) - 1
+    if (left === 0) this.#running.delete(client)
+    else this.#running.set(client, left)
+    this.#idle.push(connection)
+    this.#serveNext()
+  }
+
+  /** Those who wait may have had to wait for their own statements alone. */
+  #serveNext(): void {
+    while (this.#idle.length > 0) {
+      const next = this.#line.next((client) => this.#mayRun(client))
+      const idle = next === undefined ? undefined : this.#idle.pop()
+      if (next === undefined || idle === undefined) return
+      this.#begin(next.lane)
+      next.waiter.serve(idle)
+    }
+  }
+
+  #mayRun(client: string): boolean {
+    return (this.#running.get(client) ?? 0) < this.#clientMax
+  }
+
+  #begin(client: string): void {
+    this.#running.set(client, (this.#running.get(client) ?? 0) + 1)
+  }
+}
+
+/** The lane of whoever closes; no client is called so. */
+const theEnd = 'the end'
+
+function full(): Problem {
+  return busy('overloaded', 'Too many readers ask for rows at this moment.')
+}

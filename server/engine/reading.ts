@@ -1,0 +1,82 @@
+import path from 'node:path'
+import { messageOf } from '../../core/errors.ts'
+import { damageIn, type FileReading } from '../../core/warehouse/file-checks.ts'
+import { DamagedFile } from '../../core/warehouse/manifest.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { damagedFiles } from '../http/problems.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** What a plan reads of the files of a snapshot; all of it is looked at again before what came of it is used. */
+export interface Reading {
+  readonly snapshot: Snapshot
+  readonly files: readonly FileReading[]
+}
+
+type Rows = FileReading['isRead']
+
+/** @param isRead whether some rows of a file, from `first` up to `end`, are wanted */
+export function readingOf(
+  snapshot: Snapshot,
+  files: readonly { readonly file: string; readonly isRead: Rows }[],
+  columns: readonly string[],
+  isFiltered: boolean,
+): Reading {
+  return {
+    snapshot,
+    files: files.flatMap(({ file, isRead }) => {
+      const checks = snapshot.checks.get(file)
+      return checks === undefined
+        ? []
+        : [{ file: path.join(snapshot.folder, file), checks, isRead, columns, isFiltered }]
+    }),
+  }
+}
+
+export const everyRow: Rows = () => true
+
+export const noRow: Rows = () => false
+
+/** @param from number of the first row in the file, and `to` that after the last */
+export function rowsBetween(from: number, to: number): Rows {
+  return (first, end) => first < to && end > from
+}
+
+/** @param rows numbers in the file, ascending */
+export function rowsAmong(rows: Uint32Array): Rows {
+  return (first, end) => {
+    let [low, high] = [0, rows.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((rows[middle] ?? 0) < first) low = middle + 1
+      else high = middle
+    }
+    const next = rows[low]
+    return next !== undefined && next < end
+  }
+}
+
+/** @throws Problem damaged-files where a file is not as it was when it was taken; its snapshot is taken out then */
+export async function requireWhole({ snapshot, files }: Reading): Promise<void> {
+  for (const reading of files) {
+    const damage = await damageIn(reading).catch((error: unknown) => {
+      snapshot.doubt(messageOf(error))
+      throw damagedFiles(tableId(snapshot.table))
+    })
+    if (damage === null) continue
+    snapshot.takeOut(new DamagedFile(`${path.basename(reading.file)} is not as it was written: ${damage}`))
+    throw damagedFiles(tableId(snapshot.table))
+  }
+}
+
+/** What an error of a statement is: that of the files, where these are not whole, or cannot be read. */
+export async function blamed(error: unknown, reading: Reading): Promise<unknown> {
+  try {
+    await requireWhole(reading)
+  } catch (problem) {
+    return problem
+  }
+  if (!/^(IO|Invalid Input) Error/.test(messageOf(error))) return error
+  // Something else of the files may be wrong, or their disk.
+  reading.snapshot.doubt(messageOf(error))
+  return damagedFiles(tableId(reading.snapshot.table))
+}

@@ -1,0 +1,182 @@
+import { LRUCache } from 'lru-cache'
+import { tableId } from '../../core/catalog/catalog.ts'
+import type { Connections, Timing } from '../engine/pool.ts'
+import { Flights } from '../concurrency/single-flight.ts'
+import { Problem } from '../http/problems.ts'
+import type { RowForm } from '../formats/form.ts'
+import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
+import { planRows } from './plan.ts'
+import type { Reader } from '../engine/requester.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** Consecutive rows of a snapshot as texts, with the separator of their format between. */
+export interface Block {
+  readonly bytes: Uint8Array
+  /** Length of what stands between two rows. */
+  readonly between: number
+  /** Where each row ends in the bytes. */
+  readonly ends: Uint32Array
+  /** What it took to read it. */
+  readonly timing: Timing
+}
+
+/** Some rows of a block, without a copy. */
+export function rowsOf(block: Block, first: number, rows: number): Uint8Array {
+  return block.bytes.subarray(startOf(block, first), block.ends[first + rows - 1])
+}
+
+/** The rows of a cut, and what it took to read them now. */
+export interface ReadRows {
+  readonly bytes: Uint8Array
+  readonly timing: Timing
+}
+
+/**
+ * Blocks by their name. A snapshot never changes, so a block never needs to be thrown away but for room: the one
+ * that was not used for longest goes first.
+ */
+export class Blocks {
+  readonly #connections: Connections
+  readonly #kept: LRUCache<string, Block> | null
+  readonly #flights = new Flights<Block>()
+
+  /** @param bytes bound of all blocks together; 0 keeps none */
+  constructor(connections: Connections, bytes: number) {
+    this.#connections = connections
+    this.#kept =
+      bytes === 0 ? null : new LRUCache({ maxSize: bytes, sizeCalculation: (block) => sizeOf(block) })
+  }
+
+  /** The rows of a cut whose block is at hand, at no cost. */
+  kept(snapshot: Snapshot, form: RowForm, cut: Cut): Uint8Array | null {
+    const block = this.#kept?.get(keyOf(snapshot, form, cut))
+    return block === undefined ? null : rowsOf(block, cut.first, cut.rows)
+  }
+
+  /**
+   * Reads the block of a cut, once for all who want it at the same time. Where a block of unusually long rows
+   * does not fit into memory, the rows of the cut alone are read.
+   *
+   * @throws Problem overloaded, query-timeout or page-too-large
+   */
+  async read(snapshot: Snapshot, form: RowForm, cut: Cut, reader: Reader): Promise<ReadRows> {
+    const { client } = reader
+    const signal = reader.signal()
+    try {
+      const block = await this.#block(snapshot, form, cut, client, signal)
+      return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+      const block = await this.#query(snapshot, form, cut, client, signal)
+      return { bytes: block.bytes, timing: block.timing }
+    }
+  }
+
+  /**
+   * Reads what a walk comes to next, where nobody waits for a connection: two blocks in one statement, since most of
+   * its cost is that of a row group, however few rows are taken.
+   */
+  foresee(snapshot: Snapshot, form: RowForm, name: BlockName): void {
+    if (this.#kept === null || !this.#connections.isFree) return
+    const next = blockAfter(snapshot, name)
+    if (next === null || this.#isKnown(snapshot, form, next)) return
+    const second = blockAfter(snapshot, next)
+    const isPair = second !== null && second.part === next.part && !this.#isKnown(snapshot, form, second)
+    this.#readAhead(snapshot, form, isPair ? [next, second] : [next])
+  }
+
+  #isKnown(snapshot: Snapshot, form: RowForm, name: BlockName): boolean {
+    const key = keyOf(snapshot, form, name)
+    return this.#kept?.has(key) === true || this.#flights.has(key)
+  }
+
+  /** @param names of blocks that follow each other in one part */
+  #readAhead(snapshot: Snapshot, form: RowForm, names: readonly [BlockName, ...BlockName[]]): void {
+    const wholes = names.map((name) => wholeOf(snapshot, name))
+    const rows = wholes.reduce((sum, whole) => sum + whole.rows, 0)
+    const stop = new AbortController()
+    const reading = this.#query(snapshot, form, { ...names[0], first: 0, rows }, nobody, stop.signal)
+    const late = AbortSignal.timeout(foreseenMs)
+    let [wanted, from] = [names.length, 0]
+    for (const whole of wholes) {
+      const first = from
+      from += whole.rows
+      const key = keyOf(snapshot, form, whole)
+      const flight = this.#flights.join(key, late, async (unwanted) => {
+        unwanted.addEventListener('abort', () => {
+          wanted -= 1
+          if (wanted === 0) stop.abort(unwanted.reason)
+        })
+        const block = piece(await reading, first, whole.rows)
+        this.#kept?.set(key, block)
+        return block
+      })
+      // Whoever asks for the block itself gets its error.
+      flight.catch(() => undefined)
+    }
+  }
+
+  async #block(
+    snapshot: Snapshot,
+    form: RowForm,
+    name: BlockName,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Block> {
+    const key = keyOf(snapshot, form, name)
+    return this.#flights.join(key, signal, async (stop) => {
+      const block = await this.#query(snapshot, form, wholeOf(snapshot, name), client, stop)
+      this.#kept?.set(key, block)
+      return block
+    })
+  }
+
+  async #query(
+    snapshot: Snapshot,
+    form: RowForm,
+    cut: Cut,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Block> {
+    return snapshot.inUse.during(async () => {
+      const { timing, bytes, lengths, rows } = await this.#connections.texts(
+        planRows(snapshot, form, cut),
+        client,
+        signal,
+      )
+      const first = cut.block * snapshot.blockRows + cut.first
+      if (rows.length !== cut.rows || rows.some((row, index) => row !== first + index))
+        throw new Error(`rows of ${keyOf(snapshot, form, cut)} came out of order`)
+      const between = form.format.separator.length
+      return { bytes, between, ends: endsOf(lengths, between), timing }
+    })
+  }
+}
+
+/** What is read for nobody yet is not worth more time. */
+const foreseenMs = 1000
+const nobody = 'nobody yet'
+
+function keyOf({ table, manifest }: Snapshot, form: RowForm, { part, block }: BlockName): string {
+  return `${tableId(table)}/${manifest.snapshot}/${part}/${block} ${form.key}`
+}
+
+/** Some rows of a block as one of their own, without a copy. */
+function piece(block: Block, first: number, rows: number): Block {
+  const start = startOf(block, first)
+  const ends = block.ends.subarray(first, first + rows).map((end) => end - start)
+  return { ...block, bytes: rowsOf(block, first, rows), ends }
+}
+
+function startOf({ ends, between }: Block, row: number): number {
+  return row === 0 ? 0 : (ends[row - 1] ?? 0) + between
+}
+
+function sizeOf({ bytes, ends }: Block): number {
+  return bytes.byteLength + ends.byteLength
+}
+
+function endsOf(lengths: Uint32Array, between: number): Uint32Array {
+  let end = -between
+  return lengths.map((length) => (end += length + between))
+}

@@ -1,0 +1,166 @@
+import { pageTooLarge } from '../http/problems.ts'
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Answer } from '../../core/warehouse/duckdb.ts'
+import type { RowFilter } from '../query/query.ts'
+import { ArrowWriter, recordBatch, type ArrowColumn, type RecordBatch } from '../formats/arrow.ts'
+import type { Connections, Timing } from '../engine/pool.ts'
+import type { RowForm } from '../formats/form.ts'
+import { partOf } from './cuts.ts'
+import { planColumns, planGathered } from './plan.ts'
+import type { Reader } from '../engine/requester.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** Rows by their positions, as texts with a separator between, and what it took to read them. */
+export interface Gathered {
+  readonly pieces: readonly Uint8Array[]
+  readonly timings: readonly Timing[]
+}
+
+/**
+ * Reads rows wherever they lie, part by part, in the order of their positions as given.
+ *
+ * @throws Problem overloaded, query-timeout or page-too-large
+ */
+export async function gather(
+  snapshot: Snapshot,
+  form: RowForm,
+  positions: Uint32Array,
+  connections: Connections,
+  reader: Reader,
+): Promise<Gathered> {
+  const { parts } = snapshot.manifest
+  const { client, pageBytesMax } = reader
+  let total = 0
+  const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
+    const texts = await connections.texts(planGathered(snapshot, form, part, rows), client, signal)
+    total += texts.bytes.length
+    if (total > pageBytesMax) throw pageTooLarge()
+    return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
+  }
+  const read = await snapshot.inUse.during(() =>
+    inTurns(byPart(snapshot, positions), connections.size, reader.signal(), work),
+  )
+  const timings = read.map(({ timing }) => timing)
+  // Most asks are for rows in the order in which they lie.
+  const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
+  if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
+    return { pieces: read.map(({ bytes }) => bytes), timings }
+  }
+  const texts = new Map<number, Uint8Array>()
+  for (const { firstRow, rows, bytes, lengths } of read) {
+    let start = 0
+    for (const [index, row] of rows.entries()) {
+      const length = lengths[index] ?? 0
+      texts.set(firstRow + row, bytes.subarray(start, start + length))
+      start += length + form.format.separator.length
+    }
+  }
+  const pieces = Array.from(positions, (position) => {
+    const text = texts.get(position)
+    if (text === undefined) throw new Error(`the row at ${position} was not found`)
+    return text
+  })
+  return { pieces: [joined(pieces, form.format.separator)], timings }
+}
+
+/** Reads rows as an Arrow stream, in the order that was asked for. */
+export async function gatherColumns(
+  snapshot: Snapshot,
+  fields: readonly Field[],
+  positions: Uint32Array,
+  { ordering }: Pick<RowFilter, 'ordering'>,
+  connections: Connections,
+  reader: Reader,
+): Promise<Gathered> {
+  const columns = arrowColumns(snapshot, fields)
+  const writer = new ArrowWriter(columns)
+  const timings: Timing[] = []
+  if (positions.length > 0) {
+    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, connections, reader)
+    writer.write(batch)
+    timings.push(timing)
+  }
+  writer.finish()
+  return { pieces: writer.taken(), timings }
+}
+
+export function arrowColumns({ choices }: Snapshot, fields: readonly Field[]): ArrowColumn[] {
+  return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
+}
+
+/** Reads rows as a batch of an Arrow stream, in the order that was asked for. */
+export async function readBatch(
+  snapshot: Snapshot,
+  columns: readonly ArrowColumn[],
+  positions: Uint32Array,
+  { ordering }: Pick<RowFilter, 'ordering'>,
+  connections: Connections,
+  reader: Reader,
+): Promise<{ batch: RecordBatch; timing: Timing }> {
+  const plan = planColumns(snapshot, columns, positions, ordering)
+  const { columns: answer, timing } = await connections.columns(plan, reader.client, reader.signal())
+  requireOrder(answer.at(-1), positions)
+  return { batch: recordBatch(columns, answer, positions.length), timing }
+}
+
+function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
+  if (found === undefined || found instanceof Uint8Array) throw new TypeError('expected positions')
+  const { values } = found
+  if (values.length !== positions.length || positions.some((position, index) => values[index] !== position))
+    throw new Error('rows came out of order')
+}
+
+/** Some rows of one part, by their numbers in it. */
+interface Wanted {
+  readonly part: number
+  readonly rows: Uint32Array
+}
+
+/** Works on a few items at a time, so that none waits in line behind its own; the first error stops the others. */
+async function inTurns<T, R>(
+  items: readonly T[],
+  most: number,
+  signal: AbortSignal,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signal, failed.signal])
+  const found: R[] = []
+  const left = items.entries()
+  const turns = Array.from({ length: Math.min(most, items.length) }, async () => {
+    for (const [index, item] of left) {
+      try {
+        found[index] = await work(item, stop)
+      } catch (error) {
+        failed.abort(error)
+        throw error
+      }
+    }
+  })
+  const ends = await Promise.allSettled(turns)
+  // Those that were stopped for it have the same reason.
+  const end = ends.find((one) => one.status === 'rejected')
+  if (end !== undefined) throw end.reason
+  return found
+}
+
+function byPart(snapshot: Snapshot, positions: Uint32Array): Wanted[] {
+  const { parts } = snapshot.manifest
+  const wanted = new Map<number, number[]>()
+  for (const position of positions) {
+    const part = partOf(parts, position)
+    const row = position - (parts[part]?.firstRow ?? 0)
+    const rows = wanted.get(part)
+    if (rows === undefined) wanted.set(part, [row])
+    else rows.push(row)
+  }
+  return [...wanted]
+    .toSorted(([a], [b]) => a - b)
+    .map(([part, rows]) => ({ part, rows: Uint32Array.from(rows).toSorted() }))
+}
+
+/** One piece, since a socket takes one faster than thousands. */
+function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
+  const between = Buffer.from(separator)
+  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [between, text])))
+}

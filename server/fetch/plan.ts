@@ -1,0 +1,122 @@
+import path from 'node:path'
+import { orderTerm, quotedText } from '../../core/sql.ts'
+import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
+import type { RowForm } from '../formats/form.ts'
+import { columnsSql, type ArrowColumn } from '../formats/arrow.ts'
+import { Parameters, type Plan } from '../engine/plan.ts'
+import { readingOf, rowsAmong, rowsBetween } from '../engine/reading.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { partOf, type Cut } from './cuts.ts'
+
+/**
+ * The statement that writes the rows of a cut: one BLOB of rows, a list of the length of each, and one of their
+ * numbers in the part. They come in the order of the file wherever one thread reads one row group; to ask for it
+ * (`order by` in each aggregate) would cost a seventh of the statement.
+ */
+export function planRows(snapshot: Snapshot, form: RowForm, { part, block, first, rows }: Cut): Plan {
+  const start = block * snapshot.blockRows + first
+  return {
+    sql: textsSql(form, 'part.file_row_number between $2 and $3'),
+    parameters: [fileOf(snapshot, part), start, start + rows - 1],
+    reading: readingOf(
+      snapshot,
+      [{ file: partFile(snapshot, part), isRead: rowsBetween(start, start + rows) }],
+      namesOf(form.fields),
+      false,
+    ),
+  }
+}
+
+/** The statement that writes some rows of one part, in whatever order they are found. */
+export function planGathered(snapshot: Snapshot, form: RowForm, part: number, rows: Uint32Array): Plan {
+  return {
+    sql: textsSql(form, `part.file_row_number ${among(rows)}`),
+    parameters: [fileOf(snapshot, part)],
+    reading: readingOf(
+      snapshot,
+      [{ file: partFile(snapshot, part), isRead: rowsAmong(rows.toSorted()) }],
+      namesOf(form.fields),
+      false,
+    ),
+  }
+}
+
+/**
+ * The statement that reads rows of any parts as columns, in the order that was asked for, with their positions as its
+ * last column.
+ *
+ * @param positions in any order
+ */
+export function planColumns(
+  snapshot: Snapshot,
+  columns: readonly ArrowColumn[],
+  positions: Uint32Array,
+  ordering: readonly OrderKey[],
+): Plan {
+  const { folder, manifest } = snapshot
+  const parts = new Map(
+    Array.from(positions, (position) => partOf(manifest.parts, position)).map((part) => [
+      part,
+      manifest.parts[part],
+    ]),
+  )
+  const known = [...parts.values()].flatMap((part) => part ?? []).toSorted((a, b) => a.firstRow - b.firstRow)
+  const files = known.map(({ file }) => quotedText(path.join(folder, file)))
+  const starts = known.map(({ firstRow }) => firstRow).join(', ')
+  const parameters = new Parameters()
+  const lists = columnsSql(columns, (value) => parameters.add(value))
+  const rows = Uint32Array.from(
+    positions,
+    (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
+  )
+  return {
+    sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
+      select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
+      from read_parquet([${files.join(', ')}], file_row_number = true)
+      where file_row_number ${among(rows)} and acervo_position ${among(positions)}
+      order by ${[...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}) as part`,
+    parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      known.map(({ file, firstRow, rows: count }) => {
+        const inPart = positions.filter((position) => position >= firstRow && position < firstRow + count)
+        return { file, isRead: rowsAmong(inPart.map((position) => position - firstRow).toSorted()) }
+      }),
+      [...namesOf(columns.map(({ field }) => field)), ...ordering.map(({ field }) => field)],
+      false,
+    ),
+  }
+}
+
+/** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
+function among(numbers: Uint32Array): string {
+  const sorted = numbers.toSorted()
+  const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
+  const isRun =
+    last - first === sorted.length - 1 && sorted.every((number, index) => number === first + index)
+  return isRun ? `between ${first} and ${last}` : `in (${sorted.join(', ')})`
+}
+
+function fileOf(snapshot: Snapshot, part: number): string {
+  return path.join(snapshot.folder, partFile(snapshot, part))
+}
+
+function partFile({ manifest }: Snapshot, part: number): string {
+  const label = manifest.parts[part]
+  if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
+  return label.file
+}
+
+function namesOf(fields: readonly Field[]): string[] {
+  return fields.map(({ name }) => name)
+}
+
+function textsSql({ format, fields }: RowForm, where: string): string {
+  return `select encode(string_agg(line, ${separatorSql(format.separator)})), list(strlen(line)::uinteger), list(position)
+    from (select part.file_row_number::uinteger as position, ${format.line(fields)} as line
+      from read_parquet($1, file_row_number = true) as part where ${where})`
+}
+
+function separatorSql(separator: string): string {
+  return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
+}

@@ -1,0 +1,218 @@
+import {
+  Bool,
+  DateDay,
+  Decimal,
+  Dictionary,
+  Field as ArrowField,
+  Float64,
+  Int32,
+  Int64,
+  makeData,
+  makeVector,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMicrosecond,
+  Utf8,
+  util,
+  DataType,
+  type Data,
+  type Vector,
+} from 'apache-arrow'
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Answer, Items, Parameter } from '../../core/warehouse/duckdb.ts'
+import { quotedName } from '../../core/sql.ts'
+import type { Offer } from '../http/negotiation.ts'
+
+export type { RecordBatch }
+
+/** Rows as an Arrow IPC stream, column by column, each value of its own type. */
+export const arrowStream = {
+  name: 'arrow',
+  mediaTypes: ['application/vnd.apache.arrow.stream'],
+  contentType: 'application/vnd.apache.arrow.stream',
+} as const satisfies Offer & { contentType: string }
+
+/** A field, and all its values where they are few and known, so that a number can stand for each. */
+export interface ArrowColumn {
+  readonly field: Field
+  readonly choices: readonly string[] | null
+}
+
+/** How a column is asked for, and made of the answer. */
+interface ColumnForm {
+  /** SQL of the values, as numbers that Arrow holds in the same bytes, or as a text. */
+  readonly values: (column: string, choices: string) => string
+  readonly isText?: true
+  readonly type: (column: ArrowColumn, id: number) => DataType
+}
+
+const forms: Readonly<Record<Field['type'] | 'choice', ColumnForm>> = {
+  string: { values: (column) => column, isText: true, type: () => new Utf8() },
+  text: { values: (column) => column, isText: true, type: () => new Utf8() },
+  choice: {
+    // A value that is none of them must not pass for a null.
+    values: (column, choices) =>
+      `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`,
+    type: (_column, id) => new Dictionary(new Utf8(), new Int32(), id),
+  },
+  integer: { values: (column) => column, type: () => new Int64() },
+  float: { values: (column) => column, type: () => new Float64() },
+  decimal: {
+    // The digits without the point, since a cast would round.
+    values: (column) => `replace(${column}::varchar, '.', '')::hugeint`,
+    type: ({ field }) => new Decimal(field.scale, field.precision, 128),
+  },
+  bool: { values: (column) => `${column}::utinyint`, type: () => new Bool() },
+  date: {
+    values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer`,
+    type: () => new DateDay(),
+  },
+  datetime: { values: (column) => `epoch_us(${column})`, type: () => new TimestampMicrosecond() },
+}
+
+function formOf(column: ArrowColumn): ColumnForm {
+  return forms[isChoice(column) ? 'choice' : column.field.type]
+}
+
+function isChoice({ field, choices }: ArrowColumn): boolean {
+  return choices !== null && (field.type === 'string' || field.type === 'text')
+}
+
+/** SQL: the lists and BLOBs of which `recordBatch` makes columns, from the stored columns of `part`. */
+export function columnsSql(
+  columns: readonly ArrowColumn[],
+  parameter: (value: Parameter) => string,
+): string[] {
+  return columns.flatMap((column) => {
+    const form = formOf(column)
+    const choices = isChoice(column) ? parameter(column.choices) : ''
+    const values = form.values(`part.${quotedName(column.field.name)}`, choices)
+    if (form.isText !== true) return [`list(${values})`]
+    return [`encode(string_agg(coalesce(${values}, ''), ''))`, `list(strlen(${values})::uinteger)`]
+  })
+}
+
+function arrowSchema(columns: readonly ArrowColumn[]): Schema {
+  return new Schema(
+    columns.map((column, id) => new ArrowField(column.field.name, formOf(column).type(column, id), true)),
+  )
+}
+
+/**
+ * @param answer to `columnsSql`
+ * @param rows how many there are
+ */
+export function recordBatch(
+  columns: readonly ArrowColumn[],
+  answer: readonly Answer[],
+  rows: number,
+): RecordBatch {
+  const schema = arrowSchema(columns)
+  const left = answer.values()
+  const children = columns.map((column, index): Data => {
+    const type: DataType | undefined = schema.fields[index]?.type
+    if (formOf(column).isText === true)
+      return textData(bytesOf(left.next().value), itemsOf(left.next().value))
+    return dataOf(type, itemsOf(left.next().value), column)
+  })
+  const type = new Struct(schema.fields)
+  return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
+}
+
+/**
+ * Writes the bytes of a stream batch by batch, for whoever takes them at his own pace: the library's own queue has no
+ * bound.
+ */
+export class ArrowWriter extends RecordBatchStreamWriter {
+  #written: Uint8Array[] = []
+
+  constructor(columns: readonly ArrowColumn[]) {
+    super()
+    this.reset(undefined, arrowSchema(columns))
+  }
+
+  /** What was written since it was last asked. */
+  taken(): Uint8Array[] {
+    const written = this.#written
+    this.#written = []
+    return written
+  }
+
+  protected override _write(chunk: Parameters<typeof util.toUint8Array>[0]): this {
+    const bytes: Uint8Array = util.toUint8Array(chunk)
+    if (bytes.byteLength > 0) this.#written.push(bytes)
+    return this
+  }
+}
+
+function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: ArrowColumn): Data {
+  const common = { length: values.length, nullCount: nulls, nullBitmap: valid }
+  if (DataType.isInt(type) && values instanceof BigInt64Array)
+    return makeData({ ...common, type, data: values })
+  if (DataType.isFloat(type) && values instanceof Float64Array)
+    return makeData({ ...common, type, data: values })
+  if (DataType.isDate(type) && values instanceof Int32Array)
+    return makeData({ ...common, type, data: values })
+  if (DataType.isTimestamp(type) && values instanceof BigInt64Array)
+    return makeData({ ...common, type, data: values })
+  if (DataType.isBool(type)) return makeData({ ...common, type, data: bitsOf(values) })
+  if (DataType.isDecimal(type)) {
+    const words = new Uint32Array(values.buffer, values.byteOffset, values.byteLength / 4)
+    return makeData({ ...common, length: words.length / 4, type, data: words })
+  }
+  if (DataType.isDictionary(type) && values instanceof Int32Array) {
+    if (values.some((key) => key < 0)) throw new Error('a value is none of those that the report knows')
+    return makeData({ ...common, type, data: values, dictionary: choiceVector(choices ?? []) })
+  }
+  throw new TypeError('expected a type of Arrow')
+}
+
+/** The same vector for the same choices, so that a stream holds a dictionary once. */
+const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
+
+function choiceVector(choices: readonly string[]): Vector<Utf8> {
+  const known = vectors.get(choices)
+  if (known !== undefined) return known
+  const texts = choices.map((choice) => Buffer.from(choice))
+  const made = makeVector(
+    textData(Buffer.concat(texts), {
+      values: Uint32Array.from(texts, ({ length }) => length),
+      valid: null,
+      nulls: 0,
+    }),
+  )
+  vectors.set(choices, made)
+  return made
+}
+
+/** @param items lengths of each text, zero where it is null */
+function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
+  const valueOffsets = new Int32Array(values.length + 1)
+  let end = 0
+  for (let index = 0; index < values.length; index += 1) {
+    end += Number(values[index])
+    valueOffsets[index + 1] = end
+  }
+  const type = new Utf8()
+  return makeData({ type, length: values.length, nullCount: nulls, nullBitmap: valid, valueOffsets, data })
+}
+
+function bitsOf(values: NodeJS.TypedArray): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(values.length / 8))
+  for (let index = 0; index < values.length; index += 1) {
+    if (values[index] === 1) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  }
+  return bits
+}
+
+function itemsOf(answer: Answer | undefined): Items {
+  if (answer === undefined || answer instanceof Uint8Array) throw new TypeError('expected a list')
+  return answer
+}
+
+function bytesOf(answer: Answer | undefined): Uint8Array {
+  if (!(answer instanceof Uint8Array)) throw new TypeError('expected a BLOB')
+  return answer
+}

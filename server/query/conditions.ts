@@ -1,0 +1,146 @@
+import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { Fault } from './fault.ts'
+import { formatList, parseList } from './list.ts'
+import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
+import { expectedValue, isTextValue, readTruth, readValue, valueLengthMax } from './values.ts'
+
+/** What must hold of a field's value in every row of the answer. */
+export interface Condition {
+  readonly field: Field
+  readonly operator: Operator
+  /** Each in its one way of writing; of `in` sorted, each once; of `isnull` the word true or false. */
+  readonly values: readonly string[]
+}
+
+/** Of one `in`. */
+export const listLengthMax = 500
+
+/** What the name of a parameter says of a field. */
+export interface Target {
+  readonly field: Field
+  /** As written; null where the parameter is the field itself. */
+  readonly operator: string | null
+}
+
+/** The field and the operator that a parameter names, or null where it names no field of the table. */
+export function targetOf(table: Table, parameter: string): Target | null {
+  const named = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
+  const whole = named(parameter)
+  if (whole !== undefined) return { field: whole, operator: null }
+  const end = parameter.lastIndexOf('__')
+  const field = end === -1 ? undefined : named(parameter.slice(0, end))
+  return field === undefined ? null : { field, operator: parameter.slice(end + 2) }
+}
+
+/** Whether the field knows the operator, by its type. */
+export function isAllowed({ field, operator }: Target): boolean {
+  return operator === null || operatorsOf(field).some((name) => name === operator)
+}
+
+export function parseCondition(
+  table: Table,
+  { field, operator: written }: Target,
+  text: string,
+): Condition | Fault {
+  const operator = written ?? 'eq'
+  const known = operatorsOf(field)
+  if (!isOperator(operator) || !known.includes(operator)) {
+    const what = isOperator(operator)
+      ? `has no operator "${operator}", since its type is ${field.type}`
+      : `has no operator "${shortened(operator)}"`
+    return new Fault(
+      `The field "${field.name}" ${what}${didYouMean(operator, known)}; its operators: ${known.join(', ')}.`,
+    )
+  }
+  if (!table.filters.includes(field.name)) {
+    const others = table.filters.join(', ') || 'none'
+    return new Fault(
+      `The field "${field.name}" of ${tableId(table)} cannot be filtered by; the fields that can: ${others}.`,
+    )
+  }
+  // The ancestor's word for null.
+  if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
+  return parseValues(field, operator, text)
+}
+
+function parseValues(field: Field, operator: Operator, text: string): Condition | Fault {
+  const name = parameterOf(field, operator)
+  switch (operatorRow(operator).takes) {
+    case 'value': {
+      const value = readValue(field, text)
+      if (value === null) return new Fault(`The parameter "${name}" must be ${expectedValue(field)}.`)
+      return { field, operator, values: [value] }
+    }
+    case 'truth': {
+      const value = readTruth(text)
+      if (value === null) return new Fault(`The parameter "${name}" must be true or false.`)
+      return { field, operator, values: [value] }
+    }
+    case 'part': {
+      if (!isTextValue(text) || foldsToNothing(text)) {
+        return new Fault(
+          `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, and of more than accents.`,
+        )
+      }
+      return { field, operator, values: [text] }
+    }
+    case 'pair':
+    case 'list':
+      return parseSeveral(field, operator, text)
+  }
+}
+
+function parseSeveral(field: Field, operator: Operator, text: string): Condition | Fault {
+  const name = parameterOf(field, operator)
+  const texts = parseList(text)
+  if (texts === null) {
+    return new Fault(
+      `The parameter "${name}" must be values with commas between; one that holds a comma stands in quotes, and an empty one is "".`,
+    )
+  }
+  const values = texts.map((value) => readValue(field, value))
+  if (values.some((value) => value === null))
+    return new Fault(`Each value of the parameter "${name}" must be ${expectedValue(field)}.`)
+  const read = values.flatMap((value) => value ?? [])
+  if (operatorRow(operator).takes === 'pair') {
+    if (read.length !== 2)
+      return new Fault(
+        `The parameter "${name}" must be two values with a comma between, the least and the greatest.`,
+      )
+    return { field, operator, values: read }
+  }
+  if (read.length > listLengthMax)
+    return new Fault(`The parameter "${name}" holds more than ${listLengthMax} values.`)
+  return { field, operator, values: [...new Set(read)].toSorted() }
+}
+
+/** Whether two conditions would be the same parameter. */
+export function isAlike(one: Condition, other: Condition): boolean {
+  return one.field === other.field && one.operator === other.operator
+}
+
+/** The parameter that says a condition, in its one way of writing. */
+export function parameterFor(
+  { field, operator, values }: Condition,
+  isReserved: (name: string) => boolean,
+): [name: string, text: string] {
+  const [value = ''] = values
+  // A text that reads as null, or as nothing, must be written out.
+  const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
+  const name = isPlain ? field.name : parameterOf(field, operator)
+  return [name, ['list', 'pair'].includes(operatorRow(operator).takes) ? formatList(values) : value]
+}
+
+function parameterOf(field: Field, operator: Operator): string {
+  return `${field.name}__${operator}`
+}
+
+/** Whether nothing is left of a text when its accents are taken away: every text would hold that. */
+export function foldsToNothing(text: string): boolean {
+  return /^\p{M}*$/u.test(text.normalize('NFD'))
+}
+
+export function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}

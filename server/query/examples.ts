@@ -1,0 +1,59 @@
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import type { Query } from '../http/query.ts'
+import { formatList } from './list.ts'
+import { operatorsOf } from './operators.ts'
+import { orderable } from './parameters.ts'
+import { readValue } from './values.ts'
+
+/** An ask that a reader can try. */
+export interface ExampleAsk {
+  readonly means: string
+  readonly isExport: boolean
+  readonly parameters: Query
+}
+
+/** Some asks of a table that answer with rows, where its report tells what there is. */
+export function exampleAsks(table: Table, report: SnapshotReport | null): ExampleAsk[] {
+  const seen = new Map(report?.fields.map((field) => [field.name, field]))
+  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
+  const choices = (field: Field): string[] => {
+    const texts = seen.get(field.name)?.choices ?? []
+    return texts.flatMap((text) => readValue(field, text) ?? []).filter((text) => text !== '')
+  }
+  const most = (field: Field): string | null => bound(field, seen.get(field.name)?.max)
+  const chosen = filtered.find((field) => choices(field).length > 1)
+  const measured = filtered.find((field) => operatorsOf(field).includes('range') && most(field) !== null)
+  const [key] = orderable(table)
+  const examples: ExampleAsk[] = []
+  if (chosen !== undefined) {
+    const [one = '', other = one] = choices(chosen)
+    const { name } = chosen
+    examples.push(
+      ask(`rows whose ${name} is ${one}`, { [`${name}__eq`]: one }),
+      ask(`rows whose ${name} is ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
+      ask(`all rows whose ${name} is ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
+    )
+  }
+  if (measured !== undefined) {
+    const { name } = measured
+    examples.push(ask(`rows with the greatest ${name}`, { [`${name}__gte`]: most(measured) ?? '' }))
+  }
+  if (key !== undefined) {
+    examples.push(
+      ask(`ten rows, by ${key} from the greatest`, { ordering: formatList([`-${key}`]), page_size: '10' }),
+    )
+  }
+  const some = table.fields.slice(0, 2).map(({ name }) => name)
+  return [...examples, ask('some fields only, as CSV', { fields: formatList(some), format: 'csv' })]
+}
+
+function ask(means: string, parameters: Record<string, string>, isExport = false): ExampleAsk {
+  return { means, isExport, parameters: new Map(Object.entries(parameters)) }
+}
+
+/** A bound of the report, where it is told whole. */
+function bound(field: Field, text: string | null | undefined): string | null {
+  if (text === null || text === undefined || text === '' || text.endsWith('…')) return null
+  return readValue(field, text)
+}

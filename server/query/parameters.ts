@@ -1,0 +1,112 @@
+import { tableId, type Field, type OrderKey, type Table } from '../../core/catalog/catalog.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { foldsToNothing, shortened } from './conditions.ts'
+import { Fault } from './fault.ts'
+import { formatList, parseList } from './list.ts'
+import { isTextValue } from './values.ts'
+
+/** The parameters that are no conditions: text of an address -> value, and back. */
+
+/** The ancestor's default and maximum; outside it a size is refused, not silently changed. */
+export const pageSizeDefault = 1000
+export const pageSizeMax = 10_000
+/** Of one search. */
+export const wordsMax = 10
+
+/** The fields that readers may order by: the ancestor's rule. */
+export function orderable({ order, filters }: Table): string[] {
+  return [...new Set([...order.map(({ field }) => field), ...filters])]
+}
+
+export function parsePageSize(text: string): number | Fault {
+  const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (size >= 1 && size <= pageSizeMax) return size
+  return new Fault(`The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`)
+}
+
+export function parseSnapshot(text: string): SnapshotId | 'current' | Fault {
+  if (text === 'current' || isSnapshotId(text)) return text
+  return new Fault(
+    'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
+  )
+}
+
+export function parseWords(table: Table, text: string): string[] | Fault {
+  if (table.search.length === 0) return new Fault(`The table ${tableId(table)} has no fields to search.`)
+  const words = [...new Set(text.split(/\s+/))].filter((word) => word !== '').toSorted()
+  if (words.length > wordsMax) return new Fault(`The parameter "search" holds more than ${wordsMax} words.`)
+  if (words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
+  return new Fault('The parameter "search" must be words with spaces between, each of more than accents.')
+}
+
+export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Fault {
+  const keys: OrderKey[] = []
+  const terms = parseList(text)
+  if (terms === null) return notAList(parameter)
+  for (const term of terms) {
+    const isDescending = term.trimStart().startsWith('-')
+    const field = term
+      .trim()
+      .slice(isDescending ? 1 : 0)
+      .trim()
+    const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
+    if (fault !== null) return fault
+    if (keys.some((key) => key.field === field)) {
+      return new Fault(`The parameter "${parameter}" names the field "${field}" twice.`)
+    }
+    keys.push({ field, direction: isDescending ? 'desc' : 'asc' })
+  }
+  return keys
+}
+
+export function parseFields(table: Table, text: string): Field[] | Fault {
+  const names = parseList(text)?.map((name) => name.trim())
+  if (names === undefined) return notAList('fields')
+  const known = table.fields.map(({ name }) => name)
+  for (const name of names) {
+    const fault = fieldFault(table, 'fields', name, known, 'shown')
+    if (fault !== null) return fault
+  }
+  return inAlphabet(table.fields.filter(({ name }) => names.includes(name)))
+}
+
+function notAList(parameter: string): Fault {
+  return new Fault(`The parameter "${parameter}" must be names with commas between.`)
+}
+
+function fieldFault(
+  table: Table,
+  parameter: string,
+  name: string,
+  allowed: readonly string[],
+  use: string,
+): Fault | null {
+  if (allowed.includes(name)) return null
+  const list = `those that can be ${use}: ${allowed.join(', ') || 'none'}.`
+  const shown = shortened(name)
+  if (table.fields.some((field) => field.name === name)) {
+    return new Fault(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
+  }
+  const hint = didYouMean(name, allowed)
+  return new Fault(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
+}
+
+/** As the keys of a row (spec: Row). */
+export function inAlphabet(fields: readonly Field[]): Field[] {
+  return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The text that `parseOrdering` reads as these keys. */
+export function formatOrdering(keys: readonly OrderKey[]): string {
+  return formatList(keys.map(orderText))
+}
+
+/** The text that `parseFields` reads as these fields. */
+export function formatFields(fields: readonly Field[]): string {
+  return formatList(fields.map(({ name }) => name))
+}
+
+function orderText({ field, direction }: OrderKey): string {
+  return direction === 'desc' ? `-${field}` : field
+}

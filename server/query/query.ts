@@ -1,0 +1,228 @@
+import type { Field, OrderKey, Table } from '../../core/catalog/catalog.ts'
+import { nearestName } from '../../core/nearest.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { addressLengthMax } from '../http/requests.ts'
+import { Problem, unacceptableParameters, type ParameterError } from '../http/problems.ts'
+import { parametersOf, repeatedParameter, type Query } from '../http/query.ts'
+import {
+  isAlike,
+  isAllowed,
+  parameterFor,
+  parseCondition,
+  shortened,
+  targetOf,
+  type Condition,
+  type Target,
+} from './conditions.ts'
+import { Fault } from './fault.ts'
+import {
+  formatFields,
+  formatOrdering,
+  inAlphabet,
+  pageSizeDefault,
+  pageSizeMax,
+  parseFields,
+  parseOrdering,
+  parsePageSize,
+  parseSnapshot,
+  parseWords,
+} from './parameters.ts'
+
+/** What a reader asks of a table's rows: the query string as a value. */
+export interface RowAsk extends RowFilter {
+  /** From 1; `last` is whatever page comes last. */
+  readonly page: number | 'last'
+  readonly pageSize: number
+  /** Pins the answer to one snapshot; null takes the current one, whichever that is. */
+  readonly snapshot: SnapshotId | 'current' | null
+  readonly format: string | undefined
+  /** In alphabetical order. */
+  readonly fields: readonly Field[]
+  /**
+   * All of this but the page in its one way of writing, which the links to other pages have: whatever the order of
+   * the parameters was, without those that say nothing, such as a default.
+   */
+  readonly parameters: Query
+}
+
+/** Which rows, in which order. */
+export interface RowFilter {
+  /** All of these hold, sorted by their parameters. */
+  readonly conditions: readonly Condition[]
+  /** Each is in some search field of every row, sorted. */
+  readonly words: readonly string[]
+  /** Nulls last, ties by position; empty for the declared order. */
+  readonly ordering: readonly OrderKey[]
+  /** Says which rows, and alike for all that say the same. */
+  readonly key: string
+}
+
+/** What an ask can cost grows with each. */
+export const conditionsMax = 30
+
+/** The parameters that are no fields, and what they mean. */
+export const parameterRows = {
+  page: 'from 1, or `last`',
+  page_size: `rows a page, 1 to ${pageSizeMax}; ${pageSizeDefault} where it is not given`,
+  snapshot: '`current`, or the id of a snapshot: stays on it',
+  format: 'the format of the answer',
+  fields: 'only these fields, with commas between',
+  search: 'every word is in some search field, whatever its case and accents',
+  ordering: 'fields to order by, with commas between; `-` before one for descending. Nulls come last',
+  'order-by': 'the same, as the ancestor called it',
+} as const satisfies Record<string, string>
+
+type ParameterName = keyof typeof parameterRows
+const parameterNames: readonly string[] = Object.keys(parameterRows)
+
+function isParameterName(name: string): name is ParameterName {
+  return Object.hasOwn(parameterRows, name)
+}
+
+/**
+ * @param target path and query as they came
+ * @param without parameters that do not exist here
+ * @throws Problem invalid-parameter naming each one that is not understood, invalid-page for the page
+ */
+export function parseRowAsk(table: Table, target: string, without: readonly ParameterName[] = []): RowAsk {
+  const offered = parameterNames.filter((name) => !without.some((other) => other === name))
+  const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
+  const seen = new Set<string>()
+  for (const [name, text] of parametersOf(target)) {
+    const aim = offered.includes(name) ? null : targetOf(table, name)
+    // Web forms of the ancestor's clients send every field empty; that asks for nothing.
+    if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
+    const said = saidBy(table, name, text, aim, offered)
+    if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shortened(name)) })
+    else if (said instanceof Fault) errors.push({ parameter: name, message: said.message })
+    else if (said === null) given.set(name, text)
+    else if (conditions.some((other) => isAlike(said, other))) {
+      errors.push({
+        parameter: name,
+        message: `The parameter "${shortened(name)}" says twice what must hold.`,
+      })
+    } else conditions.push(said)
+    seen.add(name)
+  }
+  if (conditions.length > conditionsMax) {
+    const message = `There are more than ${conditionsMax} conditions.`
+    errors.push(...conditions.slice(conditionsMax).map((one) => ({ parameter: one.field.name, message })))
+  }
+  const read = readParameters(table, given, errors)
+  if (errors.length > 0) throw unacceptableParameters(errors)
+  const ask = whole(table, given, conditions, read)
+  requireShort(ask)
+  return ask
+}
+
+/** Of an address without its parameters, and of those that links add. */
+const addressRest = 500
+
+/** @throws Problem address-too-long where a link to the next page, in which characters may be escaped, could not be followed */
+function requireShort({ parameters }: RowAsk): void {
+  const most = addressLengthMax - addressRest
+  if (new URLSearchParams([...parameters]).toString().length <= most) return
+  const detail = `The parameters are longer than ${most} characters when they are escaped, as in links to other pages.`
+  throw new Problem('address-too-long', detail)
+}
+
+/** A condition; null where it is a parameter of its own. */
+function saidBy(
+  table: Table,
+  name: string,
+  text: string,
+  aim: Target | null,
+  offered: readonly string[],
+): Condition | Fault | null {
+  if (offered.includes(name)) return null
+  if (aim !== null) return parseCondition(table, aim, text)
+  const end = name.lastIndexOf('__')
+  const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
+  const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
+  const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
+  const known = [...offered, ...table.filters].join(', ')
+  return new Fault(`There is no parameter "${shortened(name)}" here${hint}; known: ${known}.`)
+}
+
+interface ReadParameters {
+  readonly page: RowAsk['page']
+  readonly pageSize: number
+  readonly snapshot: RowAsk['snapshot']
+  readonly words: readonly string[]
+  readonly ordering: readonly OrderKey[]
+  readonly fields: readonly Field[]
+}
+
+/** Each parameter that is not right adds to the errors. */
+function readParameters(table: Table, given: Query, errors: ParameterError[]): ReadParameters {
+  const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Fault): T => {
+    const text = given.get(parameter)
+    const value = text === undefined ? missing : parse(text)
+    if (!(value instanceof Fault)) return value
+    errors.push({ parameter, message: value.message })
+    return missing
+  }
+  if (given.has('ordering') && given.has('order-by')) {
+    const message = 'The parameters "ordering" and "order-by" mean the same: give one of them.'
+    errors.push({ parameter: 'order-by', message })
+  }
+  const byAncestor = read<OrderKey[]>('order-by', [], (text) => parseOrdering(table, 'order-by', text))
+  return {
+    pageSize: read('page_size', pageSizeDefault, parsePageSize),
+    snapshot: read('snapshot', null, parseSnapshot),
+    words: read('search', [], (text) => parseWords(table, text)),
+    ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
+    fields: read('fields', inAlphabet(table.fields), (text) => parseFields(table, text)),
+    // A page that there is not is another problem than a parameter that is not right.
+    page: errors.length > 0 ? 1 : parsePage(given.get('page')),
+  }
+}
+
+/** Puts an ask together, and its parameters in their one way of writing. */
+function whole(
+  table: Table,
+  given: Query,
+  conditions: readonly Condition[],
+  { page, pageSize, snapshot, words, ordering, fields }: ReadParameters,
+): RowAsk {
+  const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
+  if (words.length > 0) rows.set('search', words.join(' '))
+  const parameters = new Map(rows)
+  if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
+  if (fields.length < table.fields.length) parameters.set('fields', formatFields(fields))
+  if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))
+  for (const name of ['snapshot', 'format'] as const) {
+    const text = given.get(name)
+    if (text !== undefined) parameters.set(name, text)
+  }
+  return {
+    page,
+    pageSize,
+    snapshot,
+    format: given.get('format'),
+    fields,
+    conditions: conditions.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+    words,
+    ordering,
+    key: JSON.stringify([...rows].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    parameters,
+  }
+}
+
+function keyOf({ field, operator }: Condition): string {
+  return `${field.name}__${operator}`
+}
+
+/** @throws Problem invalid-page where the text is no page number */
+export function parsePage(text: string | undefined): number | 'last' {
+  if (text === undefined) return 1
+  if (text === 'last') return 'last'
+  const page = /^\s*\+?0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : 0
+  if (page < 1) throw invalidPage()
+  return page
+}
+
+/** The detail is the ancestor's, which clients compare. */
+export function invalidPage(): Problem {
+  return new Problem('invalid-page', 'Invalid page.')
+}

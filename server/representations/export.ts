@@ -1,0 +1,154 @@
+import { Problem } from '../http/problems.ts'
+import type { RowAsk } from '../query/query.ts'
+import { isLines, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
+import { ArrowWriter } from '../formats/arrow.ts'
+import { csvLines } from '../formats/lines.ts'
+import { arrowColumns, gather, readBatch } from '../fetch/gather.ts'
+import type { RowEngine } from './page.ts'
+import { partOf } from '../fetch/cuts.ts'
+import type { Reader } from '../engine/requester.ts'
+import type { Selection } from '../select/selections.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { rowGroupRows } from '../../core/warehouse/layout.ts'
+
+/** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
+const batchBytesMost = 2_000_000
+const batchRowsLeast = 256
+/** Batches that are read while one is sent: more take memory, and hardly less time. */
+const aheadMost = 2
+
+/** What is exported, and how. */
+export interface Export {
+  readonly snapshot: Snapshot
+  readonly ask: RowAsk
+  readonly form: Written<RowFormat>
+  readonly selection: Selection
+}
+
+/**
+ * The bytes of a whole selection, in batches: memory does not grow with it. When it is not read to its end, what was read
+ * ahead is stopped by the signal of the reader.
+ *
+ * @throws Problem overloaded or query-timeout, in the middle
+ */
+export async function* exportChunks(
+  exported: Export,
+  engine: RowEngine,
+  reader: Reader,
+): AsyncGenerator<Uint8Array> {
+  const { form } = exported
+  if (isLines(form)) yield* lineChunks(exported, form, engine, reader)
+  else yield* arrowChunks(exported, engine, reader)
+}
+
+async function* lineChunks(
+  exported: Export,
+  form: RowForm,
+  engine: RowEngine,
+  reader: Reader,
+): AsyncGenerator<Uint8Array> {
+  const { snapshot, selection } = exported
+  const { format, fields } = form
+  const between = Buffer.from(format.separator)
+  const head = Buffer.from(format.head(fields))
+  let isFirst = true
+  const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, reader)
+  for await (const pieces of ahead(batchesOf(exported, reader), aheadMost, read)) {
+    // Not before there is a row to follow it: until then an export can still be refused.
+    if (isFirst && head.length > 0) yield head
+    for (const piece of pieces) {
+      if (!isFirst) yield between
+      yield piece
+      isFirst = false
+    }
+  }
+  if (isFirst && head.length > 0) yield head
+  const tail = Buffer.from(format.tail(selection.count))
+  if (tail.length > 0) yield tail
+}
+
+/** Rows of a batch; in halves where they are so long that they do not fit. */
+async function gatherSome(
+  snapshot: Snapshot,
+  form: RowForm,
+  positions: Uint32Array,
+  engine: RowEngine,
+  reader: Reader,
+): Promise<readonly Uint8Array[]> {
+  try {
+    return (await gather(snapshot, form, positions, engine.connections, reader)).pieces
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'page-too-large' || positions.length < 2) throw error
+    const half = Math.ceil(positions.length / 2)
+    const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, reader)
+    return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, reader))]
+  }
+}
+
+async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader): AsyncGenerator<Uint8Array> {
+  const { snapshot, ask } = exported
+  const columns = arrowColumns(snapshot, ask.fields)
+  const writer = new ArrowWriter(columns)
+  const read = (positions: Uint32Array) =>
+    readBatch(snapshot, columns, positions, ask, engine.connections, reader)
+  for await (const { batch } of ahead(batchesOf(exported, reader), aheadMost, read)) {
+    writer.write(batch)
+    yield* writer.taken()
+  }
+  writer.finish()
+  yield* writer.taken()
+}
+
+/** Positions of the selection, so many at a time as may be held, and where it can be, by row groups. */
+async function* batchesOf(
+  { snapshot, selection, form }: Export,
+  reader: Reader,
+): AsyncGenerator<Uint32Array> {
+  const most = batchRowsOf(snapshot, form)
+  for (let first = 0; first < selection.count;) {
+    const positions = await selection.slice(first, Math.min(most, selection.count - first), reader)
+    const batch = upToGroup(snapshot, positions)
+    yield batch
+    first += batch.length
+  }
+}
+
+function batchRowsOf(snapshot: Snapshot, form: Written<RowFormat>): number {
+  const fitting = Math.floor(batchBytesMost / bytesOfRow(snapshot, form))
+  return Math.max(batchRowsLeast, Math.min(rowGroupRows, fitting))
+}
+
+/** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
+function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Written<RowFormat>): number {
+  const { textBytes, rows, fields } = manifest
+  return format === csvLines ? textBytes / rows + fields.length : rowBytes
+}
+
+/** Without those of the last row group, which the next batch would have to decode again, where that leaves enough. */
+function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
+  const last = positions.at(-1) ?? 0
+  const start = snapshot.manifest.parts[partOf(snapshot.manifest.parts, last)]?.firstRow ?? 0
+  const group = start + Math.floor((last - start) / rowGroupRows) * rowGroupRows
+  const cut = positions.findIndex((position) => position >= group)
+  return cut >= positions.length / 2 ? positions.subarray(0, cut) : positions
+}
+
+/** Works on a few items at the same time, and tells what came of them in their order. */
+async function* ahead<T, R>(
+  items: AsyncIterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const waiting: Promise<R>[] = []
+  for await (const item of items) {
+    const begun = work(item)
+    // Who waits for it gets its error.
+    begun.catch(() => undefined)
+    waiting.push(begun)
+    if (waiting.length > most) {
+      const first = waiting.shift()
+      if (first !== undefined) yield await first
+    }
+  }
+  for (const left of waiting) yield await left
+}

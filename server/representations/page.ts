@@ -1,0 +1,207 @@
+import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { pageTooLarge, withWholeFile } from '../http/problems.ts'
+import { nameOf, type Body } from '../http/answers.ts'
+import { invalidPage, type RowAsk } from '../query/query.ts'
+import type { Blocks, ReadRows } from '../fetch/blocks.ts'
+import type { Connections, Timing } from '../engine/pool.ts'
+import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
+import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
+import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
+import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
+import type { Reader } from '../engine/requester.ts'
+import type { Room } from '../engine/memory-gate.ts'
+import type { Selections } from '../select/selections.ts'
+import { isWhole } from '../select/whole.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** A page that is named before it is known. */
+export interface Page {
+  readonly snapshot: Snapshot
+  readonly ask: RowAsk
+  readonly form: Written<RowFormat>
+  readonly links: PageLinks
+  /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
+  readonly place: Place | null
+  /** The same name, the same bytes, whichever process answers. */
+  readonly name: string
+}
+
+/** One page of a count of rows. */
+export interface Place extends Slice {
+  readonly count: number
+  /** From 1. */
+  readonly page: number
+  readonly lastPage: number
+}
+
+/** What pages are made with. */
+export interface RowEngine {
+  readonly blocks: Blocks
+  readonly connections: Connections
+  readonly selections: Selections
+  readonly room: Room
+}
+
+/** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
+const representation = 3
+
+/**
+ * What an ask comes to, before any query.
+ *
+ * @throws Problem invalid-page where that can be told yet
+ */
+export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links: PageLinks): Page {
+  const { table, manifest } = snapshot
+  const form = writtenAs(table, format, ask.fields)
+  const place = isWhole(snapshot, ask) ? placeOf(manifest.rows, ask) : null
+  const page = place?.page ?? ask.page
+  // The links are a part of an enveloped page.
+  const named = [askName(snapshot, form, ask), links.to(1), ask.pageSize, page]
+  return { snapshot, ask, form, links, place, name: nameOf(named.join('\n')) }
+}
+
+/** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
+export function askName(snapshot: Snapshot, form: Written<RowFormat>, ask: RowAsk): string {
+  const { table, manifest, report } = snapshot
+  return JSON.stringify([
+    representation,
+    duckdbVersion,
+    tableId(table),
+    manifest.snapshot,
+    form.key,
+    ask.key,
+    ask.ordering,
+    // What the catalog says of a search may change without a new snapshot.
+    ask.words.length > 0 ? table.search : [],
+    // Of which the dictionaries of Arrow are made.
+    report === null,
+  ])
+}
+
+/** @throws Problem invalid-page past the end; nothing at all has a page 1 */
+export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place {
+  const lastPage = Math.max(1, Math.ceil(count / pageSize))
+  const page = asked === 'last' ? lastPage : asked
+  if (page > lastPage) throw invalidPage()
+  const first = (page - 1) * pageSize
+  return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
+}
+
+/**
+ * The bytes of a page, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
+ *
+ * @throws Problem invalid-page, ask-too-costly, overloaded, query-timeout or page-too-large
+ */
+export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+  const { form, place } = page
+  if (place !== null && isLines(form)) return blockBody(page, form, place, engine, reader)
+  try {
+    return await page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
+  } catch (error) {
+    throw withWholeFile(error, reader.wholeFile)
+  }
+}
+
+/** A page of all rows as they lie: cut from blocks, uncopied. */
+async function blockBody(
+  page: Page,
+  form: RowForm,
+  place: Place,
+  { blocks, room }: RowEngine,
+  reader: Reader,
+): Promise<Body> {
+  const { snapshot } = page
+  requireSmall(page, place, reader)
+  const cuts = cutsOf(snapshot, place)
+  const read: ReadRows[] = []
+  const rows =
+    allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
+    (await room.during(place.rows * snapshot.rowBytes, reader.client, reader.signal(), async () => {
+      // Looked for when it is its turn, since what waits in line must not hold what it has found.
+      const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
+      const missing = cuts.filter((_cut, index) => kept[index] === null)
+      read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, reader)))))
+      const fresh = read.values()
+      return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
+    }))
+  const began = performance.now()
+  if (read.length === 0) foreseeNext(snapshot, form, place, cuts, blocks)
+  const timings = read.map(({ timing }) => timing)
+  return {
+    pieces: piecesOf(page, form, place, rows),
+    headers: pageHeaders(place, page.links),
+    serverTiming: timingOf(timings, performance.now() - began),
+  }
+}
+
+/** The rows of all cuts, where none has to be read. */
+function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): Uint8Array[] | null {
+  const found = cuts.map(find)
+  return found.every((bytes) => bytes !== null) ? found : null
+}
+
+/** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
+async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+  const { snapshot, ask, form, links } = page
+  const asked = performance.now()
+  const selection = await engine.selections.find(snapshot, ask, reader)
+  const place = placeOf(selection.count, ask)
+  requireSmall(page, place, reader)
+  const positions = await selection.slice(place.first, place.rows, reader)
+  const selecting = { queue: 0, query: performance.now() - asked }
+  const read = (): Promise<Gathered> =>
+    isLines(form)
+      ? gather(snapshot, form, positions, engine.connections, reader)
+      : gatherColumns(snapshot, form.fields, positions, ask, engine.connections, reader)
+  const bytes = place.rows * snapshot.rowBytes
+  const gathered = await engine.room.during(bytes, reader.client, reader.signal(), read)
+  const began = performance.now()
+  const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
+  const timings = [selecting, ...gathered.timings]
+  return {
+    pieces,
+    headers: pageHeaders(place, links),
+    serverTiming: timingOf(timings, performance.now() - began),
+  }
+}
+
+function piecesOf(
+  { links }: Page,
+  { format, fields }: RowForm,
+  place: Place,
+  rows: readonly Uint8Array[],
+): Body['pieces'] {
+  const isInEnvelope = isEnveloped(format)
+  const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(place, links) : format.head(fields)]
+  for (const [index, piece] of rows.entries()) {
+    if (index > 0) pieces.push(format.separator)
+    pieces.push(piece)
+  }
+  pieces.push(isInEnvelope ? envelopeTail : format.tail(place.rows))
+  return pieces
+}
+
+function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Reader): void {
+  if (rows * snapshot.rowBytes > pageBytesMax) throw pageTooLarge()
+}
+
+/** Whoever finds a block and comes to its end is on a walk, and will want the next one. */
+function foreseeNext(
+  snapshot: Snapshot,
+  form: RowForm,
+  place: Place,
+  cuts: readonly Cut[],
+  blocks: Blocks,
+): void {
+  const last = cuts.at(-1)
+  if (last !== undefined && last.first + last.rows + place.rows > snapshot.blockRows)
+    blocks.foresee(snapshot, form, last)
+}
+
+/** The longest wait in line, the time of all queries, and what it took to put the answer together. */
+function timingOf(read: readonly Timing[], send: number): string {
+  const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
+  const query = read.reduce((sum, timing) => sum + timing.query, 0)
+  return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
+}

@@ -1,0 +1,38 @@
+import type { RowFilter } from '../query/query.ts'
+import { operatorRow } from '../query/operators.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { Scan, Wanted } from './scan.ts'
+
+/** Of a value that is folded before it is compared, against one that is compared as it is; measured on names. */
+const foldedWeight = 6
+/** Of a value by which rows are ordered. */
+const sortedWeight = 4
+
+/** About how many values a scan reads, weighed by what they cost. */
+export function costOf(
+  { table }: Snapshot,
+  scan: Scan,
+  { conditions, words }: Wanted,
+  ordering: RowFilter['ordering'] = [],
+): number {
+  const compared = conditions.reduce(
+    (sum, { operator }) => sum + (operatorRow(operator).takes === 'part' ? foldedWeight : 1),
+    0,
+  )
+  const weight = compared + words.length * table.search.length * foldedWeight + ordering.length * sortedWeight
+  return weight * rowsOf(scan)
+}
+
+/** How many rows a scan reads. */
+export function rowsOf({ parts, span, rows }: Scan): number {
+  const read = parts.reduce(
+    (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
+    0,
+  )
+  return rows === null ? read : Math.min(read, rows.length * parts.length)
+}
+
+/** The same, of the folded texts of a lookup. */
+export function costOfWords({ parts }: Scan, words: readonly string[]): number {
+  return words.length * parts.reduce((sum, { rows }) => sum + rows, 0)
+}

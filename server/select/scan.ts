@@ -1,0 +1,190 @@
+import path from 'node:path'
+import { bytesOf, type Value } from '../../core/warehouse/duckdb.ts'
+import type { Part } from '../../core/warehouse/manifest.ts'
+import { foldedSql, orderTerm, quotedText } from '../../core/sql.ts'
+import type { Condition } from '../query/conditions.ts'
+import type { RowFilter } from '../query/query.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { Parameters, type Plan } from '../engine/plan.ts'
+import { everyRow, readingOf, rowsAmong, rowsBetween } from '../engine/reading.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { PartRows } from './row-set.ts'
+import { comparisonSql, conditionSql, wordSql } from './where.ts'
+import type { Span } from './zone-map.ts'
+
+/** Some parts of a snapshot, read only where they can have a row. */
+export interface Scan {
+  readonly parts: readonly Part[]
+  readonly span: Span
+  /** Numbers in their part of the rows that can be right, whichever part that is; null where all can. */
+  readonly rows: readonly number[] | null
+}
+
+export function scanOf({ manifest }: Snapshot, span: Span): Scan {
+  const parts = manifest.parts.filter(
+    ({ firstRow, rows }) => firstRow < span.to && firstRow + rows > span.from,
+  )
+  return { parts, span, rows: null }
+}
+
+/** The same, of which only some rows can be right. */
+export function narrowed(scan: Scan, positions: Uint32Array): Scan {
+  const parts = new Set<Part>()
+  const rows = new Set<number>()
+  for (const position of positions) {
+    const part = scan.parts.findLast(({ firstRow }) => firstRow <= position)
+    if (part === undefined || position >= part.firstRow + part.rows) continue
+    parts.add(part)
+    rows.add(position - part.firstRow)
+  }
+  return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
+}
+
+/** What must hold of a row. */
+export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
+
+/** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
+export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  return {
+    sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
+      from ${from} where ${where} group by file_index order by file_index`,
+    parameters,
+    reading,
+  }
+}
+
+/** @param rows the answer to `planBits` */
+export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): PartRows[] {
+  return rows.map(([index, count, bits]) => ({
+    firstRow: parts[Number(index)]?.firstRow ?? 0,
+    count: Number(count),
+    rows: bytesOf(bits),
+  }))
+}
+
+/** As `planBits`, of the folded texts of the lookup: which rows hold every word. */
+export function planWords(
+  snapshot: Snapshot,
+  { parts }: Scan,
+  files: readonly string[],
+  words: readonly string[],
+): Plan {
+  const parameters = new Parameters()
+  const terms = words.map((word) => `contains(words, ${foldedSql(parameters.add(word))})`)
+  const list = files.map((file) => quotedText(path.join(snapshot.folder, file)))
+  return {
+    sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf({ parts }) - 1})::blob
+      from read_parquet([${list.join(', ')}], file_row_number = true)
+      where ${terms.join(' and ')} group by file_index order by file_index`,
+    parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      files.map((file) => ({ file, isRead: everyRow })),
+      ['words'],
+      true,
+    ),
+  }
+}
+
+/**
+ * The positions of values, ascending, from the lookup of their field.
+ *
+ * @param span rows of the lookup that can be right; no others are read
+ */
+export function planValues(
+  snapshot: Snapshot,
+  file: string,
+  condition: Condition,
+  { from, to }: Span,
+  most: number,
+): Plan {
+  const parameters = new Parameters()
+  return {
+    sql: `select position from read_parquet(${quotedText(path.join(snapshot.folder, file))}, file_row_number = true)
+      where ${comparisonSql(condition, 'value', parameters)} and file_row_number between ${from} and ${to - 1}
+      order by position limit ${most}`,
+    parameters: parameters.values,
+    reading: readingOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
+  }
+}
+
+/** How many rows of each part are right, for those parts that have some. */
+export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  return {
+    sql: `select file_index::integer, count(*)::integer from ${from} where ${where} group by file_index order by file_index`,
+    parameters,
+    reading,
+  }
+}
+
+/** The positions of the right rows in another order than theirs; ties by position. */
+export function planOrdered(
+  snapshot: Snapshot,
+  scan: Scan,
+  filter: RowFilter,
+  slice: { readonly first: number; readonly rows: number } | null,
+): Plan {
+  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
+  const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
+  return {
+    sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position from ${from}
+      where ${where} order by ${[...filter.ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}${limit}`,
+    parameters,
+    reading,
+  }
+}
+
+/** A byte holds eight rows, and every part has as many bytes, so that none has bits before its first row. */
+function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
+  return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
+}
+
+function filtered(
+  snapshot: Snapshot,
+  { parts, span, rows }: Scan,
+  { conditions, words, ordering = [] }: Wanted & Partial<Pick<RowFilter, 'ordering'>>,
+): { from: string; where: string } & Pick<Plan, 'parameters' | 'reading'> {
+  const { table, folder } = snapshot
+  const parameters = new Parameters()
+  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
+  const terms = [
+    ...conditions.map((condition) => conditionSql(condition, parameters)),
+    ...words.map((word) => wordSql(table.search, word, parameters)),
+  ]
+  if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
+  const [part, other] = parts
+  // Several parts are told apart by their own statistics.
+  if (part !== undefined && other === undefined) {
+    terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
+  }
+  // Once for all parts, since it is sorted.
+  const isCandidate = rows === null ? everyRow : rowsAmong(Uint32Array.from(rows).toSorted())
+  return {
+    from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
+    where: terms.join(' and ') || 'true',
+    parameters: parameters.values,
+    reading: readingOf(
+      snapshot,
+      parts.map(({ file, firstRow }) => {
+        const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)
+        return { file, isRead: (first, end) => isSpanned(first, end) && isCandidate(first, end) }
+      }),
+      columnsOf(table, { conditions, words, ordering }),
+      true,
+    ),
+  }
+}
+
+/** The columns that a filter looks at. */
+function columnsOf({ search }: Table, { conditions, words, ordering }: Omit<RowFilter, 'key'>): string[] {
+  return [
+    ...new Set([
+      ...conditions.map(({ field }) => field.name),
+      ...(words.length > 0 ? search : []),
+      ...ordering.map(({ field }) => field),
+    ]),
+  ]
+}

@@ -1,0 +1,354 @@
+import { LRUCache } from 'lru-cache'
+import { tableId, type Field } from '../../core/catalog/catalog.ts'
+import { Flights } from '../concurrency/single-flight.ts'
+import { askTooCostly, Problem } from '../http/problems.ts'
+import type { RowFilter } from '../query/query.ts'
+import type { Condition } from '../query/conditions.ts'
+import type { Connections } from '../engine/pool.ts'
+import type { Reader } from '../engine/requester.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { costOf, costOfWords, rowsOf } from './cost.ts'
+import { isLookedUp, valueLookup, wordLookups } from './indexes.ts'
+import { Positions } from './row-set.ts'
+import {
+  narrowed,
+  planBits,
+  planCounts,
+  planOrdered,
+  planValues,
+  planWords,
+  readBits,
+  scanOf,
+  type Scan,
+  type Wanted,
+} from './scan.ts'
+import { isAll, isInFileOrder } from './whole.ts'
+import { leadingField, planLookupZones, planZones, spanOf, zonesOf, type Zone } from './zone-map.ts'
+
+export interface SelectionLimits {
+  /** Of all kept selections together, in bytes; 0 keeps none. */
+  readonly selectionBytesMax: number
+  /** Values that one ask may have read. */
+  readonly scanValuesMax: number
+}
+
+/** Rows in some order: how many, and where each of a slice lies. */
+export interface Selection {
+  readonly count: number
+  /** Positions in the table, in the order that was asked for. */
+  readonly slice: (first: number, rows: number, reader: Reader) => Promise<Uint32Array>
+}
+
+/** The right rows as they lie. */
+interface Rows extends Selection {
+  /** Null where they are not kept one by one. */
+  readonly positions: Positions | null
+}
+
+/** So few rows are looked at one by one, wherever they lie. */
+const candidatesMax = 2000
+/** So many positions of a value are taken from its lookup. */
+export const lookedUpMax = 1_000_000
+/** The first rows of an order are found without sorting all the others. */
+const prefixRows = 5000
+/** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
+const unkeptDepthMax = 1_000_000
+
+/**
+ * The rows that filters and orders choose, found on the needed columns alone and kept as positions. A snapshot never
+ * changes, so nothing is thrown away but for room.
+ */
+export class Selections {
+  readonly #connections: Connections
+  readonly #limits: SelectionLimits
+  readonly #kept: LRUCache<string, Kept> | null
+  readonly #flights = new Flights<Kept>()
+  readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
+
+  constructor(connections: Connections, limits: SelectionLimits) {
+    this.#connections = connections
+    this.#limits = limits
+    this.#kept =
+      limits.selectionBytesMax === 0
+        ? null
+        : new LRUCache({ maxSize: limits.selectionBytesMax, sizeCalculation: sizeOf })
+  }
+
+  /** How many queries have begun since the start. */
+  get queries(): number {
+    return this.#connections.queries
+  }
+
+  /** @throws Problem ask-too-costly, overloaded or query-timeout */
+  async find(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
+    const rows = await this.#rowsOf(snapshot, filter, reader)
+    if (isInFileOrder(snapshot, filter)) return rows
+    const { count } = rows
+    return {
+      count,
+      slice: (first, some, reading) =>
+        this.#orderedSlice(snapshot, filter, rows, { first, rows: Math.min(some, count - first) }, reading),
+    }
+  }
+
+  /** The right rows in the order in which they lie. */
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Rows> {
+    const { rows } = snapshot.manifest
+    if (isAll(filter)) {
+      return {
+        count: rows,
+        positions: null,
+        slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
+      }
+    }
+    const scan = await this.#scan(snapshot, filter, reader)
+    const isLarge = rows / 8 > this.#limits.selectionBytesMax
+    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, reader)
+    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, reader, (signal) =>
+      this.#positions(snapshot, scan, filter, reader, signal),
+    )
+    if (!(found instanceof Positions)) throw new TypeError('expected positions')
+    return {
+      count: found.count,
+      positions: found,
+      slice: async (first, count) => found.slice(first, count),
+    }
+  }
+
+  /** What lookups find first, which is least work; then what is left to look at. */
+  async #positions(
+    snapshot: Snapshot,
+    scan: Scan,
+    { conditions, words }: Wanted,
+    reader: Reader,
+    signal: AbortSignal,
+  ): Promise<Positions> {
+    const { client } = reader
+    const { parts } = snapshot.manifest
+    const found: Positions[] = []
+    const both = (): Positions | undefined =>
+      found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
+    const left: Condition[] = []
+    for (const condition of conditions) {
+      const lookup = valueLookup(snapshot, condition)
+      if (lookup === undefined) left.push(condition)
+      else {
+        const numbers = await this.#lookedUp(snapshot, lookup.file, condition, client, signal)
+        // A value of very many rows is found faster in the parts, where a bit stands for each.
+        if (numbers.length > lookedUpMax) left.push(condition)
+        else found.push(Positions.of(numbers, parts))
+      }
+    }
+    const candidates = found.length === 0 ? undefined : both()
+    const isFew = candidates !== undefined && candidates.count <= candidatesMax
+    let wordsLeft = words
+    const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
+    if (files !== null) {
+      this.#requireCheap(costOfWords(scan, words), snapshot, reader)
+      const { rows } = await this.#connections.rows(planWords(snapshot, scan, files, words), client, signal)
+      found.push(new Positions(readBits(scan, rows)))
+      wordsLeft = []
+    }
+    const rest = { conditions: left, words: wordsLeft }
+    if (!isAll(rest)) {
+      const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
+      this.#requireCheap(costOf(snapshot, few, rest), snapshot, reader)
+      const { rows } =
+        few.parts.length === 0
+          ? { rows: [] }
+          : await this.#connections.rows(planBits(snapshot, few, rest), client, signal)
+      found.push(new Positions(readBits(few, rows)))
+    }
+    return both() ?? nothing
+  }
+
+  async #lookedUp(
+    snapshot: Snapshot,
+    file: string,
+    condition: Condition,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Uint32Array> {
+    const zones = await this.#zonesOf(snapshot, condition.field, file, client)
+    const span = spanOf(zones, condition.field, [condition])
+    if (span.to <= span.from) return new Uint32Array()
+    const plan = planValues(snapshot, file, condition, span, lookedUpMax + 1)
+    return (await this.#connections.numbers(plan, client, signal)).numbers
+  }
+
+  /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Rows> {
+    if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
+    this.#requireCheap(costOf(snapshot, scan, filter), snapshot, reader)
+    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
+      const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
+      const found = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) found[Number(index)] = Number(count)
+      return found
+    })
+    if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
+    return {
+      count: counts.reduce((sum, count) => sum + count, 0),
+      positions: null,
+      slice: async (first, rows, reading) => {
+        if (rows <= 0) return new Uint32Array()
+        const { parts, before } = partsOf(scan, counts, first, rows)
+        const plan = planBits(snapshot, { ...scan, parts }, filter)
+        const answer = await orTooCostly(reading, () =>
+          this.#connections.rows(plan, reading.client, reading.signal()),
+        )
+        return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
+      },
+    }
+  }
+
+  async #orderedSlice(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    { count, positions }: Rows,
+    slice: { readonly first: number; readonly rows: number },
+    reader: Reader,
+  ): Promise<Uint32Array> {
+    if (slice.rows <= 0) return new Uint32Array()
+    const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    const cut = (found: Kept, from: number): Uint32Array => {
+      if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
+      return found.subarray(from, from + slice.rows)
+    }
+    const whole = this.#kept?.get(`${key} all`)
+    if (whole !== undefined) return cut(whole, slice.first)
+    const everything = await this.#scan(snapshot, filter, reader)
+    const isFew = positions !== null && positions.count <= candidatesMax
+    const scan = isFew ? narrowed(everything, positions.slice(0, count)) : everything
+    // Words are not looked for again: what holds them is known.
+    const asked = positions === null ? filter : { ...filter, words: [] }
+    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot, reader)
+    const isAsFound = positions === null || (filter.words.length === 0 && !isFew)
+    // What is read is what is sorted, before it is looked at whether it is right.
+    const readMost = isAsFound || isFew ? count : rowsOf(scan)
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
+      this.#once(`${key} ${name}`, reader, async (signal) => {
+        const plan = planOrdered(snapshot, scan, asked, limit)
+        const { numbers } = await this.#connections.numbers(plan, reader.client, signal)
+        return isAsFound ? numbers : numbers.filter((position) => positions.has(position))
+      })
+    const end = slice.first + slice.rows
+    if (isAsFound && end <= prefixRows)
+      return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
+    if (isFew || readMost * 4 <= this.#limits.selectionBytesMax)
+      return cut(await read('all', null), slice.first)
+    if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
+    throw askTooCostly(
+      `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+        'ask for fewer by a condition, or in the order of the table.',
+      reader.wholeFile,
+    )
+  }
+
+  async #scan(snapshot: Snapshot, { conditions }: RowFilter, reader: Reader): Promise<Scan> {
+    const everything = { from: 0, to: snapshot.manifest.rows }
+    const field = leadingField(snapshot)
+    if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
+    if (field === null || !conditions.some((condition) => condition.field === field)) {
+      return scanOf(snapshot, everything)
+    }
+    const zones = await this.#zonesOf(snapshot, field, null, reader.client)
+    return scanOf(snapshot, spanOf(zones, field, conditions))
+  }
+
+  /**
+   * Read once, for whoever comes first and all after.
+   *
+   * @param lookup its file, or null for the parts, which the field leads
+   */
+  async #zonesOf(
+    snapshot: Snapshot,
+    field: Field,
+    lookup: string | null,
+    client: string,
+  ): Promise<readonly Zone[]> {
+    const known = this.#zones.get(snapshot) ?? new Map<string | null, Promise<readonly Zone[]>>()
+    this.#zones.set(snapshot, known)
+    const found = known.get(lookup)
+    if (found !== undefined) return found
+    const plan = lookup === null ? planZones(snapshot, field) : planLookupZones(snapshot, lookup)
+    const reading = this.#connections
+      .rows(plan, client, new AbortController().signal)
+      .then(({ rows }) => zonesOf(field, rows))
+    known.set(lookup, reading)
+    reading.catch(() => known.delete(lookup))
+    return reading
+  }
+
+  #requireCheap(values: number, snapshot: Snapshot, { wholeFile }: Reader): void {
+    if (values <= this.#limits.scanValuesMax) return
+    const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
+      Math.ceil(number / 1e6).toLocaleString('en'),
+    )
+    const lead = leadingField(snapshot)
+    const advice =
+      lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
+    throw askTooCostly(
+      `This would read about ${million ?? ''} million values, and one ask may read ${most ?? ''} million: ${advice}.`,
+      wholeFile,
+    )
+  }
+
+  async #once(key: string, reader: Reader, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
+    const kept = this.#kept?.get(key)
+    if (kept !== undefined) return kept
+    return orTooCostly(reader, () =>
+      this.#flights.join(key, reader.signal(), async (signal) => {
+        const made = await work(signal)
+        this.#kept?.set(key, made)
+        return made
+      }),
+    )
+  }
+}
+
+/** What a selection needs does not depend on the size of a page. */
+async function orTooCostly<T>({ wholeFile }: Reader, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+    throw askTooCostly('This needs more memory than it may use: ask for fewer by a condition.', wholeFile)
+  }
+}
+
+type Kept = Positions | Uint32Array
+
+function sizeOf(kept: Kept): number {
+  return Math.max(1, kept instanceof Positions ? kept.bytes : kept.byteLength)
+}
+
+const nothing = new Positions([])
+
+function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
+  return `${tableId(table)}/${manifest.snapshot} ${key}`
+}
+
+function consecutive(first: number, rows: number): Uint32Array {
+  return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
+}
+
+/** The parts that hold a slice of the selection, and how many of its rows lie before them. */
+function partsOf(
+  { parts }: Scan,
+  counts: Uint32Array,
+  first: number,
+  rows: number,
+): { parts: Scan['parts']; before: number } {
+  let [begin, sum] = [0, 0]
+  while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
+    sum += counts[begin] ?? 0
+    begin += 1
+  }
+  let [end, reached] = [begin, sum]
+  while (end < parts.length && reached < first + rows) {
+    reached += counts[end] ?? 0
+    end += 1
+  }
+  return { parts: parts.slice(begin, end), before: sum }
+}

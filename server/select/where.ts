@@ -1,0 +1,49 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Parameters } from '../engine/plan.ts'
+import { foldedSql, quotedName } from '../../core/sql.ts'
+import type { Condition } from '../query/conditions.ts'
+import type { Operator } from '../query/operators.ts'
+
+type Compare = (column: string, first: string, second: string, all: readonly string[]) => string
+
+/** What an operator is in SQL, given the column and its values, of its type. */
+const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
+  eq: (column, value) => `${column} = ${value}`,
+  ne: (column, value) => `${column} is distinct from ${value}`,
+  gt: (column, value) => `${column} > ${value}`,
+  gte: (column, value) => `${column} >= ${value}`,
+  lt: (column, value) => `${column} < ${value}`,
+  lte: (column, value) => `${column} <= ${value}`,
+  in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
+  range: (column, least, greatest) => `${column} between ${least} and ${greatest}`,
+  contains: (column, part) => `contains(${foldedSql(column)}, ${foldedSql(part)})`,
+  startswith: (column, part) => `starts_with(${foldedSql(column)}, ${foldedSql(part)})`,
+}
+
+/** What must hold, as SQL over the stored columns. */
+export function conditionSql(condition: Condition, parameters: Parameters): string {
+  return comparisonSql(condition, quotedName(condition.field.name), parameters)
+}
+
+/** The same, of a column of any name that holds the values of the field. */
+export function comparisonSql(
+  { field, operator, values }: Condition,
+  column: string,
+  parameters: Parameters,
+): string {
+  if (operator === 'isnull') return `${column} is ${values[0] === 'true' ? '' : 'not '}null`
+  const bound = values.map((value) => valueSql(field, parameters.add(value)))
+  const [first = 'null', second = 'null'] = bound
+  return comparisons[operator](column, first, second, bound)
+}
+
+/** That a word is in one of some fields. */
+export function wordSql(fields: readonly string[], word: string, parameters: Parameters): string {
+  const part = foldedSql(parameters.add(word))
+  return `(${fields.map((field) => `contains(${foldedSql(quotedName(field))}, ${part})`).join(' or ')})`
+}
+
+function valueSql(field: Field, parameter: string): string {
+  return `${parameter}::${typeRow(field.type).stored(field)}`
+}

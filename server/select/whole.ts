@@ -1,0 +1,30 @@
+import { orderTerm, quotedName } from '../../core/sql.ts'
+import type { RowFilter } from '../query/query.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { Wanted } from './scan.ts'
+
+/** What needs no selection, since the rows lie as they are asked for. */
+
+export function isAll({ conditions, words }: Wanted): boolean {
+  return conditions.length === 0 && words.length === 0
+}
+
+/** Whether an ask is for all rows as they lie, so that nothing has to be selected. */
+export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
+  return isAll(filter) && isInFileOrder(snapshot, filter)
+}
+
+/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
+export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
+  const settled = new Set(
+    conditions.flatMap(({ field, operator, values }) =>
+      operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
+    ),
+  )
+  const isSettled = (term: string): boolean =>
+    [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
+  const lying = manifest.order.filter((term) => !isSettled(term))
+  return ordering
+    .filter(({ field }) => !settled.has(field))
+    .every(({ field, direction }, index) => lying[index] === orderTerm({ field, direction }))
+}

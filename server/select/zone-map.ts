@@ -1,0 +1,118 @@
+import path from 'node:path'
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Plan } from '../engine/plan.ts'
+import { noRow, readingOf } from '../engine/reading.ts'
+import { orderTerm, quotedText } from '../../core/sql.ts'
+import type { Condition } from '../query/conditions.ts'
+import { compareValues, readValue } from '../query/values.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** A row group, and what the values of the field lie between, which leads the order. */
+export interface Zone {
+  /** Position of its first row, and of the one after its last. */
+  readonly from: number
+  readonly to: number
+  /** Null where the file does not tell, or where all values are null. */
+  readonly least: string | null
+  readonly greatest: string | null
+  readonly nulls: number | null
+}
+
+/** Positions from `from` up to `to`, without it. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The field that leads the order in which the rows of a snapshot lie; null where none does. */
+export function leadingField({ table, manifest }: Snapshot): Field | null {
+  const [term] = manifest.order
+  const leads = ({ name }: Field): boolean =>
+    (['asc', 'desc'] as const).some((direction) => orderTerm({ field: name, direction }) === term)
+  return table.fields.find(leads) ?? null
+}
+
+/** Reads the statistics of the field from the footers of all parts, group by group. */
+export function planZones(snapshot: Snapshot, field: Field): Plan {
+  const { parts, fields } = snapshot.manifest
+  const column = fields.findIndex(({ name }) => name === field.name)
+  return planStatistics(
+    snapshot,
+    parts.map(({ file }) => file),
+    column,
+  )
+}
+
+/** The same of a lookup of values, which are its first column. */
+export function planLookupZones(snapshot: Snapshot, file: string): Plan {
+  return planStatistics(snapshot, [file], 0)
+}
+
+function planStatistics(snapshot: Snapshot, names: readonly string[], column: number): Plan {
+  const files = names.map((name) => quotedText(path.join(snapshot.folder, name)))
+  return {
+    sql: `select file_name, row_group_num_rows, stats_min_value, stats_max_value, stats_null_count, path_in_schema
+      from parquet_metadata([${files.join(', ')}]) where column_id = $1 order by file_name, row_group_id`,
+    parameters: [column],
+    reading: readingOf(
+      snapshot,
+      names.map((file) => ({ file, isRead: noRow })),
+      [],
+      false,
+    ),
+  }
+}
+
+/** @param rows the answer to `planZones` */
+export function zonesOf(field: Field, rows: readonly (readonly unknown[])[]): Zone[] {
+  let from = 0
+  return rows.map(([, count, least, greatest, nulls]) => {
+    const zone = {
+      from,
+      to: from + Number(count),
+      least: bound(field, least),
+      greatest: bound(field, greatest),
+      nulls: nulls === null ? null : Number(nulls),
+    }
+    from = zone.to
+    return zone
+  })
+}
+
+/** All positions that can be right by the conditions on the leading field: its values ascend or descend throughout. */
+export function spanOf(zones: readonly Zone[], field: Field, conditions: readonly Condition[]): Span {
+  const own = conditions.filter((condition) => condition.field.name === field.name)
+  const left = zones.filter((zone) => own.every((condition) => canHold(zone, condition)))
+  return { from: left[0]?.from ?? 0, to: left.at(-1)?.to ?? 0 }
+}
+
+/** Whether a zone can have a row of which a condition holds. */
+function canHold(
+  { from, to, least, greatest, nulls }: Zone,
+  { field, operator, values }: Condition,
+): boolean {
+  const [first = '', last = first] = [values[0], values.at(-1)]
+  const isAllNull = nulls === to - from
+  if (operator === 'isnull') return values[0] === 'true' ? nulls !== 0 : !isAllNull
+  if (operator === 'ne' || operator === 'contains' || operator === 'startswith') return true
+  if (isAllNull) return false
+  if (least === null || greatest === null) return true
+  const compare = (a: string, b: string): number => compareValues(field, a, b)
+  switch (operator) {
+    case 'eq':
+    case 'range':
+      return compare(greatest, first) >= 0 && compare(least, last) <= 0
+    case 'in':
+      return values.some((value) => compare(greatest, value) >= 0 && compare(least, value) <= 0)
+    case 'gt':
+    case 'gte':
+      return compare(greatest, first) >= 0
+    case 'lt':
+    case 'lte':
+      return compare(least, first) <= 0
+  }
+}
+
+function bound(field: Field, text: unknown): string | null {
+  return typeof text === 'string' ? readValue(field, text) : null
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** Disks lose bits in silence; this leaves nine tenths of a slow one to the readers. */
+const bytesPerSecondMax = 20_000_000
+const chunkBytes = 1024 * 1024
+
+/** Reads all that is served again, slowly, once in a while, and takes what is damaged out of service. */
+export class Scrub {
+  readonly #snapshots: Snapshots
+  readonly #log: Log
+  readonly #stop = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(snapshots: Snapshots, log: Log) {
+    this.#snapshots = snapshots
+    this.#log = log
+  }
+
+  /** @param everyMs 0 for never */
+  begin(everyMs: number): void {
+    if (everyMs === 0 || this.#stop.signal.aborted) return
+    const again = (): void => {
+      void this.once()
+        .catch((error: unknown) => {
+          // Stopped in the middle, it says nothing of the files.
+          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'files not read again')
+        })
+        .finally(() => this.begin(everyMs))
+    }
+    this.#timer = setTimeout(again, everyMs).unref()
+  }
+
+  async once(): Promise<void> {
+    const began = performance.now()
+    await this.#snapshots.scrub((file) => slowHash(file, this.#stop.signal))
+    this.#log.info({ seconds: Math.round((performance.now() - began) / 1000) }, 'files read again')
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#stop.abort()
+  }
+}
+
+/** SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
+async function slowHash(file: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {
+    hash.update(chunk as Buffer)
+    const pauseMs = (1000 * (chunk as Buffer).length) / bytesPerSecondMax
+    await wait(pauseMs, undefined, { signal, ref: false })
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,431 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { codeOf, messageOf } from '../../core/errors.ts'
+import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import { newestOnDisk, publishedBefore } from '../../core/warehouse/history.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import {
+  DamagedFile,
+  DamagedManifest,
+  MissingFile,
+  filesOf,
+  holdsFields,
+  orderTerms,
+  readManifest,
+  requireFile,
+  requireFiles,
+  type Manifest,
+} from '../../core/warehouse/manifest.ts'
+import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { readReport } from '../../core/warehouse/report.ts'
+import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import type { Log } from '../log.ts'
+import { blockRowsOf, rowBytesOf } from './block-size.ts'
+import { emptyShelf, inTurn, unopened, type Kept, type Shelf } from './table-state.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface SnapshotOptions {
+  readonly warehouse: string
+  readonly catalog: Catalog
+  readonly retention: Retention
+  readonly log: Log
+}
+
+/** What `states` tells of a table. */
+export interface TableState {
+  /** `dataset/table`. */
+  readonly table: string
+  /** What is served; null where nothing is. */
+  readonly snapshot: SnapshotId | null
+  /** Why that is not what is published. */
+  readonly fault: string | null
+}
+
+/** The spec's readers see a refresh within 2 s. */
+const lookEveryMs = 1000
+
+/** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
+export class Snapshots {
+  readonly #warehouse: string
+  readonly #retention: Retention
+  readonly #log: Log
+  readonly #shelves: ReadonlyMap<Table, Shelf>
+  readonly #readingAgain = new Set<Snapshot>()
+  /** What is there at the start is no news. */
+  #following = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ warehouse, catalog, retention, log }: SnapshotOptions) {
+    this.#warehouse = path.resolve(warehouse)
+    this.#retention = retention
+    this.#log = log
+    this.#shelves = new Map(allTables(catalog).map((table) => [table, emptyShelf(table)]))
+  }
+
+  /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
+  current(table: Table): Snapshot | null {
+    return this.#shelves.get(table)?.current ?? null
+  }
+
+  /**
+   * Works with a snapshot, whose files stay meanwhile.
+   *
+   * @param asked its id, or null for the current one
+   * @param work gets null where there is no such snapshot (any more)
+   */
+  async use<T>(
+    table: Table,
+    asked: SnapshotId | null,
+    work: (snapshot: Snapshot | null) => Promise<T>,
+  ): Promise<T> {
+    const shelf = this.#shelves.get(table)
+    const current = shelf?.current ?? null
+    if (asked === null || asked === current?.manifest.snapshot) {
+      return current === null ? work(null) : current.inUse.during(() => work(current))
+    }
+    // The id is a reader's word: it only chooses among those that were found on disk.
+    const kept = shelf?.kept.get(asked)
+    if (shelf === undefined || kept === undefined) return work(null)
+    return kept.inUse.during(async () => {
+      kept.opened ??= this.#openKept(shelf, asked, kept)
+      return work(await kept.opened)
+    })
+  }
+
+  /** What is served of each table, and why not what is published where that is so. */
+  get states(): TableState[] {
+    return [...this.#shelves.values()].map(({ table, current, fault }) => ({
+      table: tableId(table),
+      snapshot: current?.manifest.snapshot ?? null,
+      fault,
+    }))
+  }
+
+  /**
+   * Reads the files of every snapshot that is served again, and takes those out of service that are damaged: the one
+   * published before serves then, until another is published.
+   *
+   * @param hash reads a file, as slowly as it likes
+   */
+  async scrub(hash: (file: string) => Promise<string>): Promise<void> {
+    for (const shelf of this.#shelves.values()) {
+      for (const [id, kept] of shelf.kept) {
+        const snapshot = kept.opened === null ? null : await kept.opened
+        if (snapshot === null) continue
+        try {
+          await kept.inUse.during(() => requireFiles(snapshot.folder, snapshot.manifest, hash))
+        } catch (error) {
+          if (!isDamage(error)) throw error
+          await inTurn(shelf, async () => {
+            if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
+          })
+        }
+      }
+    }
+  }
+
+  /** Why what is published of a table is not what is served; null where it is. */
+  fault(table: Table): string | null {
+    return this.#shelves.get(table)?.fault ?? null
+  }
+
+  /** How many tables have a snapshot. */
+  get size(): number {
+    return [...this.#shelves.values()].filter(({ current }) => current !== null).length
+  }
+
+  /** Looks at every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
+  async refresh(): Promise<void> {
+    await Promise.all([...this.#shelves.values()].map((shelf) => inTurn(shelf, () => this.#look(shelf))))
+  }
+
+  /** Looks again and again until stopped; never two looks at once. */
+  follow(): void {
+    this.#following = true
+    this.#timer = setTimeout(() => {
+      void this.refresh().finally(() => {
+        if (this.#timer !== undefined) this.follow()
+      })
+    }, lookEveryMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #look(shelf: Shelf): Promise<void> {
+    const { table } = shelf
+    const pointer = layout.pointer(this.#warehouse, table)
+    const seen = await fingerprint(pointer)
+    if (seen !== shelf.seen) {
+      let manifest: Manifest | null = null
+      try {
+        manifest = await readManifest(pointer)
+        if (manifest === null && (await snapshotsOnDisk(this.#warehouse, table)).length > 0) {
+          throw new Unfit(
+            'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
+          )
+        }
+        if (manifest !== null) await this.#take(shelf, manifest)
+        shelf.seen = seen
+        shelf.trouble = null
+        shelf.fault = null
+      } catch (error) {
+        // Looked at again where the reason may pass.
+        if (error instanceof DamagedFile) shelf.seen = seen
+        shelf.fault = reasonOf(error)
+        this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
+        if (shelf.current === null) await this.#fallBack(shelf, manifest)
+      }
+    }
+    await this.#noticeChanges(shelf)
+    await this.#removeOld(shelf)
+  }
+
+  /** Reads those files again whose size, times or inode are others than when they were read. */
+  async #noticeChanges(shelf: Shelf): Promise<void> {
+    for (const kept of shelf.kept.values()) {
+      const snapshot = kept.opened === null ? null : await kept.opened
+      if (snapshot === null) continue
+      const { folder, manifest } = snapshot
+      for (const stored of filesOf(manifest)) {
+        const now = await fingerprint(path.join(folder, stored.file))
+        if (now === kept.seen.get(stored.file)) continue
+        try {
+          await requireFile(folder, stored)
+          kept.seen.set(stored.file, now)
+        } catch (error) {
+          if (isDamage(error)) await this.#takeOut(shelf, snapshot, error)
+          else this.#tell(shelf, error, 'a file that changed cannot be read')
+          break
+        }
+      }
+    }
+  }
+
+  async #take(shelf: Shelf, manifest: Manifest): Promise<void> {
+    const { table } = shelf
+    const { inUse } = shelf.kept.get(manifest.snapshot) ?? unopened()
+    const taken = { inUse, seen: new Map<string, string>() }
+    const snapshot = await this.#open(shelf, manifest, taken)
+    if (manifest.order.join() !== orderTerms(table).join()) {
+      this.#log.warn(
+        { table: tableId(table) },
+        'its order is not that of the catalog: ingest the table again',
+      )
+    }
+    const { snapshot: id, rows } = manifest
+    shelf.current = snapshot
+    for (const other of await snapshotsOnDisk(this.#warehouse, table)) {
+      if (!shelf.kept.has(other)) shelf.kept.set(other, unopened())
+    }
+    shelf.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
+    this.#log[this.#following ? 'info' : 'debug'](
+      { table: tableId(table), snapshot: id, rows },
+      'snapshot taken',
+    )
+  }
+
+  /**
+   * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
+   * (`from` is null), the newest on disk.
+   */
+  async #fallBack(shelf: Shelf, from: Manifest | null): Promise<void> {
+    const { table } = shelf
+    shelf.current = null
+    try {
+      const candidates =
+        from === null ? newestOnDisk(this.#warehouse, table) : publishedBefore(this.#warehouse, table, from)
+      for await (const manifest of candidates) {
+        try {
+          await this.#take(shelf, manifest)
+          this.#log.warn({ table: tableId(table), snapshot: manifest.snapshot }, 'an older snapshot serves')
+          return
+        } catch (error) {
+          this.#log.error(
+            { err: error, table: tableId(table), snapshot: manifest.snapshot },
+            'older snapshot refused',
+          )
+        }
+      }
+    } catch (error) {
+      this.#log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
+    }
+  }
+
+  async #takeOut(shelf: Shelf, { manifest }: Snapshot, error: unknown): Promise<void> {
+    const { snapshot: id } = manifest
+    const folder = layout.snapshot(this.#warehouse, shelf.table, id)
+    this.#log.error(
+      { err: error, table: tableId(shelf.table), snapshot: id, folder },
+      'snapshot damaged, and taken out of service',
+    )
+    shelf.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
+    if (shelf.current?.manifest.snapshot !== id) return
+    shelf.fault = reasonOf(error)
+    await this.#fallBack(shelf, manifest)
+  }
+
+  /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
+  async #open(
+    shelf: Shelf,
+    manifest: Manifest,
+    { inUse, seen }: Pick<Kept, 'inUse' | 'seen'>,
+  ): Promise<Snapshot> {
+    const { table } = shelf
+    if (!holdsFields(manifest, table)) {
+      throw new Unfit(
+        `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew; ` +
+          'restart the server after a change of the catalog',
+      )
+    }
+    const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
+    const checks = new Map<string, FileChecks>()
+    await requireFiles(folder, manifest, async (file) => {
+      seen.set(path.basename(file), await fingerprint(file))
+      return hashAndCheck(file, checks)
+    })
+    const unread = filesOf(manifest).find(({ file }) => isParquet(file) && !checks.has(file))
+    if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
+    const lastModified = new Date(manifest.import_date).toUTCString()
+    const rowBytes = rowBytesOf(manifest)
+    const report = await readReport(folder)
+    const snapshot: Snapshot = {
+      table,
+      manifest,
+      folder,
+      report,
+      checks,
+      takeOut: (error) => this.#takeOutSoon(shelf, snapshot, error),
+      doubt: (why) => void this.#readAgain(shelf, snapshot, why),
+      isUnchanged: async (file) => (await fingerprint(path.join(folder, file))) === seen.get(file),
+      choices: new Map(
+        report?.fields.flatMap(({ name, choices }) =>
+          choices === undefined ? [] : [[name, choices] as const],
+        ),
+      ),
+      lastModified,
+      rowBytes,
+      blockRows: blockRowsOf(rowBytes),
+      inUse,
+    }
+    return snapshot
+  }
+
+  /** A reader has proved it; what is being done to the shelf comes first. */
+  #takeOutSoon(shelf: Shelf, snapshot: Snapshot, error: DamagedFile): void {
+    if (shelf.current === snapshot) shelf.fault = reasonOf(error)
+    void inTurn(shelf, async () => {
+      const kept = shelf.kept.get(snapshot.manifest.snapshot)
+      if ((await kept?.opened) === snapshot) await this.#takeOut(shelf, snapshot, error)
+    }).catch((cause: unknown) => this.#tell(shelf, cause, 'a damaged snapshot was not taken out'))
+  }
+
+  /** Reads all files of a snapshot again, and takes it out of service where they are damaged. */
+  async #readAgain(shelf: Shelf, snapshot: Snapshot, why: string): Promise<void> {
+    if (this.#readingAgain.has(snapshot)) return
+    this.#readingAgain.add(snapshot)
+    const { folder, manifest } = snapshot
+    const about = { table: tableId(shelf.table), snapshot: manifest.snapshot, why }
+    try {
+      await snapshot.inUse.during(() => requireFiles(folder, manifest))
+      this.#log.warn(about, 'files were in doubt, and are whole')
+    } catch (error) {
+      if (isDamage(error)) this.#takeOutSoon(shelf, snapshot, error)
+      else {
+        if (shelf.current === snapshot) shelf.fault = reasonOf(error)
+        this.#log.error({ ...about, err: error }, 'files in doubt cannot be read')
+      }
+    } finally {
+      this.#readingAgain.delete(snapshot)
+    }
+  }
+
+  async #openKept(shelf: Shelf, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
+    const { table } = shelf
+    try {
+      const manifest = await manifestOf(this.#warehouse, table, id)
+      return manifest === null ? null : await this.#open(shelf, manifest, kept)
+    } catch (error) {
+      // Looked at again where the reason may pass.
+      if (!(error instanceof DamagedFile)) kept.opened = null
+      this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
+      return null
+    }
+  }
+
+  async #removeOld(shelf: Shelf): Promise<void> {
+    const { table, current, kept } = shelf
+    if (current === null) return
+    const ids = removable([...kept.keys()], current.manifest, new Date(), this.#retention)
+    for (const id of ids) {
+      const old = kept.get(id)
+      if (old === undefined || old.inUse.now) continue
+      kept.delete(id)
+      try {
+        await removeSnapshot(this.#warehouse, table, id)
+        this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
+      } catch (error) {
+        kept.set(id, { ...unopened(), inUse: old.inUse, opened: Promise.resolve(null) })
+        this.#tell(shelf, error, 'old snapshot not removed')
+      }
+    }
+  }
+
+  #tell(shelf: Shelf, error: unknown, what: string): void {
+    if (shelf.trouble === messageOf(error)) return
+    shelf.trouble = messageOf(error)
+    const folder = layout.table(this.#warehouse, shelf.table)
+    this.#log.error({ err: error, table: tableId(shelf.table), folder }, what)
+  }
+}
+
+/** What is published does not fit what is declared; the message is for anyone. */
+class Unfit extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Unfit'
+  }
+}
+
+type Damage = DamagedFile | MissingFile
+
+function isDamage(error: unknown): error is Damage {
+  return error instanceof DamagedFile || error instanceof MissingFile
+}
+
+/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
+function reasonOf(error: unknown): string {
+  if (isDamage(error) || error instanceof Unfit) return error.message
+  if (error instanceof DamagedManifest)
+    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
+  const code = codeOf(error)
+  return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
+}
+
+function isParquet(file: string): boolean {
+  return /\.(parquet|lookup)$/.test(file)
+}
+
+/** Of a Parquet file the sums of its pieces too, by its name. */
+async function hashAndCheck(file: string, checks: Map<string, FileChecks>): Promise<string> {
+  if (!isParquet(file)) return hashOf(file)
+  // Without a footer it is not what was written, as its hash will show.
+  const found = await hashWithChecks(file).catch(() => null)
+  if (found === null) return hashOf(file)
+  checks.set(path.basename(file), found.checks)
+  return found.sha256
+}
+
+/** A rename gives a file another inode; a change of its bytes, however its times are set after, another time of change. */
+async function fingerprint(file: string): Promise<string> {
+  try {
+    const { ino, mtimeMs, ctimeMs, size } = await stat(file)
+    return `${ino} ${mtimeMs} ${ctimeMs} ${size}`
+  } catch {
+    return 'none'
+  }
+}
