@@ -11,7 +11,7 @@ import { logRequests } from './http/logging.ts'
 import type { Log } from './log.ts'
 import { answerProblem, Problem } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
-import type { Places } from './http/places.ts'
+import type { Places } from './concurrency/limit.ts'
 import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
 import type { Unsent } from './http/unsent.ts'
@@ -19,6 +19,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { problemOf } from './routes/problem-of.ts'
 import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
@@ -137,7 +138,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
 /** One answer may break, the service never. */
 function tellProblem(error: unknown, res: ServerResponse, log: Log): void {
   try {
-    answerProblem(error, res, log)
+    answerProblem(problemOf(error), res, log)
   } catch (cause) {
     log.error({ err: cause }, 'a problem could not be told')
     res.destroy()

@@ -6,8 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 const floors: readonly (readonly string[])[] = [
   ['core'],
   ['server/concurrency', 'server/log.ts', 'ingest'],
-  ['server/http'],
-  ['server/query', 'server/snapshots'],
+  ['server/query', 'server/snapshots', 'server/http'],
   ['server/engine'],
   ['server/formats'],
   ['server/select', 'server/fetch'],
@@ -68,6 +67,8 @@ beforeAll(async () => {
 const roomOf = (file: string): string =>
   floors.flat().find((room) => file === room || file.startsWith(`${room}/`)) ?? 'none'
 const floorOf = (file: string): number => floors.findIndex((rooms) => rooms.includes(roomOf(file)))
+const isOfHttp = (target: string): boolean =>
+  target.startsWith('server/http/') || ['node:http', 'node:https', 'express'].includes(target)
 const isOurs = (target: string): boolean => target.endsWith('.ts')
 
 function all(): [string, string][] {
@@ -90,6 +91,15 @@ test('imports go down, never up or across', () => {
       file.startsWith('ingest/') !== target.startsWith('ingest/') && !target.startsWith('core/')
     return floorOf(target) >= floorOf(file) || serverMeetsIngest
   })
+  expect(wrong).toEqual([])
+})
+
+test('HTTP is known to the edge alone', () => {
+  const edge = ['server/http/', 'server/routes/', 'server/app.ts', 'server/main.ts']
+  const wrong = all().filter(
+    ([file, target]) =>
+      file.startsWith('server/') && !edge.some((room) => file.startsWith(room)) && isOfHttp(target),
+  )
   expect(wrong).toEqual([])
 })
 

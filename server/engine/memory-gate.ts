@@ -1,4 +1,4 @@
-import { busy, type Problem } from '../http/problems.ts'
+import { QueueFull } from '../concurrency/queue-full.ts'
 import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 
 export interface RoomLimits {
@@ -29,7 +29,7 @@ export class Room {
   /**
    * @param bytes that it comes to, about; more than there is room for is made alone
    * @param signal leaves the line
-   * @throws Problem overloaded; the reason of the signal
+   * @throws QueueFull; the reason of the signal
    */
   async during<T>(bytes: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -59,6 +59,6 @@ export class Room {
   }
 }
 
-function crowded(): Problem {
-  return busy('overloaded', 'Too many readers ask for large pages at this moment.')
+function crowded(): QueueFull {
+  return new QueueFull('Too many readers ask for large pages at this moment.')
 }

@@ -8,8 +8,9 @@ import {
   type Texts,
   type Value,
 } from '../../core/warehouse/duckdb.ts'
-import { busy, pageTooLarge, type Problem } from '../http/problems.ts'
+import { QueueFull } from '../concurrency/queue-full.ts'
 import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
+import { TooLarge } from './errors.ts'
 import type { Plan } from './plan.ts'
 import { blamed, requireWhole } from './reading.ts'
 
@@ -91,7 +92,7 @@ export class Connections {
    *
    * @param client whose turn it takes
    * @param signal leaves the line and stops the statement, for readers who have gone
-   * @throws Problem overloaded, query-timeout, page-too-large or damaged-files; the reason of the signal
+   * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
    */
   async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
     return this.#run(plan, client, signal, (connection, options) =>
@@ -144,9 +145,8 @@ export class Connections {
       answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof QueryTimeout)
-        throw busy('query-timeout', 'The query took too long and was stopped.')
-      if (error instanceof OutOfMemory) throw pageTooLarge()
+      if (error instanceof QueryTimeout) throw error
+      if (error instanceof OutOfMemory) throw new TooLarge()
       throw reading === null ? error : await blamed(error, reading)
     } finally {
       this.#giveBack(connection, client)
@@ -215,6 +215,6 @@ export class Connections {
 /** The lane of whoever closes; no client is called so. */
 const theEnd = 'the end'
 
-function full(): Problem {
-  return busy('overloaded', 'Too many readers ask for rows at this moment.')
+function full(): QueueFull {
+  return new QueueFull('Too many readers ask for rows at this moment.')
 }

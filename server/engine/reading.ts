@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts'
 import { damageIn, type FileReading } from '../../core/warehouse/file-checks.ts'
 import { DamagedFile } from '../../core/warehouse/manifest.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { damagedFiles } from '../http/problems.ts'
+import { DamagedTable } from './errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** What a plan reads of the files of a snapshot; all of it is looked at again before what came of it is used. */
@@ -55,16 +55,16 @@ export function rowsAmong(rows: Uint32Array): Rows {
   }
 }
 
-/** @throws Problem damaged-files where a file is not as it was when it was taken; its snapshot is taken out then */
+/** @throws DamagedTable where a file is not as it was when it was taken; its snapshot is taken out then */
 export async function requireWhole({ snapshot, files }: Reading): Promise<void> {
   for (const reading of files) {
     const damage = await damageIn(reading).catch((error: unknown) => {
       snapshot.doubt(messageOf(error))
-      throw damagedFiles(tableId(snapshot.table))
+      throw new DamagedTable(tableId(snapshot.table))
     })
     if (damage === null) continue
     snapshot.takeOut(new DamagedFile(`${path.basename(reading.file)} is not as it was written: ${damage}`))
-    throw damagedFiles(tableId(snapshot.table))
+    throw new DamagedTable(tableId(snapshot.table))
   }
 }
 
@@ -72,11 +72,11 @@ export async function requireWhole({ snapshot, files }: Reading): Promise<void> 
 export async function blamed(error: unknown, reading: Reading): Promise<unknown> {
   try {
     await requireWhole(reading)
-  } catch (problem) {
-    return problem
+  } catch (damaged) {
+    return damaged
   }
   if (!/^(IO|Invalid Input) Error/.test(messageOf(error))) return error
   // Something else of the files may be wrong, or their disk.
   reading.snapshot.doubt(messageOf(error))
-  return damagedFiles(tableId(reading.snapshot.table))
+  return new DamagedTable(tableId(reading.snapshot.table))
 }

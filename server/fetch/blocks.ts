@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { tableId } from '../../core/catalog/catalog.ts'
 import type { Connections, Timing } from '../engine/pool.ts'
 import { Flights } from '../concurrency/single-flight.ts'
-import { Problem } from '../http/problems.ts'
+import { TooLarge } from '../engine/errors.ts'
 import type { RowForm } from '../formats/form.ts'
 import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
 import { planRows } from './plan.ts'
@@ -57,7 +57,7 @@ export class Blocks {
    * Reads the block of a cut, once for all who want it at the same time. Where a block of unusually long rows
    * does not fit into memory, the rows of the cut alone are read.
    *
-   * @throws Problem overloaded, query-timeout or page-too-large
+   * @throws QueueFull, QueryTimeout or TooLarge
    */
   async read(snapshot: Snapshot, form: RowForm, cut: Cut, reader: Reader): Promise<ReadRows> {
     const { client } = reader
@@ -66,7 +66,7 @@ export class Blocks {
       const block = await this.#block(snapshot, form, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
+      if (!(error instanceof TooLarge)) throw error
       const block = await this.#query(snapshot, form, cut, client, signal)
       return { bytes: block.bytes, timing: block.timing }
     }

@@ -1,4 +1,4 @@
-import { pageTooLarge } from '../http/problems.ts'
+import { TooLarge } from '../engine/errors.ts'
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/warehouse/duckdb.ts'
 import type { RowFilter } from '../query/query.ts'
@@ -19,7 +19,7 @@ export interface Gathered {
 /**
  * Reads rows wherever they lie, part by part, in the order of their positions as given.
  *
- * @throws Problem overloaded, query-timeout or page-too-large
+ * @throws QueueFull, QueryTimeout or TooLarge
  */
 export async function gather(
   snapshot: Snapshot,
@@ -34,7 +34,7 @@ export async function gather(
   const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
     const texts = await connections.texts(planGathered(snapshot, form, part, rows), client, signal)
     total += texts.bytes.length
-    if (total > pageBytesMax) throw pageTooLarge()
+    if (total > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const read = await snapshot.inUse.during(() =>

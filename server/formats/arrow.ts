@@ -23,7 +23,6 @@ import {
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer, Items, Parameter } from '../../core/warehouse/duckdb.ts'
 import { quotedName } from '../../core/sql.ts'
-import type { Offer } from '../http/negotiation.ts'
 
 export type { RecordBatch }
 
@@ -32,7 +31,7 @@ export const arrowStream = {
   name: 'arrow',
   mediaTypes: ['application/vnd.apache.arrow.stream'],
   contentType: 'application/vnd.apache.arrow.stream',
-} as const satisfies Offer & { contentType: string }
+} as const
 
 /** A field, and all its values where they are few and known, so that a number can stand for each. */
 export interface ArrowColumn {

@@ -1,10 +1,13 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
-import type { Offer } from '../http/negotiation.ts'
 
 /** A format that writes each row as a text of its own, so that DuckDB can write it. */
-export interface LineFormat extends Offer {
+export interface LineFormat {
+  /** As in `format=`. */
+  readonly name: string
+  /** As in `Accept`, without parameters; the first is its own, others lead to it. */
+  readonly mediaTypes: readonly [string, ...string[]]
   readonly contentType: string
   /** SQL: a row as text, from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string

@@ -87,25 +87,12 @@ export function damagedFiles(table: string): Problem {
   return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-export function pageTooLarge(): Problem {
-  return new Problem(
-    'page-too-large',
-    'The rows of this page need more memory than a page may use: ask for fewer with page_size, or for fewer fields with fields.',
-  )
-}
-
 /** @param wholeFile address of all rows as one file, which is the better way to so many */
-export function askTooCostly(reason: string, wholeFile: string): Problem {
+export function askTooCostly(reason: string, wholeFile: string | null): Problem {
+  if (wholeFile === null) return new Problem('ask-too-costly', reason)
   return new Problem('ask-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
     headers: { Link: `<${wholeFile}>; rel="alternate"; type="application/gzip"` },
   })
-}
-
-/** What stopped an ask, with the way to all rows where asking again would come to the same. */
-export function withWholeFile(error: unknown, wholeFile: string): unknown {
-  if (!(error instanceof Problem) || error.code !== 'query-timeout') return error
-  const detail = `${error.message} Ask for less, or download all rows: ${wholeFile}.`
-  return Object.assign(new Problem(error.code, detail, error.extras), { cause: error })
 }
 
 /** The body of a problem; `instance` names this one occurrence, as the log does. */

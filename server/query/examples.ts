@@ -1,6 +1,6 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Query } from '../http/query.ts'
+import type { Query } from './string.ts'
 import { formatList } from './list.ts'
 import { operatorsOf } from './operators.ts'
 import { orderable } from './parameters.ts'

@@ -1,9 +1,7 @@
 import type { Field, OrderKey, Table } from '../../core/catalog/catalog.ts'
 import { nearestName } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { addressLengthMax } from '../http/requests.ts'
-import { Problem, unacceptableParameters, type ParameterError } from '../http/problems.ts'
-import { parametersOf, repeatedParameter, type Query } from '../http/query.ts'
+import { parametersOf, repeatedParameter, type Query } from './string.ts'
 import {
   isAlike,
   isAllowed,
@@ -14,6 +12,7 @@ import {
   type Condition,
   type Target,
 } from './conditions.ts'
+import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError } from './errors.ts'
 import { Fault } from './fault.ts'
 import {
   formatFields,
@@ -82,7 +81,7 @@ function isParameterName(name: string): name is ParameterName {
 /**
  * @param target path and query as they came
  * @param without parameters that do not exist here
- * @throws Problem invalid-parameter naming each one that is not understood, invalid-page for the page
+ * @throws InvalidQuery naming each parameter that is not understood, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseRowAsk(table: Table, target: string, without: readonly ParameterName[] = []): RowAsk {
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
@@ -109,21 +108,21 @@ export function parseRowAsk(table: Table, target: string, without: readonly Para
     errors.push(...conditions.slice(conditionsMax).map((one) => ({ parameter: one.field.name, message })))
   }
   const read = readParameters(table, given, errors)
-  if (errors.length > 0) throw unacceptableParameters(errors)
+  if (errors.length > 0) throw new InvalidQuery(errors)
   const ask = whole(table, given, conditions, read)
   requireShort(ask)
   return ask
 }
 
-/** Of an address without its parameters, and of those that links add. */
-const addressRest = 500
+/** Addresses may have 8,000 characters, and links add some to the parameters. */
+const parametersLengthMax = 7500
 
-/** @throws Problem address-too-long where a link to the next page, in which characters may be escaped, could not be followed */
+/** @throws QueryTooLong where a link to the next page, in which characters may be escaped, could not be followed */
 function requireShort({ parameters }: RowAsk): void {
-  const most = addressLengthMax - addressRest
-  if (new URLSearchParams([...parameters]).toString().length <= most) return
-  const detail = `The parameters are longer than ${most} characters when they are escaped, as in links to other pages.`
-  throw new Problem('address-too-long', detail)
+  if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
+  throw new QueryTooLong(
+    `The parameters are longer than ${parametersLengthMax} characters when they are escaped, as in links to other pages.`,
+  )
 }
 
 /** A condition; null where it is a parameter of its own. */
@@ -213,16 +212,11 @@ function keyOf({ field, operator }: Condition): string {
   return `${field.name}__${operator}`
 }
 
-/** @throws Problem invalid-page where the text is no page number */
+/** @throws InvalidPage where the text is no page number */
 export function parsePage(text: string | undefined): number | 'last' {
   if (text === undefined) return 1
   if (text === 'last') return 'last'
   const page = /^\s*\+?0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : 0
-  if (page < 1) throw invalidPage()
+  if (page < 1) throw new InvalidPage()
   return page
-}
-
-/** The detail is the ancestor's, which clients compare. */
-export function invalidPage(): Problem {
-  return new Problem('invalid-page', 'Invalid page.')
 }

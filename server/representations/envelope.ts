@@ -1,6 +1,4 @@
-import { withQuery } from '../http/addresses.ts'
-import type { Offer } from '../http/negotiation.ts'
-import type { Query } from '../http/query.ts'
+import type { RowFormat } from '../formats/form.ts'
 
 /** Where the pages of an ask are. */
 export interface PageLinks {
@@ -17,33 +15,8 @@ interface Place {
   readonly lastPage: number
 }
 
-/**
- * @param address of the rows, without a query
- * @param parameters of the ask in their one way of writing
- * @param format as `parameters` have it; the others are offered beside it
- */
-export function pageLinks(
-  address: string,
-  parameters: Query,
-  format: Offer,
-  offers: readonly Offer[],
-  wholeFile: string,
-): PageLinks {
-  return {
-    to: (page) => withQuery(address, parameters, page),
-    alternates: (page) =>
-      offers
-        .filter(({ name }) => name !== format.name)
-        .map(({ name, mediaTypes: [mediaType] }) => ({
-          address: withQuery(address, new Map([...parameters, ['format', name]]), page),
-          mediaType,
-        })),
-    wholeFile,
-  }
-}
-
 /** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
-export function isEnveloped({ name }: Offer): boolean {
+export function isEnveloped({ name }: RowFormat): boolean {
   return name === 'json'
 }
 

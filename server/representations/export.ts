@@ -1,4 +1,4 @@
-import { Problem } from '../http/problems.ts'
+import { TooLarge } from '../engine/errors.ts'
 import type { RowAsk } from '../query/query.ts'
 import { isLines, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
 import { ArrowWriter } from '../formats/arrow.ts'
@@ -29,7 +29,7 @@ export interface Export {
  * The bytes of a whole selection, in batches: memory does not grow with it. When it is not read to its end, what was read
  * ahead is stopped by the signal of the reader.
  *
- * @throws Problem overloaded or query-timeout, in the middle
+ * @throws QueueFull or QueryTimeout, in the middle
  */
 export async function* exportChunks(
   exported: Export,
@@ -78,7 +78,7 @@ async function gatherSome(
   try {
     return (await gather(snapshot, form, positions, engine.connections, reader)).pieces
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'page-too-large' || positions.length < 2) throw error
+    if (!(error instanceof TooLarge) || positions.length < 2) throw error
     const half = Math.ceil(positions.length / 2)
     const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, reader)
     return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, reader))]

@@ -1,8 +1,8 @@
 import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { pageTooLarge, withWholeFile } from '../http/problems.ts'
-import { nameOf, type Body } from '../http/answers.ts'
-import { invalidPage, type RowAsk } from '../query/query.ts'
+import { TooLarge } from '../engine/errors.ts'
+import { InvalidPage } from '../query/errors.ts'
+import type { RowAsk } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Connections, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
@@ -23,8 +23,16 @@ export interface Page {
   readonly links: PageLinks
   /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
   readonly place: Place | null
-  /** The same name, the same bytes, whichever process answers. */
-  readonly name: string
+  /** Alike for pages of the same bytes, whichever process makes them. */
+  readonly key: string
+}
+
+/** A page as it goes out. */
+export interface PageBody {
+  /** They follow each other. */
+  readonly pieces: readonly (string | Uint8Array)[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly serverTiming: string
 }
 
 /** One page of a count of rows. */
@@ -49,7 +57,7 @@ const representation = 3
 /**
  * What an ask comes to, before any query.
  *
- * @throws Problem invalid-page where that can be told yet
+ * @throws InvalidPage where that can be told yet
  */
 export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
@@ -58,7 +66,7 @@ export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links
   const page = place?.page ?? ask.page
   // The links are a part of an enveloped page.
   const named = [askName(snapshot, form, ask), links.to(1), ask.pageSize, page]
-  return { snapshot, ask, form, links, place, name: nameOf(named.join('\n')) }
+  return { snapshot, ask, form, links, place, key: named.join('\n') }
 }
 
 /** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
@@ -79,11 +87,11 @@ export function askName(snapshot: Snapshot, form: Written<RowFormat>, ask: RowAs
   ])
 }
 
-/** @throws Problem invalid-page past the end; nothing at all has a page 1 */
+/** @throws InvalidPage past the end; nothing at all has a page 1 */
 export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = asked === 'last' ? lastPage : asked
-  if (page > lastPage) throw invalidPage()
+  if (page > lastPage) throw new InvalidPage()
   const first = (page - 1) * pageSize
   return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
 }
@@ -91,16 +99,12 @@ export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place
 /**
  * The bytes of a page, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
  *
- * @throws Problem invalid-page, ask-too-costly, overloaded, query-timeout or page-too-large
+ * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
-export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<PageBody> {
   const { form, place } = page
   if (place !== null && isLines(form)) return blockBody(page, form, place, engine, reader)
-  try {
-    return await page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
-  } catch (error) {
-    throw withWholeFile(error, reader.wholeFile)
-  }
+  return page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */
@@ -110,7 +114,7 @@ async function blockBody(
   place: Place,
   { blocks, room }: RowEngine,
   reader: Reader,
-): Promise<Body> {
+): Promise<PageBody> {
   const { snapshot } = page
   requireSmall(page, place, reader)
   const cuts = cutsOf(snapshot, place)
@@ -142,7 +146,7 @@ function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): U
 }
 
 /** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
-async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Promise<Body> {
+async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Promise<PageBody> {
   const { snapshot, ask, form, links } = page
   const asked = performance.now()
   const selection = await engine.selections.find(snapshot, ask, reader)
@@ -171,7 +175,7 @@ function piecesOf(
   { format, fields }: RowForm,
   place: Place,
   rows: readonly Uint8Array[],
-): Body['pieces'] {
+): PageBody['pieces'] {
   const isInEnvelope = isEnveloped(format)
   const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(place, links) : format.head(fields)]
   for (const [index, piece] of rows.entries()) {
@@ -183,7 +187,7 @@ function piecesOf(
 }
 
 function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Reader): void {
-  if (rows * snapshot.rowBytes > pageBytesMax) throw pageTooLarge()
+  if (rows * snapshot.rowBytes > pageBytesMax) throw new TooLarge()
 }
 
 /** Whoever finds a block and comes to its end is on a walk, and will want the next one. */

@@ -2,10 +2,11 @@ import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { nameOf } from '../http/answers.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery } from '../http/query.ts'
+import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
-import { invalidPage, parsePage } from '../query/query.ts'
+import { InvalidPage } from '../query/errors.ts'
+import { parsePage } from '../query/query.ts'
 import type { CatalogService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
@@ -34,7 +35,7 @@ export function datasetList(family: Family, service: CatalogService): Resource {
       const query = parseQuery(target, ['page', 'format'])
       negotiate(headers, query.get('format'), [jsonOffer])
       const page = parsePage(query.get('page'))
-      if (page !== 1 && page !== 'last') throw invalidPage()
+      if (page !== 1 && page !== 'last') throw new InvalidPage()
       return answer
     },
   }

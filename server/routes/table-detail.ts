@@ -2,7 +2,7 @@ import { tableId, type Dataset, type Family, type Field, type Table } from '../.
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
 import { nameOf, type NamedAnswer } from '../http/answers.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery } from '../http/query.ts'
+import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'

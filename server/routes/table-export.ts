@@ -8,7 +8,7 @@ import { acceptedEncodings } from '../http/encodings.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { negotiate, type Offer } from '../http/negotiation.ts'
 import { untilGone } from '../http/over.ts'
-import { askTooCostly, Problem, unacceptableParameters, withWholeFile } from '../http/problems.ts'
+import { askTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
 import type { Ask, Resource } from '../http/resource.ts'
 import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
@@ -21,6 +21,7 @@ import { csvLines, jsonLines, ndjsonLines } from '../formats/lines.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
+import { problemOf } from './problem-of.ts'
 import type { RowService } from './services.ts'
 
 /** Only where it lies there already. */
@@ -88,7 +89,7 @@ async function streamRows(
   const { table, manifest } = snapshot
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
-  const reader = { client, pageBytesMax, wholeFile, signal: untilGone(res) }
+  const reader = { client, pageBytesMax, signal: untilGone(res) }
   const form = writtenAs(table, format, ask.fields)
   const tag = `"${nameOf(`export\n${askName(snapshot, form, ask)}`)}"` as const
   const isPinned = ask.snapshot !== null && ask.snapshot !== 'current'
@@ -106,7 +107,7 @@ async function streamRows(
     return
   }
   const selection = await engine.selections.find(snapshot, ask, reader).catch((error: unknown) => {
-    throw withWholeFile(error, wholeFile)
+    throw problemOf(error, wholeFile)
   })
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
   const describeRows = (): void => {

@@ -1,18 +1,20 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
+import { nameOf } from '../http/answers.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
-import type { Query } from '../http/query.ts'
+import type { Query } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowAsk, type RowAsk } from '../query/query.ts'
-import { pageLinks } from '../representations/envelope.ts'
 import { rowFormats, type RowFormat } from '../formats/form.ts'
 import { jsonLines } from '../formats/lines.ts'
 import { pageBody, pageOf, type Page } from '../representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
+import { pageLinks } from './page-links.ts'
+import { problemOf } from './problem-of.ts'
 import type { RowService } from './services.ts'
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
@@ -62,7 +64,7 @@ export function tableRows(family: Family, service: RowService): Resource {
           : await snapshots.use(table, pinned, async (found) => pageIn(found))
       const { snapshot: id } = page.snapshot.manifest
       return {
-        name: page.name,
+        name: nameOf(page.key),
         lastModified: page.snapshot.lastModified,
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         mediaType: format.contentType,
@@ -76,7 +78,9 @@ export function tableRows(family: Family, service: RowService): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
-            return pageBody(page, engine, { signal, client, pageBytesMax, wholeFile })
+            return pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
+              throw problemOf(error, wholeFile)
+            })
           }),
       }
     },

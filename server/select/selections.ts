@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { tableId, type Field } from '../../core/catalog/catalog.ts'
 import { Flights } from '../concurrency/single-flight.ts'
-import { askTooCostly, Problem } from '../http/problems.ts'
+import { TooCostly, TooLarge } from '../engine/errors.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Condition } from '../query/conditions.ts'
 import type { Connections } from '../engine/pool.ts'
@@ -79,7 +79,7 @@ export class Selections {
     return this.#connections.queries
   }
 
-  /** @throws Problem ask-too-costly, overloaded or query-timeout */
+  /** @throws TooCostly, QueueFull or QueryTimeout */
   async find(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
     const rows = await this.#rowsOf(snapshot, filter, reader)
     if (isInFileOrder(snapshot, filter)) return rows
@@ -144,7 +144,7 @@ export class Selections {
     let wordsLeft = words
     const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
     if (files !== null) {
-      this.#requireCheap(costOfWords(scan, words), snapshot, reader)
+      this.#requireCheap(costOfWords(scan, words), snapshot)
       const { rows } = await this.#connections.rows(planWords(snapshot, scan, files, words), client, signal)
       found.push(new Positions(readBits(scan, rows)))
       wordsLeft = []
@@ -152,7 +152,7 @@ export class Selections {
     const rest = { conditions: left, words: wordsLeft }
     if (!isAll(rest)) {
       const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
-      this.#requireCheap(costOf(snapshot, few, rest), snapshot, reader)
+      this.#requireCheap(costOf(snapshot, few, rest), snapshot)
       const { rows } =
         few.parts.length === 0
           ? { rows: [] }
@@ -179,7 +179,7 @@ export class Selections {
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
-    this.#requireCheap(costOf(snapshot, scan, filter), snapshot, reader)
+    this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
       const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
       const found = new Uint32Array(scan.parts.length)
@@ -194,9 +194,7 @@ export class Selections {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
-        const answer = await orTooCostly(reading, () =>
-          this.#connections.rows(plan, reading.client, reading.signal()),
-        )
+        const answer = await orTooCostly(() => this.#connections.rows(plan, reading.client, reading.signal()))
         return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
       },
     }
@@ -222,7 +220,7 @@ export class Selections {
     const scan = isFew ? narrowed(everything, positions.slice(0, count)) : everything
     // Words are not looked for again: what holds them is known.
     const asked = positions === null ? filter : { ...filter, words: [] }
-    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot, reader)
+    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot)
     const isAsFound = positions === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMost = isAsFound || isFew ? count : rowsOf(scan)
@@ -238,10 +236,9 @@ export class Selections {
     if (isFew || readMost * 4 <= this.#limits.selectionBytesMax)
       return cut(await read('all', null), slice.first)
     if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
-    throw askTooCostly(
+    throw new TooCostly(
       `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
         'ask for fewer by a condition, or in the order of the table.',
-      reader.wholeFile,
     )
   }
 
@@ -280,7 +277,7 @@ export class Selections {
     return reading
   }
 
-  #requireCheap(values: number, snapshot: Snapshot, { wholeFile }: Reader): void {
+  #requireCheap(values: number, snapshot: Snapshot): void {
     if (values <= this.#limits.scanValuesMax) return
     const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
       Math.ceil(number / 1e6).toLocaleString('en'),
@@ -288,16 +285,15 @@ export class Selections {
     const lead = leadingField(snapshot)
     const advice =
       lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
-    throw askTooCostly(
+    throw new TooCostly(
       `This would read about ${million ?? ''} million values, and one ask may read ${most ?? ''} million: ${advice}.`,
-      wholeFile,
     )
   }
 
   async #once(key: string, reader: Reader, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
     const kept = this.#kept?.get(key)
     if (kept !== undefined) return kept
-    return orTooCostly(reader, () =>
+    return orTooCostly(() =>
       this.#flights.join(key, reader.signal(), async (signal) => {
         const made = await work(signal)
         this.#kept?.set(key, made)
@@ -308,12 +304,12 @@ export class Selections {
 }
 
 /** What a selection needs does not depend on the size of a page. */
-async function orTooCostly<T>({ wholeFile }: Reader, work: () => Promise<T>): Promise<T> {
+async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'page-too-large') throw error
-    throw askTooCostly('This needs more memory than it may use: ask for fewer by a condition.', wholeFile)
+    if (!(error instanceof TooLarge)) throw error
+    throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
   }
 }
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
 import { manifestText } from '../../core/warehouse/manifest.ts'
-import { pageTooLarge } from '../../server/http/problems.ts'
+import { TooLarge } from '../../server/engine/errors.ts'
 import { connectionsOf } from '../support/spies.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
@@ -282,7 +282,7 @@ test.each(['?state=SP&page_size=10', '?ordering=-code&page_size=10', '?search=sa
     for (const selectionBytesMax of [0, 10_000_000]) {
       const { app, scans } = await serve(shop, { selectionBytesMax })
       for (const method of ['rows', 'numbers'] as const)
-        jest.spyOn(scans, method).mockRejectedValue(pageTooLarge())
+        jest.spyOn(scans, method).mockRejectedValue(new TooLarge())
       const { status, body } = await rawGet(app, `${address}${ask}`)
       const { type, detail } = JSON.parse(body.toString()) as { type: string; detail: string }
       expect([status, type]).toEqual([422, 'urn:acervo:problem:ask-too-costly'])

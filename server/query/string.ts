@@ -1,5 +1,5 @@
 import { didYouMean } from '../../core/nearest.ts'
-import { malformedAddress, Problem, unacceptableParameters, type ParameterError } from './problems.ts'
+import { InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
 
 /** Query parameters by name, decoded; an empty value (left by web forms) is not there. */
 export type Query = ReadonlyMap<string, string>
@@ -9,7 +9,7 @@ export type Query = ReadonlyMap<string, string>
  *
  * @param target path and query as they came
  * @param known names that may have a value here
- * @throws Problem malformed-address, or invalid-parameter naming each unknown or repeated one
+ * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
 export function parseQuery(target: string, known: readonly string[]): Query {
   const query = new Map<string, string>()
@@ -20,14 +20,14 @@ export function parseQuery(target: string, known: readonly string[]): Query {
     else if (query.has(name)) errors.push({ parameter: name, message: repeatedParameter(name) })
     query.set(name, value)
   }
-  if (errors.length > 0) throw unacceptableParameters(errors)
+  if (errors.length > 0) throw new InvalidQuery(errors)
   return query
 }
 
 /**
  * The parameters of a request target, decoded, in their order.
  *
- * @throws Problem malformed-address
+ * @throws MalformedQuery
  */
 export function parametersOf(target: string): [name: string, value: string][] {
   const start = target.indexOf('?')
@@ -49,7 +49,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch (cause) {
-    throw Object.assign(new Problem('malformed-address', malformedAddress), { cause })
+    throw new MalformedQuery(cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { busy } from './problems.ts'
+import { QueueFull } from './queue-full.ts'
 
 /** So many may do something long at the same time, and one client no more than half of them. */
 export class Places {
@@ -18,12 +18,11 @@ export class Places {
     return this.#all
   }
 
-  /** @throws Problem overloaded where no place is free */
+  /** @throws QueueFull where no place is free */
   async during<T>(client: string, work: () => Promise<T>): Promise<T> {
     const own = this.#taken.get(client) ?? 0
-    if (this.#all >= this.#most) throw busy('overloaded', `Too many ${this.#what} are running.`)
-    if (own >= Math.ceil(this.#most / 2))
-      throw busy('overloaded', `Too many ${this.#what} of yours are running.`)
+    if (this.#all >= this.#most) throw new QueueFull(`Too many ${this.#what} are running.`)
+    if (own >= Math.ceil(this.#most / 2)) throw new QueueFull(`Too many ${this.#what} of yours are running.`)
     this.#all += 1
     this.#taken.set(client, own + 1)
     try {

@@ -1,0 +1,40 @@
+/** A parameter that is not right, and why. */
+export interface ParameterError {
+  readonly parameter: string
+  readonly message: string
+}
+
+/** A query string that does not say what can be asked: every parameter of it that is not right. */
+export class InvalidQuery extends Error {
+  readonly errors: readonly ParameterError[]
+
+  constructor(errors: readonly ParameterError[]) {
+    super(errors.map(({ message }) => message).join(' '))
+    this.name = 'InvalidQuery'
+    this.errors = errors
+  }
+}
+
+/** It holds an escape that cannot be decoded. */
+export class MalformedQuery extends Error {
+  constructor(cause: unknown) {
+    super('the query string cannot be decoded', { cause })
+    this.name = 'MalformedQuery'
+  }
+}
+
+/** Links to its other pages could not be followed. */
+export class QueryTooLong extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'QueryTooLong'
+  }
+}
+
+/** There is no such page. */
+export class InvalidPage extends Error {
+  constructor() {
+    super('there is no such page')
+    this.name = 'InvalidPage'
+  }
+}

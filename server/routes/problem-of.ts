@@ -1,0 +1,46 @@
+import { OutOfMemory, QueryTimeout } from '../../core/warehouse/duckdb.ts'
+import { QueueFull } from '../concurrency/queue-full.ts'
+import { DamagedTable, TooCostly, TooLarge } from '../engine/errors.ts'
+import {
+  askTooCostly,
+  busy,
+  damagedFiles,
+  malformedAddress,
+  Problem,
+  unacceptableParameters,
+} from '../http/problems.ts'
+import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../query/errors.ts'
+
+/**
+ * What an error of the rooms that know nothing of HTTP is as an answer: the one place where they become problems.
+ * Everything else stays as it is.
+ *
+ * @param wholeFile address of all rows as one file, for whoever asks for too much of them
+ */
+export function problemOf(error: unknown, wholeFile: string | null = null): unknown {
+  const problem = matching(error, wholeFile)
+  return problem === null ? error : Object.assign(problem, { cause: error })
+}
+
+function matching(error: unknown, wholeFile: string | null): Problem | null {
+  if (error instanceof InvalidQuery) return unacceptableParameters(error.errors)
+  // The detail is the ancestor's, which clients compare.
+  if (error instanceof InvalidPage) return new Problem('invalid-page', 'Invalid page.')
+  if (error instanceof MalformedQuery) return new Problem('malformed-address', malformedAddress)
+  if (error instanceof QueryTooLong) return new Problem('address-too-long', error.message)
+  if (error instanceof QueueFull) return busy('overloaded', error.message)
+  if (error instanceof QueryTimeout) return queryTimeout(wholeFile)
+  if (error instanceof TooCostly) return askTooCostly(error.message, wholeFile)
+  if (error instanceof TooLarge || error instanceof OutOfMemory) {
+    return new Problem('page-too-large', new TooLarge().message)
+  }
+  if (error instanceof DamagedTable) return damagedFiles(error.table)
+  return null
+}
+
+function queryTimeout(wholeFile: string | null): Problem {
+  const problem = busy('query-timeout', 'The query took too long and was stopped.')
+  if (wholeFile === null) return problem
+  const detail = `${problem.message} Ask for less, or download all rows: ${wholeFile}.`
+  return new Problem(problem.code, detail, problem.extras)
+}
