@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
-import { Database } from '../core/warehouse/duckdb.ts'
+import { Database } from '../core/duckdb/database.ts'
 import { orderTerms } from '../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../core/sql.ts'
 

@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
 
 /** The one room that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  '@duckdb/node-api': ['core/warehouse/duckdb.ts'],
+  '@duckdb/node-api': ['core/duckdb'],
   'iconv-lite': ['ingest/source/decode.ts'],
   hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],

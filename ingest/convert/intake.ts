@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
-import type { Connection } from '../../core/warehouse/duckdb.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
 import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Connection } from '../../core/warehouse/duckdb.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 
 /** What the values of a field look like. */

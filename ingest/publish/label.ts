@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
-import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
+import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {

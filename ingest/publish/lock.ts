@@ -1,6 +1,6 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
+import { LockHeld, holdLock } from '../../core/duckdb/file-lock.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { TableFailure } from '../rejects.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { codeOf } from '../../core/errors.ts'
-import { holdLock, LockHeld } from '../../core/warehouse/duckdb.ts'
+import { LockHeld, holdLock } from '../../core/duckdb/file-lock.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { draftEnding } from './durable.ts'
 

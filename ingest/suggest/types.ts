@@ -1,4 +1,5 @@
-import type { Connection, Value } from '../../core/warehouse/duckdb.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
+import type { Value } from '../../core/duckdb/vectors.ts'
 import { quotedText } from '../../core/sql.ts'
 
 /** What the values of a column look like, and the field that fits all of them. */

@@ -1,4 +1,4 @@
-import type { Parameter } from '../../core/warehouse/duckdb.ts'
+import type { Parameter } from '../../core/duckdb/connection.ts'
 import type { Reading } from './reading.ts'
 
 /** SQL and parameters, not yet run. */

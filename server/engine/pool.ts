@@ -1,13 +1,7 @@
-import {
-  OutOfMemory,
-  QueryTimeout,
-  type Connection,
-  type Database,
-  type Answer,
-  type RunOptions,
-  type Texts,
-  type Value,
-} from '../../core/warehouse/duckdb.ts'
+import type { Connection, Answer, RunOptions, Texts } from '../../core/duckdb/connection.ts'
+import type { Database } from '../../core/duckdb/database.ts'
+import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
+import type { Value } from '../../core/duckdb/vectors.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 import { TooLarge } from './errors.ts'

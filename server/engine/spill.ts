@@ -2,7 +2,7 @@ import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { holdLock } from '../../core/warehouse/duckdb.ts'
+import { holdLock } from '../../core/duckdb/file-lock.ts'
 
 const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/

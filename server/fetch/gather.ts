@@ -1,6 +1,6 @@
 import { TooLarge } from '../engine/errors.ts'
 import type { Field } from '../../core/catalog/catalog.ts'
-import type { Answer } from '../../core/warehouse/duckdb.ts'
+import type { Answer } from '../../core/duckdb/connection.ts'
 import type { RowFilter } from '../query/query.ts'
 import { ArrowWriter, recordBatch, type ArrowColumn, type RecordBatch } from '../formats/arrow.ts'
 import type { Connections, Timing } from '../engine/pool.ts'

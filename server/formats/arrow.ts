@@ -21,7 +21,8 @@ import {
   type Vector,
 } from 'apache-arrow'
 import type { Field } from '../../core/catalog/catalog.ts'
-import type { Answer, Items, Parameter } from '../../core/warehouse/duckdb.ts'
+import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
+import type { Items } from '../../core/duckdb/vectors.ts'
 import { quotedName } from '../../core/sql.ts'
 
 export type { RecordBatch }

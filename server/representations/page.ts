@@ -1,4 +1,4 @@
-import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
+import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { TooLarge } from '../engine/errors.ts'
 import { InvalidPage } from '../query/errors.ts'

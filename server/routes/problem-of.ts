@@ -1,4 +1,4 @@
-import { OutOfMemory, QueryTimeout } from '../../core/warehouse/duckdb.ts'
+import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../engine/errors.ts'
 import {

@@ -1,4 +1,4 @@
-import { duckdbVersion } from '../../core/warehouse/duckdb.ts'
+import { duckdbVersion } from '../../core/duckdb/database.ts'
 import type { Lookup } from '../../core/warehouse/manifest.ts'
 import type { Condition } from '../query/conditions.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { bytesOf, type Value } from '../../core/warehouse/duckdb.ts'
+import { bytesOf, type Value } from '../../core/duckdb/vectors.ts'
 import type { Part } from '../../core/warehouse/manifest.ts'
 import { foldedSql, orderTerm, quotedText } from '../../core/sql.ts'
 import type { Condition } from '../query/conditions.ts'

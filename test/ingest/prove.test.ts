@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { messageOf } from '../../core/errors.ts'
-import { Database } from '../../core/warehouse/duckdb.ts'
+import { Database } from '../../core/duckdb/database.ts'
 import {
   drawWeights,
   sort,

@@ -1,0 +1,218 @@
+import {
+  DuckDBBlobVector,
+  DuckDBListVector,
+  LIST,
+  VARCHAR,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBPreparedStatement,
+} from '@duckdb/node-api'
+import { messageOf } from '../errors.ts'
+import { OutOfMemory, QueryTimeout } from './errors.ts'
+import { itemsOf, listOf, numbersOf, valuesOf, type Items, type Value } from './vectors.ts'
+
+/** A list is one of texts. */
+export type Parameter = string | number | bigint | null | readonly string[]
+
+/** Rows as texts that follow each other. */
+export interface Texts {
+  readonly bytes: Uint8Array
+  /** Of each text, in bytes, without what stands between them. */
+  readonly lengths: Uint32Array
+  /** Of each row in its file, from 0. */
+  readonly rows: Uint32Array
+}
+
+/** A column of an answer of one row: a list or a BLOB. */
+export type Answer = Items | Uint8Array
+
+export interface RunOptions {
+  /** A statement that takes longer is interrupted, with QueryTimeout. */
+  readonly timeoutMs?: number
+  /** Stops the statement when it is no longer wanted; the call then throws the reason. */
+  readonly signal?: AbortSignal
+}
+
+/** An interrupt is lost on a statement that still waits for a thread, so it is repeated until it takes. */
+const interruptEveryMs = 50
+
+/** Runs one statement at a time; whoever shares one waits in line elsewhere. */
+export class Connection {
+  readonly #connection: DuckDBConnection
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection
+  }
+
+  /**
+   * All rows of a bounded answer, values by column position.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async rows(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+    options: RunOptions = {},
+  ): Promise<Value[][]> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.run()
+      const rows: Value[][] = []
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (chunk === null || chunk.rowCount === 0) return rows
+        const columns = Array.from({ length: chunk.columnCount }, (_, column) =>
+          valuesOf(chunk.getColumnVector(column)),
+        )
+        for (let row = 0; row < chunk.rowCount; row += 1)
+          rows.push(columns.map((values) => values[row] ?? null))
+      }
+    })
+  }
+
+  /**
+   * An answer of one row: texts in one BLOB, the length of each as a list of UINTEGER, and the row number of each as
+   * another. The bytes are copied once, by the binding, and never become a JavaScript text.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
+    return this.#onlyRow(sql, parameters, options, (chunk) => {
+      const [blob, lengths, rows] = [0, 1, 2].map((column) => chunk.getColumnVector(column))
+      if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
+      return {
+        bytes: blob.getItemBytes(0) ?? new Uint8Array(),
+        lengths: numbersOf(lengths),
+        rows: numbersOf(rows),
+      }
+    })
+  }
+
+  /**
+   * An answer of one row: lists of numbers, and BLOBs.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async columns(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Answer[]> {
+    return this.#onlyRow(sql, parameters, options, (chunk) =>
+      Array.from({ length: chunk.columnCount }, (_, index) => {
+        const column = chunk.getColumnVector(index)
+        if (column instanceof DuckDBBlobVector) return column.getItemBytes(0) ?? new Uint8Array()
+        if (column instanceof DuckDBListVector) return listOf(column.getItemVector(0))
+        throw new TypeError('expected a BLOB or a list')
+      }),
+    )
+  }
+
+  /**
+   * An answer of one UINTEGER column, in its order.
+   *
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.run()
+      const pieces: Uint32Array[] = []
+      let length = 0
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (chunk === null || chunk.rowCount === 0) break
+        pieces.push(itemsOf(chunk.getColumnVector(0)))
+        length += chunk.rowCount
+      }
+      const numbers = new Uint32Array(length)
+      let at = 0
+      for (const piece of pieces) {
+        numbers.set(piece, at)
+        at += piece.length
+      }
+      return numbers
+    })
+  }
+
+  /**
+   * Reads an answer of one large row, and gives its memory back at once: a whole result lies there until the garbage
+   * collector comes, which knows nothing of its size. Only one row may be streamed, since it is there or not: an error
+   * ends longer streams as if they were whole.
+   */
+  async #onlyRow<T>(
+    sql: string,
+    parameters: readonly Parameter[],
+    options: RunOptions,
+    read: (chunk: DuckDBDataChunk) => T,
+  ): Promise<T> {
+    return this.#run(sql, parameters, options, async (statement) => {
+      const result = await statement.stream()
+      const chunk = await result.fetchChunk()
+      if (chunk === null || chunk.rowCount !== 1) throw new TypeError('expected a row')
+      // The values are copied out of the chunk.
+      const row = read(chunk)
+      chunk.reset()
+      const end = await result.fetchChunk()
+      if (end !== null && end.rowCount > 0) throw new TypeError('expected one row')
+      return row
+    })
+  }
+
+  async #run<T>(
+    sql: string,
+    parameters: readonly Parameter[],
+    { timeoutMs, signal }: RunOptions,
+    read: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
+    // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
+    const statement = await this.#connection.prepare(sql)
+    const timer = this.#interruptAfter(timeoutMs, signal)
+    try {
+      // What was given up while it was prepared is not begun.
+      signal?.throwIfAborted()
+      parameters.forEach((value, index) => bind(statement, index + 1, value))
+      return await read(statement)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
+      throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
+    } finally {
+      timer.stop()
+      statement.destroySync()
+    }
+  }
+
+  /** How far the running statement is, from 0 to 1; null where it cannot tell, or was not asked to on connecting. */
+  progress(): number | null {
+    const { percentage } = this.#connection.progress
+    return percentage < 0 ? null : percentage / 100
+  }
+
+  /** Only when no statement runs: closing under a running one hangs the process. */
+  close(): void {
+    this.#connection.closeSync()
+  }
+
+  #interruptAfter(
+    timeoutMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): { fired: () => boolean; stop: () => void } {
+    let repeat: NodeJS.Timeout | undefined
+    const fire = (): void => {
+      this.#connection.interrupt()
+      repeat ??= setInterval(() => this.#connection.interrupt(), interruptEveryMs)
+    }
+    const start = timeoutMs === undefined ? undefined : setTimeout(fire, timeoutMs)
+    signal?.addEventListener('abort', fire)
+    return {
+      fired: () => repeat !== undefined,
+      stop: () => {
+        clearTimeout(start)
+        clearInterval(repeat)
+        signal?.removeEventListener('abort', fire)
+      },
+    }
+  }
+}
+
+function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {
+  if (value === null) statement.bindNull(index)
+  else if (typeof value === 'string') statement.bindVarchar(index, value)
+  else if (typeof value === 'number' || typeof value === 'bigint') statement.bindBigInt(index, BigInt(value))
+  else statement.bindList(index, value, LIST(VARCHAR))
+}

@@ -1,0 +1,15 @@
+/** It was stopped, since it ran longer than it may. */
+export class QueryTimeout extends Error {
+  constructor(timeoutMs: number) {
+    super(`the query took longer than ${timeoutMs} ms`)
+    this.name = 'QueryTimeout'
+  }
+}
+
+/** The statement needs more memory than the database may use. */
+export class OutOfMemory extends Error {
+  constructor(cause: unknown) {
+    super('the query needs more memory than it may use', { cause })
+    this.name = 'OutOfMemory'
+  }
+}

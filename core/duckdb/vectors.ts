@@ -1,0 +1,110 @@
+import {
+  DuckDBBlobValue,
+  DuckDBBlobVector,
+  DuckDBListVector,
+  DuckDBTypeId,
+  DuckDBUIntegerVector,
+  DuckDBVarCharVector,
+  type DuckDBValue,
+  type DuckDBVector,
+} from '@duckdb/node-api'
+
+export type Value = DuckDBValue
+
+/** The items of a list, all at once. */
+export interface Items {
+  /** As DuckDB holds them: a typed array of their type, or 16 bytes for each HUGEINT; zero for each null. */
+  readonly values: NodeJS.TypedArray
+  /** A bit for each that is not null, the first in the lowest bit of the first byte; null where all are not. */
+  readonly valid: Uint8Array | null
+  readonly nulls: number
+}
+
+/** The values of a column, texts to the character: the binding's own reading drops a U+FEFF that begins one. */
+export function valuesOf(vector: DuckDBVector): Value[] {
+  const { typeId } = vector.type
+  if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
+  const isText = vector instanceof DuckDBVarCharVector
+  return Array.from({ length: vector.itemCount }, (_, index) => {
+    if (!isText) return vector.getItem(index)
+    // A VARCHAR lies as a BLOB does.
+    const bytes = DuckDBBlobVector.prototype.getItemBytes.call(vector as unknown as DuckDBBlobVector, index)
+    return bytes === null
+      ? null
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  })
+}
+
+const nestedTypes = new Set([
+  DuckDBTypeId.LIST,
+  DuckDBTypeId.ARRAY,
+  DuckDBTypeId.STRUCT,
+  DuckDBTypeId.MAP,
+  DuckDBTypeId.UNION,
+])
+
+/** The bytes of a BLOB. */
+export function bytesOf(value: Value | undefined): Uint8Array {
+  if (!(value instanceof DuckDBBlobValue)) throw new TypeError('expected a BLOB')
+  return value.bytes
+}
+
+/** The first list of a vector of lists of UINTEGER; null counts as an empty one. */
+export function numbersOf(vector: DuckDBVector | undefined): Uint32Array {
+  if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
+  const items = vector.getItemVector(0)
+  if (items === null) return new Uint32Array()
+  return itemsOf(items)
+}
+
+export function listOf(vector: DuckDBVector | null): Items {
+  if (vector === null) return { values: new Uint8Array(), valid: null, nulls: 0 }
+  const items: unknown = Reflect.get(vector, 'items')
+  const view: unknown = Reflect.get(vector, 'dataView')
+  const validity: unknown = Reflect.get(vector, 'validity')
+  if (!isValidity(validity)) throw new TypeError('expected a vector that tells its nulls')
+  const count = vector.itemCount
+  const valid = new Uint8Array(Math.ceil(count / 8))
+  let nulls = 0
+  for (let index = 0; index < count; index += 1) {
+    if (validity.itemValid(index)) valid[index >> 3] = (valid[index >> 3] ?? 0) | (1 << (index & 7))
+    else nulls += 1
+  }
+  const held = isTyped(items) ? items : view instanceof DataView ? bytesIn(view) : null
+  if (held === null) throw new TypeError('expected a vector of numbers')
+  return nulls === 0
+    ? { values: held, valid: null, nulls }
+    : { values: withoutNulls(held, valid, count), valid, nulls }
+}
+
+/** A copy with zeros under every null: DuckDB leaves there what its memory held before, such as other readers' values. */
+function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
+  const copy = values.slice()
+  const bytes = bytesIn(copy)
+  const width = bytes.length / count
+  for (let index = 0; index < count; index += 1) {
+    if (((valid[index >> 3] ?? 0) & (1 << (index & 7))) === 0)
+      bytes.fill(0, index * width, (index + 1) * width)
+  }
+  return copy
+}
+
+function bytesIn(view: NodeJS.ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+}
+
+function isTyped(value: unknown): value is NodeJS.TypedArray {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView)
+}
+
+function isValidity(value: unknown): value is { itemValid: (index: number) => boolean } {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'itemValid') === 'function'
+}
+
+/** The items of a vector of UINTEGER without a null, all at once: one by one takes longer than many a query. */
+export function itemsOf(vector: DuckDBVector): Uint32Array {
+  const items: unknown = Reflect.get(vector, 'items')
+  if (!(vector instanceof DuckDBUIntegerVector) || !(items instanceof Uint32Array))
+    throw new TypeError('expected UINTEGER')
+  return items
+}
