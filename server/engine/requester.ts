@@ -1,5 +1,5 @@
 /** Who waits for rows. */
-export interface Reader {
+export interface Requester {
   readonly client: string
   /** What a page may come to, in bytes. */
   readonly pageBytesMax: number

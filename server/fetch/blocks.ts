@@ -6,7 +6,7 @@ import { TooLarge } from '../engine/errors.ts'
 import type { RowForm } from '../formats/form.ts'
 import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
 import { planRows } from './plan.ts'
-import type { Reader } from '../engine/requester.ts'
+import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** Consecutive rows of a snapshot as texts, with the separator of their format between. */
@@ -59,9 +59,9 @@ export class Blocks {
    *
    * @throws QueueFull, QueryTimeout or TooLarge
    */
-  async read(snapshot: Snapshot, form: RowForm, cut: Cut, reader: Reader): Promise<ReadRows> {
-    const { client } = reader
-    const signal = reader.signal()
+  async read(snapshot: Snapshot, form: RowForm, cut: Cut, requester: Requester): Promise<ReadRows> {
+    const { client } = requester
+    const signal = requester.signal()
     try {
       const block = await this.#block(snapshot, form, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }

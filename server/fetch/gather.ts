@@ -7,7 +7,7 @@ import type { Connections, Timing } from '../engine/pool.ts'
 import type { RowForm } from '../formats/form.ts'
 import { partOf } from './cuts.ts'
 import { planColumns, planGathered } from './plan.ts'
-import type { Reader } from '../engine/requester.ts'
+import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** Rows by their positions, as texts with a separator between, and what it took to read them. */
@@ -26,10 +26,10 @@ export async function gather(
   form: RowForm,
   positions: Uint32Array,
   connections: Connections,
-  reader: Reader,
+  requester: Requester,
 ): Promise<Gathered> {
   const { parts } = snapshot.manifest
-  const { client, pageBytesMax } = reader
+  const { client, pageBytesMax } = requester
   let total = 0
   const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
     const texts = await connections.texts(planGathered(snapshot, form, part, rows), client, signal)
@@ -38,7 +38,7 @@ export async function gather(
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const read = await snapshot.inUse.during(() =>
-    inTurns(byPart(snapshot, positions), connections.size, reader.signal(), work),
+    inTurns(byPart(snapshot, positions), connections.size, requester.signal(), work),
   )
   const timings = read.map(({ timing }) => timing)
   // Most asks are for rows in the order in which they lie.
@@ -70,13 +70,13 @@ export async function gatherColumns(
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
   connections: Connections,
-  reader: Reader,
+  requester: Requester,
 ): Promise<Gathered> {
   const columns = arrowColumns(snapshot, fields)
   const writer = new ArrowWriter(columns)
   const timings: Timing[] = []
   if (positions.length > 0) {
-    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, connections, reader)
+    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, connections, requester)
     writer.write(batch)
     timings.push(timing)
   }
@@ -95,10 +95,10 @@ export async function readBatch(
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
   connections: Connections,
-  reader: Reader,
+  requester: Requester,
 ): Promise<{ batch: RecordBatch; timing: Timing }> {
   const plan = planColumns(snapshot, columns, positions, ordering)
-  const { columns: answer, timing } = await connections.columns(plan, reader.client, reader.signal())
+  const { columns: answer, timing } = await connections.columns(plan, requester.client, requester.signal())
   requireOrder(answer.at(-1), positions)
   return { batch: recordBatch(columns, answer, positions.length), timing }
 }

@@ -6,7 +6,7 @@ import { csvLines } from '../formats/lines.ts'
 import { arrowColumns, gather, readBatch } from '../fetch/gather.ts'
 import type { RowEngine } from './page.ts'
 import { partOf } from '../fetch/cuts.ts'
-import type { Reader } from '../engine/requester.ts'
+import type { Requester } from '../engine/requester.ts'
 import type { Selection } from '../select/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
@@ -34,26 +34,26 @@ export interface Export {
 export async function* exportChunks(
   exported: Export,
   engine: RowEngine,
-  reader: Reader,
+  requester: Requester,
 ): AsyncGenerator<Uint8Array> {
   const { form } = exported
-  if (isLines(form)) yield* lineChunks(exported, form, engine, reader)
-  else yield* arrowChunks(exported, engine, reader)
+  if (isLines(form)) yield* lineChunks(exported, form, engine, requester)
+  else yield* arrowChunks(exported, engine, requester)
 }
 
 async function* lineChunks(
   exported: Export,
   form: RowForm,
   engine: RowEngine,
-  reader: Reader,
+  requester: Requester,
 ): AsyncGenerator<Uint8Array> {
   const { snapshot, selection } = exported
   const { format, fields } = form
   const between = Buffer.from(format.separator)
   const head = Buffer.from(format.head(fields))
   let isFirst = true
-  const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, reader)
-  for await (const pieces of ahead(batchesOf(exported, reader), aheadMost, read)) {
+  const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, requester)
+  for await (const pieces of ahead(batchesOf(exported, requester), aheadMost, read)) {
     // Not before there is a row to follow it: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -73,25 +73,25 @@ async function gatherSome(
   form: RowForm,
   positions: Uint32Array,
   engine: RowEngine,
-  reader: Reader,
+  requester: Requester,
 ): Promise<readonly Uint8Array[]> {
   try {
-    return (await gather(snapshot, form, positions, engine.connections, reader)).pieces
+    return (await gather(snapshot, form, positions, engine.connections, requester)).pieces
   } catch (error) {
     if (!(error instanceof TooLarge) || positions.length < 2) throw error
     const half = Math.ceil(positions.length / 2)
-    const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, reader)
-    return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, reader))]
+    const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, requester)
+    return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, requester))]
   }
 }
 
-async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader): AsyncGenerator<Uint8Array> {
+async function* arrowChunks(exported: Export, engine: RowEngine, requester: Requester): AsyncGenerator<Uint8Array> {
   const { snapshot, ask } = exported
   const columns = arrowColumns(snapshot, ask.fields)
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
-    readBatch(snapshot, columns, positions, ask, engine.connections, reader)
-  for await (const { batch } of ahead(batchesOf(exported, reader), aheadMost, read)) {
+    readBatch(snapshot, columns, positions, ask, engine.connections, requester)
+  for await (const { batch } of ahead(batchesOf(exported, requester), aheadMost, read)) {
     writer.write(batch)
     yield* writer.taken()
   }
@@ -102,11 +102,11 @@ async function* arrowChunks(exported: Export, engine: RowEngine, reader: Reader)
 /** Positions of the selection, so many at a time as may be held, and where it can be, by row groups. */
 async function* batchesOf(
   { snapshot, selection, form }: Export,
-  reader: Reader,
+  requester: Requester,
 ): AsyncGenerator<Uint32Array> {
   const most = batchRowsOf(snapshot, form)
   for (let first = 0; first < selection.count;) {
-    const positions = await selection.slice(first, Math.min(most, selection.count - first), reader)
+    const positions = await selection.slice(first, Math.min(most, selection.count - first), requester)
     const batch = upToGroup(snapshot, positions)
     yield batch
     first += batch.length

@@ -9,7 +9,7 @@ import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } 
 import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
-import type { Reader } from '../engine/requester.ts'
+import type { Requester } from '../engine/requester.ts'
 import type { Room } from '../engine/memory-gate.ts'
 import type { Selections } from '../select/selections.ts'
 import { isWhole } from '../select/whole.ts'
@@ -101,10 +101,10 @@ export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place
  *
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
-export async function pageBody(page: Page, engine: RowEngine, reader: Reader): Promise<PageBody> {
+export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { form, place } = page
-  if (place !== null && isLines(form)) return blockBody(page, form, place, engine, reader)
-  return page.snapshot.inUse.during(() => gatheredBody(page, engine, reader))
+  if (place !== null && isLines(form)) return blockBody(page, form, place, engine, requester)
+  return page.snapshot.inUse.during(() => gatheredBody(page, engine, requester))
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */
@@ -113,19 +113,19 @@ async function blockBody(
   form: RowForm,
   place: Place,
   { blocks, room }: RowEngine,
-  reader: Reader,
+  requester: Requester,
 ): Promise<PageBody> {
   const { snapshot } = page
-  requireSmall(page, place, reader)
+  requireSmall(page, place, requester)
   const cuts = cutsOf(snapshot, place)
   const read: ReadRows[] = []
   const rows =
     allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
-    (await room.during(place.rows * snapshot.rowBytes, reader.client, reader.signal(), async () => {
+    (await room.during(place.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
       // Looked for when it is its turn, since what waits in line must not hold what it has found.
       const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
       const missing = cuts.filter((_cut, index) => kept[index] === null)
-      read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, reader)))))
+      read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, requester)))))
       const fresh = read.values()
       return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
     }))
@@ -146,20 +146,20 @@ function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): U
 }
 
 /** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
-async function gatheredBody(page: Page, engine: RowEngine, reader: Reader): Promise<PageBody> {
+async function gatheredBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { snapshot, ask, form, links } = page
   const asked = performance.now()
-  const selection = await engine.selections.find(snapshot, ask, reader)
+  const selection = await engine.selections.find(snapshot, ask, requester)
   const place = placeOf(selection.count, ask)
-  requireSmall(page, place, reader)
-  const positions = await selection.slice(place.first, place.rows, reader)
+  requireSmall(page, place, requester)
+  const positions = await selection.slice(place.first, place.rows, requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLines(form)
-      ? gather(snapshot, form, positions, engine.connections, reader)
-      : gatherColumns(snapshot, form.fields, positions, ask, engine.connections, reader)
+      ? gather(snapshot, form, positions, engine.connections, requester)
+      : gatherColumns(snapshot, form.fields, positions, ask, engine.connections, requester)
   const bytes = place.rows * snapshot.rowBytes
-  const gathered = await engine.room.during(bytes, reader.client, reader.signal(), read)
+  const gathered = await engine.room.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
   const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]
@@ -186,7 +186,7 @@ function piecesOf(
   return pieces
 }
 
-function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Reader): void {
+function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Requester): void {
   if (rows * snapshot.rowBytes > pageBytesMax) throw new TooLarge()
 }
 

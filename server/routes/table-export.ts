@@ -89,7 +89,7 @@ async function streamRows(
   const { table, manifest } = snapshot
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
-  const reader = { client, pageBytesMax, signal: untilGone(res) }
+  const requester = { client, pageBytesMax, signal: untilGone(res) }
   const form = writtenAs(table, format, ask.fields)
   const tag = `"${nameOf(`export\n${askName(snapshot, form, ask)}`)}"` as const
   const isPinned = ask.snapshot !== null && ask.snapshot !== 'current'
@@ -106,7 +106,7 @@ async function streamRows(
     res.end()
     return
   }
-  const selection = await engine.selections.find(snapshot, ask, reader).catch((error: unknown) => {
+  const selection = await engine.selections.find(snapshot, ask, requester).catch((error: unknown) => {
     throw problemOf(error, wholeFile)
   })
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
@@ -122,7 +122,7 @@ async function streamRows(
     return
   }
   await service.exports.during(client, async () => {
-    const chunks = await begun(exportChunks({ snapshot, ask, form, selection }, engine, reader))
+    const chunks = await begun(exportChunks({ snapshot, ask, form, selection }, engine, requester))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
     await sendStream(res, chunks, service.unsent, () => ({ 'Acervo-Rows': String(selection.count) }))

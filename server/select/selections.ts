@@ -5,7 +5,7 @@ import { TooCostly, TooLarge } from '../engine/errors.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Condition } from '../query/conditions.ts'
 import type { Connections } from '../engine/pool.ts'
-import type { Reader } from '../engine/requester.ts'
+import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { isLookedUp, valueLookup, wordLookups } from './indexes.ts'
@@ -36,7 +36,7 @@ export interface SelectionLimits {
 export interface Selection {
   readonly count: number
   /** Positions in the table, in the order that was asked for. */
-  readonly slice: (first: number, rows: number, reader: Reader) => Promise<Uint32Array>
+  readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
 }
 
 /** The right rows as they lie. */
@@ -80,8 +80,8 @@ export class Selections {
   }
 
   /** @throws TooCostly, QueueFull or QueryTimeout */
-  async find(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Selection> {
-    const rows = await this.#rowsOf(snapshot, filter, reader)
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    const rows = await this.#rowsOf(snapshot, filter, requester)
     if (isInFileOrder(snapshot, filter)) return rows
     const { count } = rows
     return {
@@ -92,7 +92,7 @@ export class Selections {
   }
 
   /** The right rows in the order in which they lie. */
-  async #rowsOf(snapshot: Snapshot, filter: RowFilter, reader: Reader): Promise<Rows> {
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Rows> {
     const { rows } = snapshot.manifest
     if (isAll(filter)) {
       return {
@@ -101,11 +101,11 @@ export class Selections {
         slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
       }
     }
-    const scan = await this.#scan(snapshot, filter, reader)
+    const scan = await this.#scan(snapshot, filter, requester)
     const isLarge = rows / 8 > this.#limits.selectionBytesMax
-    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, reader)
-    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, reader, (signal) =>
-      this.#positions(snapshot, scan, filter, reader, signal),
+    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
+    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, (signal) =>
+      this.#positions(snapshot, scan, filter, requester, signal),
     )
     if (!(found instanceof Positions)) throw new TypeError('expected positions')
     return {
@@ -120,10 +120,10 @@ export class Selections {
     snapshot: Snapshot,
     scan: Scan,
     { conditions, words }: Wanted,
-    reader: Reader,
+    requester: Requester,
     signal: AbortSignal,
   ): Promise<Positions> {
-    const { client } = reader
+    const { client } = requester
     const { parts } = snapshot.manifest
     const found: Positions[] = []
     const both = (): Positions | undefined =>
@@ -177,11 +177,11 @@ export class Selections {
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
-  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, reader: Reader): Promise<Rows> {
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
     this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
-    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, reader, async (signal) => {
-      const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), reader.client, signal)
+    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
+      const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), requester.client, signal)
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
       return found
@@ -205,7 +205,7 @@ export class Selections {
     filter: RowFilter,
     { count, positions }: Rows,
     slice: { readonly first: number; readonly rows: number },
-    reader: Reader,
+    requester: Requester,
   ): Promise<Uint32Array> {
     if (slice.rows <= 0) return new Uint32Array()
     const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
@@ -215,7 +215,7 @@ export class Selections {
     }
     const whole = this.#kept?.get(`${key} all`)
     if (whole !== undefined) return cut(whole, slice.first)
-    const everything = await this.#scan(snapshot, filter, reader)
+    const everything = await this.#scan(snapshot, filter, requester)
     const isFew = positions !== null && positions.count <= candidatesMax
     const scan = isFew ? narrowed(everything, positions.slice(0, count)) : everything
     // Words are not looked for again: what holds them is known.
@@ -225,9 +225,9 @@ export class Selections {
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMost = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
-      this.#once(`${key} ${name}`, reader, async (signal) => {
+      this.#once(`${key} ${name}`, requester, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
-        const { numbers } = await this.#connections.numbers(plan, reader.client, signal)
+        const { numbers } = await this.#connections.numbers(plan, requester.client, signal)
         return isAsFound ? numbers : numbers.filter((position) => positions.has(position))
       })
     const end = slice.first + slice.rows
@@ -242,14 +242,14 @@ export class Selections {
     )
   }
 
-  async #scan(snapshot: Snapshot, { conditions }: RowFilter, reader: Reader): Promise<Scan> {
+  async #scan(snapshot: Snapshot, { conditions }: RowFilter, requester: Requester): Promise<Scan> {
     const everything = { from: 0, to: snapshot.manifest.rows }
     const field = leadingField(snapshot)
     if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
     if (field === null || !conditions.some((condition) => condition.field === field)) {
       return scanOf(snapshot, everything)
     }
-    const zones = await this.#zonesOf(snapshot, field, null, reader.client)
+    const zones = await this.#zonesOf(snapshot, field, null, requester.client)
     return scanOf(snapshot, spanOf(zones, field, conditions))
   }
 
@@ -290,11 +290,11 @@ export class Selections {
     )
   }
 
-  async #once(key: string, reader: Reader, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
+  async #once(key: string, requester: Requester, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
     const kept = this.#kept?.get(key)
     if (kept !== undefined) return kept
     return orTooCostly(() =>
-      this.#flights.join(key, reader.signal(), async (signal) => {
+      this.#flights.join(key, requester.signal(), async (signal) => {
         const made = await work(signal)
         this.#kept?.set(key, made)
         return made
