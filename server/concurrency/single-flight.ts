@@ -10,7 +10,7 @@ interface Flight<T> {
  * Work that several want at the same time is done once for all of them. Who does not want it any longer leaves;
  * when the last one has left it is stopped.
  */
-export class Flights<T> {
+export class SingleFlight<T> {
   readonly #flying = new Map<string, Flight<T>>()
 
   /** Whether somebody is at it. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { tableId } from '../../core/catalog/catalog.ts'
 import type { Connections, Timing } from '../engine/pool.ts'
-import { Flights } from '../concurrency/single-flight.ts'
+import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { RowForm } from '../formats/form.ts'
 import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
@@ -38,7 +38,7 @@ export interface ReadRows {
 export class Blocks {
   readonly #connections: Connections
   readonly #kept: LRUCache<string, Block> | null
-  readonly #flights = new Flights<Block>()
+  readonly #flights = new SingleFlight<Block>()
 
   /** @param bytes bound of all blocks together; 0 keeps none */
   constructor(connections: Connections, bytes: number) {

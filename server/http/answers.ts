@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
-import { Flights } from '../concurrency/single-flight.ts'
+import { SingleFlight } from '../concurrency/single-flight.ts'
 import { untilGone } from './over.ts'
 import { sendBytes } from './send.ts'
 import type { Unsent } from './unsent.ts'
@@ -74,8 +74,8 @@ export class Answers {
   readonly #kept: LRUCache<string, Kept> | null
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
   /** Bodies, and compressed ones. */
-  readonly #making = new Flights<Body>()
-  readonly #compressions = new Flights<Form>()
+  readonly #making = new SingleFlight<Body>()
+  readonly #compressions = new SingleFlight<Form>()
   #compressing = 0
   readonly #unsent: Unsent
 

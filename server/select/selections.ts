@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { tableId, type Field } from '../../core/catalog/catalog.ts'
-import { Flights } from '../concurrency/single-flight.ts'
+import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooCostly, TooLarge } from '../engine/errors.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Condition } from '../query/conditions.ts'
@@ -62,7 +62,7 @@ export class Selections {
   readonly #connections: Connections
   readonly #limits: SelectionLimits
   readonly #kept: LRUCache<string, Kept> | null
-  readonly #flights = new Flights<Kept>()
+  readonly #flights = new SingleFlight<Kept>()
   readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
 
   constructor(connections: Connections, limits: SelectionLimits) {
