@@ -2,7 +2,7 @@
  * Who waits, in turn by client and first come first served within one: a client who asks for a hundred things at
  * once keeps another, who asks for one, waiting for one.
  */
-export class Line<T> {
+export class FairQueue<T> {
   /** Lane -> its waiters; the lane whose turn it is stands first. */
   readonly #lanes = new Map<string, Set<T>>()
   #size = 0
@@ -26,7 +26,7 @@ export class Line<T> {
   }
 
   /**
-   * Takes the last of the longest lane out of the line, to make room for one who joins `lane`; undefined where that
+   * Takes the last of the longest lane out of the queue, to make room for one who joins `lane`; undefined where that
    * would be no fairer.
    */
   yieldTo(lane: string): T | undefined {
@@ -39,7 +39,7 @@ export class Line<T> {
   }
 
   /**
-   * Takes whose turn it is out of the line; undefined where nobody waits who may be served.
+   * Takes whose turn it is out of the queue; undefined where nobody waits who may be served.
    *
    * @param mayBe whether the first of a lane may be served now
    */
@@ -64,16 +64,16 @@ export interface Waiter<T, About> {
 }
 
 export interface Patience {
-  /** Leaves the line. */
+  /** Leaves the queue. */
   readonly signal: AbortSignal
   readonly timeoutMs: number
   /** What is told to whom it took too long. */
   readonly refusal: () => Error
 }
 
-/** Waits in line until it is served; throws the reason of the signal, or the refusal. */
+/** Waits in the queue until it is served; throws the reason of the signal, or the refusal. */
 export function waitIn<T, About>(
-  line: Line<Waiter<T, About>>,
+  queue: FairQueue<Waiter<T, About>>,
   lane: string,
   about: About,
   { signal, timeoutMs, refusal }: Patience,
@@ -82,7 +82,7 @@ export function waitIn<T, About>(
     const settle = (): void => {
       clearTimeout(timer)
       signal.removeEventListener('abort', gone)
-      line.leave(lane, waiter)
+      queue.leave(lane, waiter)
     }
     const waiter: Waiter<T, About> = {
       about,
@@ -98,6 +98,6 @@ export function waitIn<T, About>(
     const gone = (): void => waiter.refuse(signal.reason as Error)
     const timer = setTimeout(() => waiter.refuse(refusal()), timeoutMs)
     signal.addEventListener('abort', gone)
-    line.join(lane, waiter)
+    queue.join(lane, waiter)
   })
 }

@@ -1,5 +1,5 @@
 import { QueueFull } from '../concurrency/queue-full.ts'
-import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
+import { FairQueue, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 
 export interface RoomLimits {
   /** Of what is made at the same time, in bytes. */
@@ -10,11 +10,11 @@ export interface RoomLimits {
 
 /**
  * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
- * so that only so many may be in work. The others wait in line, in turn by client.
+ * so that only so many may be in work. The others wait in a fair queue, in turn by client.
  */
 export class Room {
   readonly #limits: RoomLimits
-  readonly #line = new Line<Waiter<void, number>>()
+  readonly #queue = new FairQueue<Waiter<void, number>>()
   #taken = 0
 
   constructor(limits: RoomLimits) {
@@ -28,14 +28,14 @@ export class Room {
 
   /**
    * @param bytes that it comes to, about; more than there is room for is made alone
-   * @param signal leaves the line
+   * @param signal Leaves the queue
    * @throws QueueFull; the reason of the signal
    */
   async during<T>(bytes: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    if (this.#line.size > 0 || !this.#fits(bytes)) {
+    if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
-      await waitIn(this.#line, client, bytes, { signal, timeoutMs, refusal: crowded })
+      await waitIn(this.#queue, client, bytes, { signal, timeoutMs, refusal: crowded })
     } else this.#taken += bytes
     try {
       return await work()
@@ -47,7 +47,7 @@ export class Room {
 
   #serveNext(): void {
     for (;;) {
-      const next = this.#line.next((_lane, { about }) => this.#fits(about))
+      const next = this.#queue.next((_lane, { about }) => this.#fits(about))
       if (next === undefined) return
       this.#taken += next.waiter.about
       next.waiter.serve()

@@ -3,7 +3,7 @@ import type { Database } from '../../core/duckdb/database.ts'
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
 import type { Value } from '../../core/duckdb/vectors.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
-import { Line, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
+import { FairQueue, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 import { TooLarge } from './errors.ts'
 import type { Plan } from './plan.ts'
 import { blamed, requireWhole } from './reading.ts'
@@ -30,13 +30,13 @@ export interface Timing {
 }
 
 /**
- * A fixed number of connections behind a line, in turn by client. A connection runs one statement at a time, and all
+ * A fixed number of connections behind a fair queue, in turn by client. A connection runs one statement at a time, and all
  * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
  * served in time is told so without any work having been done for it.
  */
 export class Connections {
   readonly #idle: Connection[]
-  readonly #line = new Line<Waiter<Connection, null>>()
+  readonly #queue = new FairQueue<Waiter<Connection, null>>()
   readonly #size: number
   readonly #limits: ConnectionLimits
   readonly #clientMax: number
@@ -71,9 +71,9 @@ export class Connections {
     return this.#size
   }
 
-  /** How many are in line. */
+  /** How many wait. */
   get waiting(): number {
-    return this.#line.size
+    return this.#queue.size
   }
 
   /** How many queries have begun since the start. */
@@ -85,7 +85,7 @@ export class Connections {
    * Runs a statement that answers rows as texts.
    *
    * @param client whose turn it takes
-   * @param signal leaves the line and stops the statement, for readers who have gone
+   * @param signal Leaves the queue and stops the statement, for readers who have gone
    * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
    */
   async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
@@ -155,7 +155,7 @@ export class Connections {
       const idle =
         this.#idle.pop() ??
         (await new Promise<Connection>((serve, refuse) =>
-          this.#line.join(theEnd, { about: null, serve, refuse }),
+          this.#queue.join(theEnd, { about: null, serve, refuse }),
         ))
       this.#running.delete(theEnd)
       idle.close()
@@ -170,12 +170,12 @@ export class Connections {
       return idle
     }
     const { queueTimeoutMs, queueLengthMax } = this.#limits
-    if (this.#line.size >= queueLengthMax) {
-      const other = this.#line.yieldTo(client)
+    if (this.#queue.size >= queueLengthMax) {
+      const other = this.#queue.yieldTo(client)
       if (other === undefined) throw full()
       other.refuse(full())
     }
-    return waitIn(this.#line, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
+    return waitIn(this.#queue, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
   }
 
   #giveBack(connection: Connection, client: string): void {
@@ -189,7 +189,7 @@ export class Connections {
   /** Those who wait may have had to wait for their own statements alone. */
   #serveNext(): void {
     while (this.#idle.length > 0) {
-      const next = this.#line.next((client) => this.#mayRun(client))
+      const next = this.#queue.next((client) => this.#mayRun(client))
       const idle = next === undefined ? undefined : this.#idle.pop()
       if (next === undefined || idle === undefined) return
       this.#begin(next.lane)
