@@ -13,7 +13,7 @@ import { openLog } from './log.ts'
 import { Places } from './concurrency/limit.ts'
 import { Unsent } from './http/unsent.ts'
 import { Blocks } from './fetch/blocks.ts'
-import { Connections, shareOf } from './engine/pool.ts'
+import { Pool, shareOf } from './engine/pool.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { Selections } from './select/selections.ts'
 import { Room } from './engine/memory-gate.ts'
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     scratch: spill,
     folders: [settings.warehouse],
   })
-  const connections = await Connections.open(database, {
+  const pool = await Pool.open(database, {
     ...settings,
     connections: settings.queryConnections,
   })
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     scratch: path.join(spill, 'scans'),
     folders: [settings.warehouse],
   })
-  const scanConnections = await Connections.open(
+  const scanPool = await Pool.open(
     scanDatabase,
     { ...settings, connections: settings.scanConnections },
     shareOf(settings.scanConnections),
@@ -66,9 +66,9 @@ async function main(): Promise<void> {
   await snapshots.refresh()
   snapshots.follow()
   const engine = {
-    connections,
-    blocks: new Blocks(connections, settings.blockCacheBytes),
-    selections: new Selections(scanConnections, settings),
+    pool,
+    blocks: new Blocks(pool, settings.blockCacheBytes),
+    selections: new Selections(scanPool, settings),
     room: new Room(settings),
   }
   const unsent = new Unsent(settings)
@@ -112,8 +112,8 @@ async function main(): Promise<void> {
     await listening.stop()
     snapshots.stop()
     scrub.stop()
-    await connections.close()
-    await scanConnections.close()
+    await pool.close()
+    await scanPool.close()
     database.close()
     scanDatabase.close()
     log.info('stopped')

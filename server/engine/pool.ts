@@ -8,7 +8,7 @@ import { TooLarge } from './errors.ts'
 import type { Plan } from './plan.ts'
 import { blamed, requireWhole } from './reading.ts'
 
-export interface ConnectionLimits {
+export interface PoolLimits {
   readonly connections: number
   /** Who waits longer for a connection is turned away. */
   readonly queueTimeoutMs: number
@@ -34,17 +34,17 @@ export interface Timing {
  * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
  * served in time is told so without any work having been done for it.
  */
-export class Connections {
+export class Pool {
   readonly #idle: Connection[]
   readonly #queue = new FairQueue<Waiter<Connection, null>>()
   readonly #size: number
-  readonly #limits: ConnectionLimits
+  readonly #limits: PoolLimits
   readonly #clientMax: number
   /** Client -> how many of its statements run. */
   readonly #running = new Map<string, number>()
   #queries = 0
 
-  private constructor(idle: Connection[], limits: ConnectionLimits, clientMax: number) {
+  private constructor(idle: Connection[], limits: PoolLimits, clientMax: number) {
     this.#idle = idle
     this.#clientMax = clientMax
     this.#size = idle.length
@@ -52,14 +52,10 @@ export class Connections {
   }
 
   /** @param clientMax how many one client may have at the same time */
-  static async open(
-    database: Database,
-    limits: ConnectionLimits,
-    clientMax = limits.connections,
-  ): Promise<Connections> {
+  static async open(database: Database, limits: PoolLimits, clientMax = limits.connections): Promise<Pool> {
     const idle: Connection[] = []
     for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
-    return new Connections(idle, limits, clientMax)
+    return new Pool(idle, limits, clientMax)
   }
 
   /** Whether a query would begin at once. */

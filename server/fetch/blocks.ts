@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { tableId } from '../../core/catalog/catalog.ts'
-import type { Connections, Timing } from '../engine/pool.ts'
+import type { Pool, Timing } from '../engine/pool.ts'
 import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { RowForm } from '../formats/form.ts'
@@ -36,13 +36,13 @@ export interface ReadRows {
  * that was not used for longest goes first.
  */
 export class Blocks {
-  readonly #connections: Connections
+  readonly #pool: Pool
   readonly #kept: LRUCache<string, Block> | null
   readonly #flights = new SingleFlight<Block>()
 
   /** @param bytes bound of all blocks together; 0 keeps none */
-  constructor(connections: Connections, bytes: number) {
-    this.#connections = connections
+  constructor(pool: Pool, bytes: number) {
+    this.#pool = pool
     this.#kept =
       bytes === 0 ? null : new LRUCache({ maxSize: bytes, sizeCalculation: (block) => sizeOf(block) })
   }
@@ -77,7 +77,7 @@ export class Blocks {
    * its cost is that of a row group, however few rows are taken.
    */
   foresee(snapshot: Snapshot, form: RowForm, name: BlockName): void {
-    if (this.#kept === null || !this.#connections.isFree) return
+    if (this.#kept === null || !this.#pool.isFree) return
     const next = blockAfter(snapshot, name)
     if (next === null || this.#isKnown(snapshot, form, next)) return
     const second = blockAfter(snapshot, next)
@@ -139,7 +139,7 @@ export class Blocks {
     signal: AbortSignal,
   ): Promise<Block> {
     return snapshot.inUse.during(async () => {
-      const { timing, bytes, lengths, rows } = await this.#connections.texts(
+      const { timing, bytes, lengths, rows } = await this.#pool.texts(
         planRows(snapshot, form, cut),
         client,
         signal,

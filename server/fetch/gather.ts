@@ -3,7 +3,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/duckdb/connection.ts'
 import type { RowFilter } from '../query/query.ts'
 import { ArrowWriter, recordBatch, type ArrowColumn, type RecordBatch } from '../formats/arrow.ts'
-import type { Connections, Timing } from '../engine/pool.ts'
+import type { Pool, Timing } from '../engine/pool.ts'
 import type { RowForm } from '../formats/form.ts'
 import { partOf } from './cuts.ts'
 import { planColumns, planGathered } from './plan.ts'
@@ -25,20 +25,20 @@ export async function gather(
   snapshot: Snapshot,
   form: RowForm,
   positions: Uint32Array,
-  connections: Connections,
+  pool: Pool,
   requester: Requester,
 ): Promise<Gathered> {
   const { parts } = snapshot.manifest
   const { client, pageBytesMax } = requester
   let total = 0
   const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
-    const texts = await connections.texts(planGathered(snapshot, form, part, rows), client, signal)
+    const texts = await pool.texts(planGathered(snapshot, form, part, rows), client, signal)
     total += texts.bytes.length
     if (total > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const read = await snapshot.inUse.during(() =>
-    inTurns(byPart(snapshot, positions), connections.size, requester.signal(), work),
+    inTurns(byPart(snapshot, positions), pool.size, requester.signal(), work),
   )
   const timings = read.map(({ timing }) => timing)
   // Most asks are for rows in the order in which they lie.
@@ -69,14 +69,14 @@ export async function gatherColumns(
   fields: readonly Field[],
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
-  connections: Connections,
+  pool: Pool,
   requester: Requester,
 ): Promise<Gathered> {
   const columns = arrowColumns(snapshot, fields)
   const writer = new ArrowWriter(columns)
   const timings: Timing[] = []
   if (positions.length > 0) {
-    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, connections, requester)
+    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, pool, requester)
     writer.write(batch)
     timings.push(timing)
   }
@@ -94,11 +94,11 @@ export async function readBatch(
   columns: readonly ArrowColumn[],
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
-  connections: Connections,
+  pool: Pool,
   requester: Requester,
 ): Promise<{ batch: RecordBatch; timing: Timing }> {
   const plan = planColumns(snapshot, columns, positions, ordering)
-  const { columns: answer, timing } = await connections.columns(plan, requester.client, requester.signal())
+  const { columns: answer, timing } = await pool.columns(plan, requester.client, requester.signal())
   requireOrder(answer.at(-1), positions)
   return { batch: recordBatch(columns, answer, positions.length), timing }
 }

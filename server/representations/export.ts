@@ -76,7 +76,7 @@ async function gatherSome(
   requester: Requester,
 ): Promise<readonly Uint8Array[]> {
   try {
-    return (await gather(snapshot, form, positions, engine.connections, requester)).pieces
+    return (await gather(snapshot, form, positions, engine.pool, requester)).pieces
   } catch (error) {
     if (!(error instanceof TooLarge) || positions.length < 2) throw error
     const half = Math.ceil(positions.length / 2)
@@ -85,12 +85,16 @@ async function gatherSome(
   }
 }
 
-async function* arrowChunks(exported: Export, engine: RowEngine, requester: Requester): AsyncGenerator<Uint8Array> {
+async function* arrowChunks(
+  exported: Export,
+  engine: RowEngine,
+  requester: Requester,
+): AsyncGenerator<Uint8Array> {
   const { snapshot, ask } = exported
   const columns = arrowColumns(snapshot, ask.fields)
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
-    readBatch(snapshot, columns, positions, ask, engine.connections, requester)
+    readBatch(snapshot, columns, positions, ask, engine.pool, requester)
   for await (const { batch } of ahead(batchesOf(exported, requester), aheadMost, read)) {
     writer.write(batch)
     yield* writer.taken()

@@ -4,7 +4,7 @@ import { TooLarge } from '../engine/errors.ts'
 import { InvalidPage } from '../query/errors.ts'
 import type { RowAsk } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
-import type { Connections, Timing } from '../engine/pool.ts'
+import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
 import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
@@ -46,7 +46,7 @@ export interface Place extends Slice {
 /** What pages are made with. */
 export interface RowEngine {
   readonly blocks: Blocks
-  readonly connections: Connections
+  readonly pool: Pool
   readonly selections: Selections
   readonly room: Room
 }
@@ -156,8 +156,8 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLines(form)
-      ? gather(snapshot, form, positions, engine.connections, requester)
-      : gatherColumns(snapshot, form.fields, positions, ask, engine.connections, requester)
+      ? gather(snapshot, form, positions, engine.pool, requester)
+      : gatherColumns(snapshot, form.fields, positions, ask, engine.pool, requester)
   const bytes = place.rows * snapshot.rowBytes
   const gathered = await engine.room.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()

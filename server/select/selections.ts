@@ -4,7 +4,7 @@ import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooCostly, TooLarge } from '../engine/errors.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Condition } from '../query/conditions.ts'
-import type { Connections } from '../engine/pool.ts'
+import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
@@ -59,14 +59,14 @@ const unkeptDepthMax = 1_000_000
  * changes, so nothing is thrown away but for room.
  */
 export class Selections {
-  readonly #connections: Connections
+  readonly #pool: Pool
   readonly #limits: SelectionLimits
   readonly #kept: LRUCache<string, Kept> | null
   readonly #flights = new SingleFlight<Kept>()
   readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
 
-  constructor(connections: Connections, limits: SelectionLimits) {
-    this.#connections = connections
+  constructor(pool: Pool, limits: SelectionLimits) {
+    this.#pool = pool
     this.#limits = limits
     this.#kept =
       limits.selectionBytesMax === 0
@@ -76,7 +76,7 @@ export class Selections {
 
   /** How many queries have begun since the start. */
   get queries(): number {
-    return this.#connections.queries
+    return this.#pool.queries
   }
 
   /** @throws TooCostly, QueueFull or QueryTimeout */
@@ -145,7 +145,7 @@ export class Selections {
     const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
     if (files !== null) {
       this.#requireCheap(costOfWords(scan, words), snapshot)
-      const { rows } = await this.#connections.rows(planWords(snapshot, scan, files, words), client, signal)
+      const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
       found.push(new Positions(readBits(scan, rows)))
       wordsLeft = []
     }
@@ -156,7 +156,7 @@ export class Selections {
       const { rows } =
         few.parts.length === 0
           ? { rows: [] }
-          : await this.#connections.rows(planBits(snapshot, few, rest), client, signal)
+          : await this.#pool.rows(planBits(snapshot, few, rest), client, signal)
       found.push(new Positions(readBits(few, rows)))
     }
     return both() ?? nothing
@@ -173,7 +173,7 @@ export class Selections {
     const span = spanOf(zones, condition.field, [condition])
     if (span.to <= span.from) return new Uint32Array()
     const plan = planValues(snapshot, file, condition, span, lookedUpMax + 1)
-    return (await this.#connections.numbers(plan, client, signal)).numbers
+    return (await this.#pool.numbers(plan, client, signal)).numbers
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
@@ -181,7 +181,7 @@ export class Selections {
     if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
     this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
-      const { rows } = await this.#connections.rows(planCounts(snapshot, scan, filter), requester.client, signal)
+      const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
       return found
@@ -194,7 +194,7 @@ export class Selections {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
-        const answer = await orTooCostly(() => this.#connections.rows(plan, reading.client, reading.signal()))
+        const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
         return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
       },
     }
@@ -227,7 +227,7 @@ export class Selections {
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
       this.#once(`${key} ${name}`, requester, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
-        const { numbers } = await this.#connections.numbers(plan, requester.client, signal)
+        const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
         return isAsFound ? numbers : numbers.filter((position) => positions.has(position))
       })
     const end = slice.first + slice.rows
@@ -269,7 +269,7 @@ export class Selections {
     const found = known.get(lookup)
     if (found !== undefined) return found
     const plan = lookup === null ? planZones(snapshot, field) : planLookupZones(snapshot, lookup)
-    const reading = this.#connections
+    const reading = this.#pool
       .rows(plan, client, new AbortController().signal)
       .then(({ rows }) => zonesOf(field, rows))
     known.set(lookup, reading)
@@ -290,7 +290,11 @@ export class Selections {
     )
   }
 
-  async #once(key: string, requester: Requester, work: (signal: AbortSignal) => Promise<Kept>): Promise<Kept> {
+  async #once(
+    key: string,
+    requester: Requester,
+    work: (signal: AbortSignal) => Promise<Kept>,
+  ): Promise<Kept> {
     const kept = this.#kept?.get(key)
     if (kept !== undefined) return kept
     return orTooCostly(() =>

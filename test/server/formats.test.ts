@@ -390,7 +390,7 @@ describe('an export', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const slow = serveSlow()
-    const before = service.connections.queries
+    const before = service.pool.queries
     const asked = http.get({ port, path: `${exported}?format=ndjson&n__gte=0`, agent: false })
     const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
     await once(response, 'data')
@@ -399,7 +399,7 @@ describe('an export', () => {
     slow.restore()
     server.close()
     // No more than what was begun.
-    expect(service.connections.queries - before).toBeLessThanOrEqual(2)
+    expect(service.pool.queries - before).toBeLessThanOrEqual(2)
     // Its place is free again.
     for (let left = 6; left > 0; left -= 1) await get(`${exported}?place=SP`)
   })
@@ -420,11 +420,11 @@ describe('an export', () => {
 
 /** The service, whose statements for rows wait after two of them until they are made to fail. */
 function serveSlow(): { fail: () => void; restore: () => void } {
-  const { connections } = service
+  const { pool } = service
   const broken = new EventEmitter()
   let [served, isBroken] = [0, false]
-  const original = connections.texts.bind(connections)
-  const spy = jest.spyOn(connections, 'texts').mockImplementation(async (...all) => {
+  const original = pool.texts.bind(pool)
+  const spy = jest.spyOn(pool, 'texts').mockImplementation(async (...all) => {
     served += 1
     // The first batch, of two parts, is sent; the next waits.
     if (served > 2) await once(broken, 'now')

@@ -89,14 +89,14 @@ async function live(): Promise<void> {
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 
 function left() {
-  const { exports, transfers, unsent, connections, snapshots } = service
+  const { exports, transfers, unsent, pool, snapshots } = service
   const table = [...(service.catalog.datasets.get('d')?.tables.values() ?? [])][0]
   const inUse = table === undefined ? null : snapshots.current(table)?.inUse.now
   return {
     exports: exports.taken,
     transfers: transfers.taken,
     unsent: unsent.bytes,
-    waiting: connections.waiting,
+    waiting: pool.waiting,
     inUse,
   }
 }

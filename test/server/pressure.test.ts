@@ -35,7 +35,7 @@ describe('under pressure', () => {
     const kept = `${rows}?page_size=10`
     const tag = await tagOf(service, kept)
     const stop = new AbortController()
-    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const [cold, warm, unchanged, list] = await Promise.all([
       rawGet(service.app, `${rows}?page_size=10&page=400`),
       rawGet(service.app, kept),
@@ -45,7 +45,7 @@ describe('under pressure', () => {
     expect([cold.status, warm.status, unchanged.status, list.status]).toEqual([503, 200, 304, 200])
     expect([cold.headers['retry-after'], cold.headers['cache-control']]).toEqual(['5', 'no-store'])
     expect(JSON.parse(cold.body.toString())).toMatchObject({ type: 'urn:acervo:problem:overloaded' })
-    expect(service.connections.queries).toBe(2)
+    expect(service.pool.queries).toBe(2)
     stop.abort()
     await held
     expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
@@ -59,13 +59,13 @@ describe('under pressure', () => {
     await many.ingest({ partRows: 10 })
     const service = await serve(many, { connections: 1, trustProxy: 1 })
     const stop = new AbortController()
-    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const answered: string[] = []
     const ask = async (client: string, page: number): Promise<void> => {
-      const before = service.connections.waiting
+      const before = service.pool.waiting
       const asked = rawGet(service.app, `${rows}?page_size=10&page=${page}`, { 'X-Forwarded-For': client })
       waiting.push(asked.then(() => void answered.push(client)))
-      for (let wait = 0; wait < 100 && service.connections.waiting === before; wait += 1) await setTimeout(10)
+      for (let wait = 0; wait < 100 && service.pool.waiting === before; wait += 1) await setTimeout(10)
     }
     const waiting: Promise<void>[] = []
     for (let page = 1; page <= 10; page += 1) await ask('192.0.2.1', page)
@@ -127,13 +127,13 @@ describe('under pressure', () => {
     await many.ingest({ partRows: 10 })
     const service = await serve(many, { connections: 1, trustProxy: 1, queueLengthMax: 5 })
     const stop = new AbortController()
-    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const ask = async (client: string, page: number): Promise<[string, number]> => {
       const target = `${rows}?page_size=10&page=${page}`
       return [client, (await rawGet(service.app, target, { 'X-Forwarded-For': client })).status]
     }
     const first = Array.from({ length: 5 }, (_, page) => ask('192.0.2.1', page + 1))
-    for (let wait = 0; wait < 100 && service.connections.waiting < 5; wait += 1) await setTimeout(10)
+    for (let wait = 0; wait < 100 && service.pool.waiting < 5; wait += 1) await setTimeout(10)
     const second = ask('192.0.2.2', 6)
     const refused = await Promise.race(first)
     stop.abort()
@@ -148,9 +148,9 @@ describe('under pressure', () => {
   test('the line has a length, past which nobody waits', async () => {
     const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
     const stop = new AbortController()
-    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
-    for (let wait = 0; wait < 100 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
+    for (let wait = 0; wait < 100 && service.pool.waiting === 0; wait += 1) await setTimeout(10)
     const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)
     stop.abort()
     await held

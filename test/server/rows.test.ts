@@ -297,23 +297,23 @@ test('a page beside unusually long rows is read alone where the block of them do
     'd/t.csv': `n,s\n${lines.join('\n')}\n`,
   })
   await shop.ingest()
-  const { app, connections } = await serve(shop, { memory: '64MB' })
+  const { app, pool } = await serve(shop, { memory: '64MB' })
   const last = await getPage(app, `${address}?page_size=1&page=last`)
-  expect([last.results, connections.queries]).toEqual([[{ n: short + long - 1, s: text }], 2])
+  expect([last.results, pool.queries]).toEqual([[{ n: short + long - 1, s: text }], 2])
   expect((await getPage(app, `${address}?page_size=2&page=3`)).results.map(({ n }) => n)).toEqual([4, 5])
 })
 
 test('rows that come out of order are never shown', async () => {
-  const { app, connections, logged } = await serve(await numbered(3, 5))
+  const { app, pool, logged } = await serve(await numbered(3, 5))
   const answer = { bytes: Buffer.from('{"n":1},{"n":0},{"n":2}'), lengths: Uint32Array.of(7, 7, 7) }
   const timing = { queue: 0, query: 0 }
-  jest.spyOn(connections, 'texts').mockResolvedValue({ ...answer, rows: Uint32Array.of(1, 0, 2), timing })
+  jest.spyOn(pool, 'texts').mockResolvedValue({ ...answer, rows: Uint32Array.of(1, 0, 2), timing })
   await request(app).get(address).expect(500)
   expect(logged()).toContain('came out of order')
 })
 
 test('a query that takes too long, and a wait in line that does, answer 503 with Retry-After', async () => {
-  const { app, connections } = await serve(await numbered(3, 5), {
+  const { app, pool } = await serve(await numbered(3, 5), {
     connections: 1,
     queryTimeoutMs: 200,
     queueTimeoutMs: 200,
@@ -325,9 +325,9 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.
-  const first = connections.texts(endless, 'holder', signal).catch((error: unknown) => error)
+  const first = pool.texts(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(100)
-  const second = connections.texts(endless, 'holder', signal).catch((error: unknown) => error)
+  const second = pool.texts(endless, 'holder', signal).catch((error: unknown) => error)
   await setTimeout(50)
   const waiting = await request(app).get(address)
   expect([waiting.status, waiting.headers['retry-after'], (waiting.body as { type: string }).type]).toEqual([
@@ -342,9 +342,9 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
 })
 
 test('a bug answers 500 without a word of its own, and logs all', async () => {
-  const { app, connections, logged } = await serve(await numbered(3, 5))
+  const { app, pool, logged } = await serve(await numbered(3, 5))
   const secret = 'SELECT secret FROM /srv/warehouse'
-  jest.spyOn(connections, 'texts').mockRejectedValue(new Error(secret))
+  jest.spyOn(pool, 'texts').mockRejectedValue(new Error(secret))
   const response = await request(app).get(address).expect(500)
   expect(response.body).toEqual({
     type: 'urn:acervo:problem:internal-error',

@@ -4,7 +4,7 @@ import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
 import { manifestText } from '../../core/warehouse/manifest.ts'
 import { TooLarge } from '../../server/engine/errors.ts'
-import { connectionsOf } from '../support/spies.ts'
+import { poolOf } from '../support/spies.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -72,16 +72,16 @@ describe('a selection is found once', () => {
         `${address}?state=SP&page_size=8&format=arrow`,
         `${address}?page_size=7`,
       ]) {
-        const { app, connections } = await serve(shop, { blockBytes: 0 })
+        const { app, pool } = await serve(shop, { blockBytes: 0 })
         const codings = [accepted, 'identity', 'gzip', accepted]
         const asked = Array.from({ length: 40 }, (_, index) =>
           rawGet(app, page, { 'Accept-Encoding': codings[index % 4] ?? '' }),
         )
         expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
         // A query for each part that has rows of the page.
-        const { connections: alone, app: other } = await serve(shop, { blockBytes: 0 })
+        const { pool: alone, app: other } = await serve(shop, { blockBytes: 0 })
         await rawGet(other, page)
-        expect(connections.queries).toBe(alone.queries)
+        expect(pool.queries).toBe(alone.queries)
       }
     },
   )
@@ -106,7 +106,7 @@ describe('a selection is found once', () => {
 
 describe('only what can be right is read', () => {
   test('of the parts, by conditions on the field that leads the order', async () => {
-    const { app, seen } = await connectionsOf(shop)
+    const { app, seen } = await poolOf(shop)
     expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(
       rows.filter(({ n, state }) => n >= 600 && n <= 700 && state === 'SP').length,
     )
@@ -117,7 +117,7 @@ describe('only what can be right is read', () => {
   })
 
   test('a value of a field of many values is looked up, and no part is scanned', async () => {
-    const { app, seen } = await connectionsOf(shop)
+    const { app, seen } = await poolOf(shop)
     const found = await getPage(app, `${address}?code=c42`)
     expect(numbers(found.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
     expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
@@ -140,7 +140,7 @@ describe('only what can be right is read', () => {
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
     await writeFile(layout.pointer(other.warehouse, { dataset: 'd', name: 't' }), older)
-    const { app, seen } = await connectionsOf(other)
+    const { app, seen } = await poolOf(other)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers((await getPage(app, `${address}?search=SAO%204&page_size=1000`)).results)).toEqual(
       due.map(({ n }) => n),
@@ -149,7 +149,7 @@ describe('only what can be right is read', () => {
   })
 
   test('words are looked up in their folded texts', async () => {
-    const { app, seen } = await connectionsOf(shop)
+    const { app, seen } = await poolOf(shop)
     const found = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers(found.results)).toEqual(due.map(({ n }) => n))

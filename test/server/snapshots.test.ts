@@ -185,9 +185,9 @@ describe('old snapshots', () => {
       parameters: [],
       reading: null,
     }
-    const held = service.connections.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
+    const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)
-    for (let wait = 0; wait < 200 && service.connections.waiting === 0; wait += 1) await setTimeout(10)
+    for (let wait = 0; wait < 200 && service.pool.waiting === 0; wait += 1) await setTimeout(10)
     const newer = await published(shop, [3, 4], dayAgo + 2 * hourMs)
     await service.snapshots.refresh()
     expect(await onDisk(shop)).toEqual([ids[0], ...newer])

@@ -169,9 +169,9 @@ test('a system that lets next to nothing be open is said at the start', () => {
 })
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
-  const { app, connections, blocks } = await serve(shop, { connections: 1 })
+  const { app, pool, blocks } = await serve(shop, { connections: 1 })
   const holder = new AbortController()
-  const held = connections.texts(endless, 'holder', holder.signal)
+  const held = pool.texts(endless, 'holder', holder.signal)
   const asked = jest.spyOn(blocks, 'read')
   const other = await freePort()
   const impatient = await listen(app, at(other))
@@ -184,7 +184,7 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   const waited = await Promise.allSettled(
     asked.mock.results.map((result) => result.value as Promise<unknown>),
   )
-  expect(connections.waiting).toBe(0)
+  expect(pool.waiting).toBe(0)
   const left = { status: 'rejected', reason: { name: 'AbortError' } }
   expect(waited).toMatchObject(Array.from({ length: 30 }, () => left))
 
@@ -210,19 +210,19 @@ test('requests in a row on one connection are answered in turn, and dropped with
     [...all.matchAll(/"results":\[\{"n":(\d)\}\]|(404) Not Found/g)].map(([, n, none]) => n ?? none),
   ).toEqual(['1', '2', '3', '404', '404'])
 
-  const { app, connections } = await serve(shop, { connections: 1 })
+  const { app, pool } = await serve(shop, { connections: 1 })
   const holder = new AbortController()
-  const held = connections.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
+  const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
   const other = await freePort()
   const pipelined = await listen(app, at(other))
   const socket = net.connect(other, '127.0.0.1')
   socket.write(`GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300))
-  for (let wait = 0; wait < 200 && connections.waiting < 1; wait += 1) await setTimeout(10)
+  for (let wait = 0; wait < 200 && pool.waiting < 1; wait += 1) await setTimeout(10)
   await setTimeout(50)
-  expect(connections.waiting).toBe(1)
+  expect(pool.waiting).toBe(1)
   socket.destroy()
-  for (let wait = 0; wait < 200 && connections.waiting > 0; wait += 1) await setTimeout(10)
-  expect([connections.waiting, connections.queries]).toEqual([0, 1])
+  for (let wait = 0; wait < 200 && pool.waiting > 0; wait += 1) await setTimeout(10)
+  expect([pool.waiting, pool.queries]).toEqual([0, 1])
   holder.abort()
   await held
   await pipelined.stop()

@@ -11,7 +11,7 @@ import { openLog, type Log } from '../../server/log.ts'
 import { Places } from '../../server/concurrency/limit.ts'
 import { Unsent, type UnsentLimits } from '../../server/http/unsent.ts'
 import { Blocks } from '../../server/fetch/blocks.ts'
-import { Connections, shareOf, type ConnectionLimits } from '../../server/engine/pool.ts'
+import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { RowEngine } from '../../server/representations/page.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
@@ -31,9 +31,9 @@ export interface Service {
   readonly app: RequestListener
   readonly catalog: Catalog
   readonly snapshots: Snapshots
-  readonly connections: Connections
+  readonly pool: Pool
   /** Of scans for selections. */
-  readonly scans: Connections
+  readonly scans: Pool
   readonly blocks: Blocks
   readonly selections: Selections
   readonly engine: RowEngine
@@ -51,7 +51,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & ConnectionLimits & AnswerLimits & UnsentLimits & SelectionLimits & RoomLimits
+  AppOptions & PoolLimits & AnswerLimits & UnsentLimits & SelectionLimits & RoomLimits
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
@@ -72,7 +72,7 @@ export async function serve(
     scratch: await temporaryFolder(),
     folders: [warehouse],
   })
-  const connections = await Connections.open(database, {
+  const pool = await Pool.open(database, {
     connections: 2,
     queueTimeoutMs: 20_000,
     queueLengthMax: 1000,
@@ -85,14 +85,14 @@ export async function serve(
   const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
   const snapshots = new Snapshots({ warehouse, catalog, retention, log })
   await snapshots.refresh()
-  const blocks = new Blocks(connections, options.blockBytes ?? 10_000_000)
+  const blocks = new Blocks(pool, options.blockBytes ?? 10_000_000)
   const scanDatabase = await Database.open({
     memory: options.memory ?? '256MB',
     threads: 2,
     scratch: await temporaryFolder(),
     folders: [warehouse],
   })
-  const scanConnections = await Connections.open(
+  const scanConnections = await Pool.open(
     scanDatabase,
     {
       connections: 2,
@@ -110,7 +110,7 @@ export async function serve(
     ...options,
   })
   const room = new Room({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { blocks, connections, selections, room }
+  const engine = { blocks, pool, selections, room }
   const views = new PublicViews({
     catalog,
     snapshots,
@@ -145,7 +145,7 @@ export async function serve(
     if (!isOpen) return
     isOpen = false
     snapshots.stop()
-    await connections.close()
+    await pool.close()
     await scanConnections.close()
     database.close()
     scanDatabase.close()
@@ -156,7 +156,7 @@ export async function serve(
     app,
     catalog,
     snapshots,
-    connections,
+    pool,
     scans: scanConnections,
     blocks,
     selections,
