@@ -7,7 +7,7 @@ export interface PartRows {
 }
 
 /** A set of positions in their order: per part, whichever form is smaller. It is never changed. */
-export class Positions {
+export class RowSet {
   readonly count: number
   /** What it takes in memory, about. */
   readonly bytes: number
@@ -45,9 +45,9 @@ export class Positions {
   static of(
     numbers: Uint32Array,
     parts: readonly { readonly firstRow: number; readonly rows: number }[],
-  ): Positions {
+  ): RowSet {
     let at = 0
-    return new Positions(
+    return new RowSet(
       parts.map(({ firstRow, rows }) => {
         const from = at
         while (at < numbers.length && (numbers[at] ?? 0) < firstRow + rows) at += 1
@@ -58,9 +58,9 @@ export class Positions {
   }
 
   /** What is in both. */
-  and(other: Positions): Positions {
+  and(other: RowSet): RowSet {
     const others = new Map(other.#parts.map((part) => [part.firstRow, part]))
-    return new Positions(
+    return new RowSet(
       this.#parts.flatMap((part) => {
         const match = others.get(part.firstRow)
         return match === undefined ? [] : [intersection(part, match)]

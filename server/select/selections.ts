@@ -9,7 +9,7 @@ import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { isLookedUp, valueLookup, wordLookups } from './indexes.ts'
-import { Positions } from './row-set.ts'
+import { RowSet } from './row-set.ts'
 import {
   narrowed,
   planBits,
@@ -42,7 +42,7 @@ export interface Selection {
 /** The right rows as they lie. */
 interface Rows extends Selection {
   /** Null where they are not kept one by one. */
-  readonly positions: Positions | null
+  readonly rowSet: RowSet | null
 }
 
 /** So few rows are looked at one by one, wherever they lie. */
@@ -97,7 +97,7 @@ export class Selections {
     if (isAll(filter)) {
       return {
         count: rows,
-        positions: null,
+        rowSet: null,
         slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
       }
     }
@@ -105,28 +105,28 @@ export class Selections {
     const isLarge = rows / 8 > this.#limits.selectionBytesMax
     if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
     const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, (signal) =>
-      this.#positions(snapshot, scan, filter, requester, signal),
+      this.#rowSet(snapshot, scan, filter, requester, signal),
     )
-    if (!(found instanceof Positions)) throw new TypeError('expected positions')
+    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
     return {
       count: found.count,
-      positions: found,
+      rowSet: found,
       slice: async (first, count) => found.slice(first, count),
     }
   }
 
   /** What lookups find first, which is least work; then what is left to look at. */
-  async #positions(
+  async #rowSet(
     snapshot: Snapshot,
     scan: Scan,
     { conditions, words }: Wanted,
     requester: Requester,
     signal: AbortSignal,
-  ): Promise<Positions> {
+  ): Promise<RowSet> {
     const { client } = requester
     const { parts } = snapshot.manifest
-    const found: Positions[] = []
-    const both = (): Positions | undefined =>
+    const found: RowSet[] = []
+    const both = (): RowSet | undefined =>
       found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
     const left: Condition[] = []
     for (const condition of conditions) {
@@ -136,7 +136,7 @@ export class Selections {
         const numbers = await this.#lookedUp(snapshot, lookup.file, condition, client, signal)
         // A value of very many rows is found faster in the parts, where a bit stands for each.
         if (numbers.length > lookedUpMax) left.push(condition)
-        else found.push(Positions.of(numbers, parts))
+        else found.push(RowSet.of(numbers, parts))
       }
     }
     const candidates = found.length === 0 ? undefined : both()
@@ -146,7 +146,7 @@ export class Selections {
     if (files !== null) {
       this.#requireCheap(costOfWords(scan, words), snapshot)
       const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
-      found.push(new Positions(readBits(scan, rows)))
+      found.push(new RowSet(readBits(scan, rows)))
       wordsLeft = []
     }
     const rest = { conditions: left, words: wordsLeft }
@@ -157,7 +157,7 @@ export class Selections {
         few.parts.length === 0
           ? { rows: [] }
           : await this.#pool.rows(planBits(snapshot, few, rest), client, signal)
-      found.push(new Positions(readBits(few, rows)))
+      found.push(new RowSet(readBits(few, rows)))
     }
     return both() ?? nothing
   }
@@ -178,7 +178,7 @@ export class Selections {
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
-    if (scan.parts.length === 0) return { count: 0, positions: null, slice: async () => new Uint32Array() }
+    if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
     this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
       const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
@@ -189,13 +189,13 @@ export class Selections {
     if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
     return {
       count: counts.reduce((sum, count) => sum + count, 0),
-      positions: null,
+      rowSet: null,
       slice: async (first, rows, reading) => {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
         const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
-        return new Positions(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
+        return new RowSet(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
       },
     }
   }
@@ -203,7 +203,7 @@ export class Selections {
   async #orderedSlice(
     snapshot: Snapshot,
     filter: RowFilter,
-    { count, positions }: Rows,
+    { count, rowSet }: Rows,
     slice: { readonly first: number; readonly rows: number },
     requester: Requester,
   ): Promise<Uint32Array> {
@@ -216,19 +216,19 @@ export class Selections {
     const whole = this.#kept?.get(`${key} all`)
     if (whole !== undefined) return cut(whole, slice.first)
     const everything = await this.#scan(snapshot, filter, requester)
-    const isFew = positions !== null && positions.count <= candidatesMax
-    const scan = isFew ? narrowed(everything, positions.slice(0, count)) : everything
+    const isFew = rowSet !== null && rowSet.count <= candidatesMax
+    const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
     // Words are not looked for again: what holds them is known.
-    const asked = positions === null ? filter : { ...filter, words: [] }
+    const asked = rowSet === null ? filter : { ...filter, words: [] }
     this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot)
-    const isAsFound = positions === null || (filter.words.length === 0 && !isFew)
+    const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMost = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
       this.#once(`${key} ${name}`, requester, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
-        return isAsFound ? numbers : numbers.filter((position) => positions.has(position))
+        return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
       })
     const end = slice.first + slice.rows
     if (isAsFound && end <= prefixRows)
@@ -317,13 +317,13 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-type Kept = Positions | Uint32Array
+type Kept = RowSet | Uint32Array
 
 function sizeOf(kept: Kept): number {
-  return Math.max(1, kept instanceof Positions ? kept.bytes : kept.byteLength)
+  return Math.max(1, kept instanceof RowSet ? kept.bytes : kept.byteLength)
 }
 
-const nothing = new Positions([])
+const nothing = new RowSet([])
 
 function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
   return `${tableId(table)}/${manifest.snapshot} ${key}`
