@@ -76,7 +76,7 @@ export class Blocks {
    * Reads what a walk comes to next, where nobody waits for a connection: two blocks in one statement, since most of
    * its cost is that of a row group, however few rows are taken.
    */
-  foresee(snapshot: Snapshot, form: RowForm, name: BlockName): void {
+  prefetch(snapshot: Snapshot, form: RowForm, name: BlockName): void {
     if (this.#kept === null || !this.#pool.isFree) return
     const next = blockAfter(snapshot, name)
     if (next === null || this.#isKnown(snapshot, form, next)) return
@@ -96,7 +96,7 @@ export class Blocks {
     const rows = wholes.reduce((sum, whole) => sum + whole.rows, 0)
     const stop = new AbortController()
     const reading = this.#query(snapshot, form, { ...names[0], first: 0, rows }, nobody, stop.signal)
-    const late = AbortSignal.timeout(foreseenMs)
+    const late = AbortSignal.timeout(prefetchMs)
     let [wanted, from] = [names.length, 0]
     for (const whole of wholes) {
       const first = from
@@ -154,7 +154,7 @@ export class Blocks {
 }
 
 /** What is read for nobody yet is not worth more time. */
-const foreseenMs = 1000
+const prefetchMs = 1000
 const nobody = 'nobody yet'
 
 function keyOf({ table, manifest }: Snapshot, form: RowForm, { part, block }: BlockName): string {

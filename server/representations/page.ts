@@ -130,7 +130,7 @@ async function blockBody(
       return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
     }))
   const began = performance.now()
-  if (read.length === 0) foreseeNext(snapshot, form, place, cuts, blocks)
+  if (read.length === 0) prefetchNext(snapshot, form, place, cuts, blocks)
   const timings = read.map(({ timing }) => timing)
   return {
     pieces: piecesOf(page, form, place, rows),
@@ -191,7 +191,7 @@ function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Req
 }
 
 /** Whoever finds a block and comes to its end is on a walk, and will want the next one. */
-function foreseeNext(
+function prefetchNext(
   snapshot: Snapshot,
   form: RowForm,
   place: Place,
@@ -200,7 +200,7 @@ function foreseeNext(
 ): void {
   const last = cuts.at(-1)
   if (last !== undefined && last.first + last.rows + place.rows > snapshot.blockRows)
-    blocks.foresee(snapshot, form, last)
+    blocks.prefetch(snapshot, form, last)
 }
 
 /** The longest wait in line, the time of all queries, and what it took to put the answer together. */
