@@ -11,7 +11,7 @@ import { logRequests } from './http/logging.ts'
 import type { Log } from './log.ts'
 import { answerProblem, Problem } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
-import type { Places } from './concurrency/limit.ts'
+import type { ConcurrencyLimit } from './concurrency/limit.ts'
 import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
 import type { Unsent } from './http/unsent.ts'
@@ -38,8 +38,8 @@ export interface AppOptions {
   readonly maxAgeSeconds: number
   readonly pageBytesMax: number
   /** Of exports, and of files that are sent. */
-  readonly exports: Places
-  readonly transfers: Places
+  readonly exports: ConcurrencyLimit
+  readonly transfers: ConcurrencyLimit
   readonly unsent: Unsent
   readonly snapshots: Snapshots
   readonly engine: RowEngine
@@ -121,7 +121,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     ...catalogService,
     limiter: limiter('files'),
     views: options.views,
-    places: options.transfers,
+    transfers: options.transfers,
     unsent: options.unsent,
     client,
   }

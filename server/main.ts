@@ -10,7 +10,7 @@ import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
 import { Answers } from './http/answers.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './log.ts'
-import { Places } from './concurrency/limit.ts'
+import { ConcurrencyLimit } from './concurrency/limit.ts'
 import { Unsent } from './http/unsent.ts'
 import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
@@ -80,8 +80,8 @@ async function main(): Promise<void> {
   scrub.begin(settings.scrubMs)
 
   const [exports, transfers] = [
-    new Places(settings.exportsMax, 'exports'),
-    new Places(settings.filesMax, 'transfers'),
+    new ConcurrencyLimit(settings.exportsMax, 'exports'),
+    new ConcurrencyLimit(settings.filesMax, 'transfers'),
   ]
   const app = createApp({
     ...settings,

@@ -8,7 +8,7 @@ import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import type { Places } from '../concurrency/limit.ts'
+import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import { Problem } from '../http/problems.ts'
 import type { Unsent } from '../http/unsent.ts'
 import { parseQuery } from '../query/string.ts'
@@ -28,7 +28,7 @@ export interface FileService {
   readonly snapshots: Snapshots
   readonly views: PublicViews
   /** Of transfers. */
-  readonly places: Places
+  readonly transfers: ConcurrencyLimit
   readonly unsent: Unsent
   readonly client: ClientOf
 }
@@ -228,12 +228,12 @@ function fileOf(service: FileService): RequestHandler {
 
 /** In a place of its client, since each transfer holds a file and memory for as long as its reader takes. */
 async function transfer(
-  { places, unsent, client }: FileService,
+  { transfers, unsent, client }: FileService,
   req: Request,
   res: Response,
   served: ServedFile,
 ): Promise<void> {
-  await places.during(client(req), () => sendFile(req, res, served, unsent))
+  await transfers.during(client(req), () => sendFile(req, res, served, unsent))
 }
 
 function unknownFile(table: Table, addresses: FileAddresses): Problem {

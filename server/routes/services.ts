@@ -1,7 +1,7 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
 import type { Limiter } from '../http/limits.ts'
-import type { Places } from '../concurrency/limit.ts'
+import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import type { Unsent } from '../http/unsent.ts'
 import type { RowEngine } from '../representations/page.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
@@ -22,8 +22,8 @@ export interface DetailService extends CatalogService {
 export interface RowService extends DetailService {
   readonly engine: RowEngine
   readonly pageBytesMax: number
-  readonly exports: Places
+  readonly exports: ConcurrencyLimit
   /** Of files. */
-  readonly transfers: Places
+  readonly transfers: ConcurrencyLimit
   readonly unsent: Unsent
 }

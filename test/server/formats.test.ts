@@ -277,7 +277,7 @@ describe('an export', () => {
     }
     const head = await request(service.app).head(`${exported}${ask}`).expect(200)
     expect([head.headers['acervo-count'], head.text]).toEqual([String(rowCount), undefined])
-    expect([service.exports.taken, service.transfers.taken]).toEqual([0, 0])
+    expect([service.exports.running, service.transfers.running]).toEqual([0, 0])
   })
 
   test('of everything can be had in ranges of the unpacked bytes', async () => {
@@ -309,7 +309,7 @@ describe('an export', () => {
     expect((await rawGet(service.app, exported, old)).status).toBe(200)
     const past = await rawGet(service.app, exported, { Range: `bytes=${size}-` })
     expect([past.status, past.headers['content-range']]).toEqual([416, `bytes */${size}`])
-    expect(service.exports.taken).toBe(0)
+    expect(service.exports.running).toBe(0)
   })
 
   test('of everything as Parquet leads to the files that are there', async () => {

@@ -93,8 +93,8 @@ function left() {
   const table = [...(service.catalog.datasets.get('d')?.tables.values() ?? [])][0]
   const inUse = table === undefined ? null : snapshots.current(table)?.inUse.now
   return {
-    exports: exports.taken,
-    transfers: transfers.taken,
+    exports: exports.running,
+    transfers: transfers.running,
     unsent: unsent.bytes,
     waiting: pool.waiting,
     inUse,

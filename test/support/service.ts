@@ -8,7 +8,7 @@ import { Database } from '../../core/duckdb/database.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
 import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
 import { openLog, type Log } from '../../server/log.ts'
-import { Places } from '../../server/concurrency/limit.ts'
+import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
 import { Unsent, type UnsentLimits } from '../../server/http/unsent.ts'
 import { Blocks } from '../../server/fetch/blocks.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
@@ -38,8 +38,8 @@ export interface Service {
   readonly selections: Selections
   readonly engine: RowEngine
   readonly unsent: Unsent
-  readonly exports: Places
-  readonly transfers: Places
+  readonly exports: ConcurrencyLimit
+  readonly transfers: ConcurrencyLimit
   readonly log: Log
   /** Reads all files again, once. */
   readonly scrub: () => Promise<void>
@@ -120,8 +120,8 @@ export async function serve(
     ...options,
   })
   const unsent = new Unsent({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
-  const exports = new Places(options.exportsMax ?? 4, 'exports')
-  const transfers = new Places(options.filesMax ?? 20, 'transfers')
+  const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
+  const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
   const app = createApp({
     catalog,
     publicUrl: new URL('http://localhost:8000'),
