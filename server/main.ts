@@ -16,7 +16,7 @@ import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { Selections } from './select/selections.ts'
-import { Room } from './engine/memory-gate.ts'
+import { MemoryGate } from './engine/memory-gate.ts'
 import { Scrub } from './snapshots/scrub.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
 import { openSpill } from './engine/spill.ts'
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     pool,
     blocks: new Blocks(pool, settings.blockCacheBytes),
     selections: new Selections(scanPool, settings),
-    room: new Room(settings),
+    memory: new MemoryGate(settings),
   }
   const unsent = new Unsent(settings)
   const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes }, unsent)

@@ -1,7 +1,7 @@
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { FairQueue, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 
-export interface RoomLimits {
+export interface MemoryGateLimits {
   /** Of what is made at the same time, in bytes. */
   readonly makingBytesMax: number
   /** Who waits longer is turned away. */
@@ -9,15 +9,15 @@ export interface RoomLimits {
 }
 
 /**
- * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
+ * MemoryGate in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
  * so that only so many may be in work. The others wait in a fair queue, in turn by client.
  */
-export class Room {
-  readonly #limits: RoomLimits
+export class MemoryGate {
+  readonly #limits: MemoryGateLimits
   readonly #queue = new FairQueue<Waiter<void, number>>()
   #taken = 0
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: MemoryGateLimits) {
     this.#limits = limits
   }
 

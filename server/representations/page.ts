@@ -10,7 +10,7 @@ import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { Room } from '../engine/memory-gate.ts'
+import type { MemoryGate } from '../engine/memory-gate.ts'
 import type { Selections } from '../select/selections.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -48,7 +48,7 @@ export interface RowEngine {
   readonly blocks: Blocks
   readonly pool: Pool
   readonly selections: Selections
-  readonly room: Room
+  readonly memory: MemoryGate
 }
 
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
@@ -112,7 +112,7 @@ async function blockBody(
   page: Page,
   form: RowForm,
   place: Place,
-  { blocks, room }: RowEngine,
+  { blocks, memory }: RowEngine,
   requester: Requester,
 ): Promise<PageBody> {
   const { snapshot } = page
@@ -121,7 +121,7 @@ async function blockBody(
   const read: ReadRows[] = []
   const rows =
     allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
-    (await room.during(place.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
+    (await memory.during(place.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
       // Looked for when it is its turn, since what waits in line must not hold what it has found.
       const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
       const missing = cuts.filter((_cut, index) => kept[index] === null)
@@ -159,7 +159,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
       ? gather(snapshot, form, positions, engine.pool, requester)
       : gatherColumns(snapshot, form.fields, positions, ask, engine.pool, requester)
   const bytes = place.rows * snapshot.rowBytes
-  const gathered = await engine.room.during(bytes, requester.client, requester.signal(), read)
+  const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
   const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]

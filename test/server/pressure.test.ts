@@ -97,10 +97,10 @@ describe('under pressure', () => {
   test('pages are made in so much room, a larger one alone, and all are answered', async () => {
     const makingBytesMax = 150_000
     const service = await serve(shop, { makingBytesMax, blockBytes: 0, keptBytesMax: 0, trustProxy: 1 })
-    const { room } = service.engine
-    const during = jest.spyOn(room, 'during')
+    const { memory } = service.engine
+    const during = jest.spyOn(memory, 'during')
     let most = 0
-    const watch = setInterval(() => (most = Math.max(most, room.taken)), 1)
+    const watch = setInterval(() => (most = Math.max(most, memory.taken)), 1)
     const asked = Array.from({ length: 40 }, (_, index) => {
       const ask = [
         `page_size=1000&page=${1 + (index % 4)}`,
@@ -117,7 +117,7 @@ describe('under pressure', () => {
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(Math.max(makingBytesMax, ...sizes))
     expect(Math.max(...sizes)).toBeGreaterThan(makingBytesMax)
-    expect(room.taken).toBe(0)
+    expect(memory.taken).toBe(0)
   })
 
   test('a client who fills the line does not keep others out of it', async () => {

@@ -15,7 +15,7 @@ import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { RowEngine } from '../../server/representations/page.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
-import { Room, type RoomLimits } from '../../server/engine/memory-gate.ts'
+import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import { Selections, type SelectionLimits } from '../../server/select/selections.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
@@ -51,7 +51,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & PoolLimits & AnswerLimits & UnsentLimits & SelectionLimits & RoomLimits
+  AppOptions & PoolLimits & AnswerLimits & UnsentLimits & SelectionLimits & MemoryGateLimits
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
@@ -109,8 +109,8 @@ export async function serve(
     scanValuesMax: 1e9,
     ...options,
   })
-  const room = new Room({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { blocks, pool, selections, room }
+  const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
+  const engine = { blocks, pool, selections, memory }
   const views = new PublicViews({
     catalog,
     snapshots,
