@@ -8,14 +8,14 @@ import type { Snapshots } from '../snapshots/snapshots.ts'
  */
 export function health(snapshots: Snapshots): RequestHandler {
   return (_req, res) => {
-    const { states } = snapshots
-    const faults = states.filter(({ fault }) => fault !== null)
+    const { statuses } = snapshots
+    const faults = statuses.filter(({ fault }) => fault !== null)
     res.setHeader('Cache-Control', 'no-store')
     sendBytes(res, jsonType, [
       JSON.stringify({
         status: faults.length === 0 ? 'ok' : 'degraded',
-        published: states.filter(({ snapshot }) => snapshot !== null).length,
-        unpublished: states.filter(({ snapshot, fault }) => snapshot === null && fault === null).length,
+        published: statuses.filter(({ snapshot }) => snapshot !== null).length,
+        unpublished: statuses.filter(({ snapshot, fault }) => snapshot === null && fault === null).length,
         faults: faults.map(({ table, snapshot, fault }) => ({ table, serving: snapshot, fault })),
       }),
     ])

@@ -23,7 +23,7 @@ import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../log.ts'
 import { blockRowsOf, rowBytesOf } from './block-size.ts'
-import { emptyShelf, inTurn, unopened, type Kept, type Shelf } from './table-state.ts'
+import { emptyState, inTurn, unopened, type Kept, type TableState } from './table-state.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
@@ -33,8 +33,8 @@ export interface SnapshotOptions {
   readonly log: Log
 }
 
-/** What `states` tells of a table. */
-export interface TableState {
+/** What `statuses` tells of a table. */
+export interface TableStatus {
   /** `dataset/table`. */
   readonly table: string
   /** What is served; null where nothing is. */
@@ -44,14 +44,14 @@ export interface TableState {
 }
 
 /** The spec's readers see a refresh within 2 s. */
-const lookEveryMs = 1000
+const pollEveryMs = 1000
 
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
 export class Snapshots {
   readonly #warehouse: string
   readonly #retention: Retention
   readonly #log: Log
-  readonly #shelves: ReadonlyMap<Table, Shelf>
+  readonly #states: ReadonlyMap<Table, TableState>
   readonly #readingAgain = new Set<Snapshot>()
   /** What is there at the start is no news. */
   #following = false
@@ -61,12 +61,12 @@ export class Snapshots {
     this.#warehouse = path.resolve(warehouse)
     this.#retention = retention
     this.#log = log
-    this.#shelves = new Map(allTables(catalog).map((table) => [table, emptyShelf(table)]))
+    this.#states = new Map(allTables(catalog).map((table) => [table, emptyState(table)]))
   }
 
   /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
   current(table: Table): Snapshot | null {
-    return this.#shelves.get(table)?.current ?? null
+    return this.#states.get(table)?.current ?? null
   }
 
   /**
@@ -80,23 +80,23 @@ export class Snapshots {
     asked: SnapshotId | null,
     work: (snapshot: Snapshot | null) => Promise<T>,
   ): Promise<T> {
-    const shelf = this.#shelves.get(table)
-    const current = shelf?.current ?? null
+    const state = this.#states.get(table)
+    const current = state?.current ?? null
     if (asked === null || asked === current?.manifest.snapshot) {
       return current === null ? work(null) : current.inUse.during(() => work(current))
     }
     // The id is a reader's word: it only chooses among those that were found on disk.
-    const kept = shelf?.kept.get(asked)
-    if (shelf === undefined || kept === undefined) return work(null)
+    const kept = state?.kept.get(asked)
+    if (state === undefined || kept === undefined) return work(null)
     return kept.inUse.during(async () => {
-      kept.opened ??= this.#openKept(shelf, asked, kept)
+      kept.opened ??= this.#openKept(state, asked, kept)
       return work(await kept.opened)
     })
   }
 
   /** What is served of each table, and why not what is published where that is so. */
-  get states(): TableState[] {
-    return [...this.#shelves.values()].map(({ table, current, fault }) => ({
+  get statuses(): TableStatus[] {
+    return [...this.#states.values()].map(({ table, current, fault }) => ({
       table: tableId(table),
       snapshot: current?.manifest.snapshot ?? null,
       fault,
@@ -110,16 +110,16 @@ export class Snapshots {
    * @param hash reads a file, as slowly as it likes
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
-    for (const shelf of this.#shelves.values()) {
-      for (const [id, kept] of shelf.kept) {
+    for (const state of this.#states.values()) {
+      for (const [id, kept] of state.kept) {
         const snapshot = kept.opened === null ? null : await kept.opened
         if (snapshot === null) continue
         try {
           await kept.inUse.during(() => requireFiles(snapshot.folder, snapshot.manifest, hash))
         } catch (error) {
           if (!isDamage(error)) throw error
-          await inTurn(shelf, async () => {
-            if (shelf.kept.get(id) === kept) await this.#takeOut(shelf, snapshot, error)
+          await inTurn(state, async () => {
+            if (state.kept.get(id) === kept) await this.#takeOut(state, snapshot, error)
           })
         }
       }
@@ -128,27 +128,27 @@ export class Snapshots {
 
   /** Why what is published of a table is not what is served; null where it is. */
   fault(table: Table): string | null {
-    return this.#shelves.get(table)?.fault ?? null
+    return this.#states.get(table)?.fault ?? null
   }
 
   /** How many tables have a snapshot. */
   get size(): number {
-    return [...this.#shelves.values()].filter(({ current }) => current !== null).length
+    return [...this.#states.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Looks at every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
+  /** Polls every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
   async refresh(): Promise<void> {
-    await Promise.all([...this.#shelves.values()].map((shelf) => inTurn(shelf, () => this.#look(shelf))))
+    await Promise.all([...this.#states.values()].map((state) => inTurn(state, () => this.#poll(state))))
   }
 
-  /** Looks again and again until stopped; never two looks at once. */
+  /** Polls again and again until stopped; never twice at once. */
   follow(): void {
     this.#following = true
     this.#timer = setTimeout(() => {
       void this.refresh().finally(() => {
         if (this.#timer !== undefined) this.follow()
       })
-    }, lookEveryMs)
+    }, pollEveryMs)
   }
 
   stop(): void {
@@ -156,11 +156,11 @@ export class Snapshots {
     this.#timer = undefined
   }
 
-  async #look(shelf: Shelf): Promise<void> {
-    const { table } = shelf
+  async #poll(state: TableState): Promise<void> {
+    const { table } = state
     const pointer = layout.pointer(this.#warehouse, table)
     const seen = await fingerprint(pointer)
-    if (seen !== shelf.seen) {
+    if (seen !== state.seen) {
       let manifest: Manifest | null = null
       try {
         manifest = await readManifest(pointer)
@@ -169,25 +169,25 @@ export class Snapshots {
             'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
           )
         }
-        if (manifest !== null) await this.#take(shelf, manifest)
-        shelf.seen = seen
-        shelf.trouble = null
-        shelf.fault = null
+        if (manifest !== null) await this.#take(state, manifest)
+        state.seen = seen
+        state.trouble = null
+        state.fault = null
       } catch (error) {
-        // Looked at again where the reason may pass.
-        if (error instanceof DamagedFile) shelf.seen = seen
-        shelf.fault = reasonOf(error)
-        this.#tell(shelf, error, 'snapshot refused; the one before goes on serving')
-        if (shelf.current === null) await this.#fallBack(shelf, manifest)
+        // Polled again where the reason may pass.
+        if (error instanceof DamagedFile) state.seen = seen
+        state.fault = reasonOf(error)
+        this.#tell(state, error, 'snapshot refused; the one before goes on serving')
+        if (state.current === null) await this.#fallBack(state, manifest)
       }
     }
-    await this.#noticeChanges(shelf)
-    await this.#removeOld(shelf)
+    await this.#noticeChanges(state)
+    await this.#removeOld(state)
   }
 
   /** Reads those files again whose size, times or inode are others than when they were read. */
-  async #noticeChanges(shelf: Shelf): Promise<void> {
-    for (const kept of shelf.kept.values()) {
+  async #noticeChanges(state: TableState): Promise<void> {
+    for (const kept of state.kept.values()) {
       const snapshot = kept.opened === null ? null : await kept.opened
       if (snapshot === null) continue
       const { folder, manifest } = snapshot
@@ -198,19 +198,19 @@ export class Snapshots {
           await requireFile(folder, stored)
           kept.seen.set(stored.file, now)
         } catch (error) {
-          if (isDamage(error)) await this.#takeOut(shelf, snapshot, error)
-          else this.#tell(shelf, error, 'a file that changed cannot be read')
+          if (isDamage(error)) await this.#takeOut(state, snapshot, error)
+          else this.#tell(state, error, 'a file that changed cannot be read')
           break
         }
       }
     }
   }
 
-  async #take(shelf: Shelf, manifest: Manifest): Promise<void> {
-    const { table } = shelf
-    const { inUse } = shelf.kept.get(manifest.snapshot) ?? unopened()
+  async #take(state: TableState, manifest: Manifest): Promise<void> {
+    const { table } = state
+    const { inUse } = state.kept.get(manifest.snapshot) ?? unopened()
     const taken = { inUse, seen: new Map<string, string>() }
-    const snapshot = await this.#open(shelf, manifest, taken)
+    const snapshot = await this.#open(state, manifest, taken)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#log.warn(
         { table: tableId(table) },
@@ -218,11 +218,11 @@ export class Snapshots {
       )
     }
     const { snapshot: id, rows } = manifest
-    shelf.current = snapshot
+    state.current = snapshot
     for (const other of await snapshotsOnDisk(this.#warehouse, table)) {
-      if (!shelf.kept.has(other)) shelf.kept.set(other, unopened())
+      if (!state.kept.has(other)) state.kept.set(other, unopened())
     }
-    shelf.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
+    state.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
     this.#log[this.#following ? 'info' : 'debug'](
       { table: tableId(table), snapshot: id, rows },
       'snapshot taken',
@@ -233,15 +233,15 @@ export class Snapshots {
    * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
    * (`from` is null), the newest on disk.
    */
-  async #fallBack(shelf: Shelf, from: Manifest | null): Promise<void> {
-    const { table } = shelf
-    shelf.current = null
+  async #fallBack(state: TableState, from: Manifest | null): Promise<void> {
+    const { table } = state
+    state.current = null
     try {
       const candidates =
         from === null ? newestOnDisk(this.#warehouse, table) : publishedBefore(this.#warehouse, table, from)
       for await (const manifest of candidates) {
         try {
-          await this.#take(shelf, manifest)
+          await this.#take(state, manifest)
           this.#log.warn({ table: tableId(table), snapshot: manifest.snapshot }, 'an older snapshot serves')
           return
         } catch (error) {
@@ -256,26 +256,26 @@ export class Snapshots {
     }
   }
 
-  async #takeOut(shelf: Shelf, { manifest }: Snapshot, error: unknown): Promise<void> {
+  async #takeOut(state: TableState, { manifest }: Snapshot, error: unknown): Promise<void> {
     const { snapshot: id } = manifest
-    const folder = layout.snapshot(this.#warehouse, shelf.table, id)
+    const folder = layout.snapshot(this.#warehouse, state.table, id)
     this.#log.error(
-      { err: error, table: tableId(shelf.table), snapshot: id, folder },
+      { err: error, table: tableId(state.table), snapshot: id, folder },
       'snapshot damaged, and taken out of service',
     )
-    shelf.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
-    if (shelf.current?.manifest.snapshot !== id) return
-    shelf.fault = reasonOf(error)
-    await this.#fallBack(shelf, manifest)
+    state.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
+    if (state.current?.manifest.snapshot !== id) return
+    state.fault = reasonOf(error)
+    await this.#fallBack(state, manifest)
   }
 
   /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
   async #open(
-    shelf: Shelf,
+    state: TableState,
     manifest: Manifest,
     { inUse, seen }: Pick<Kept, 'inUse' | 'seen'>,
   ): Promise<Snapshot> {
-    const { table } = shelf
+    const { table } = state
     if (!holdsFields(manifest, table)) {
       throw new Unfit(
         `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew; ` +
@@ -299,8 +299,8 @@ export class Snapshots {
       folder,
       report,
       checks,
-      takeOut: (error) => this.#takeOutSoon(shelf, snapshot, error),
-      doubt: (why) => void this.#readAgain(shelf, snapshot, why),
+      takeOut: (error) => this.#takeOutSoon(state, snapshot, error),
+      doubt: (why) => void this.#readAgain(state, snapshot, why),
       isUnchanged: async (file) => (await fingerprint(path.join(folder, file))) === seen.get(file),
       choices: new Map(
         report?.fields.flatMap(({ name, choices }) =>
@@ -315,28 +315,28 @@ export class Snapshots {
     return snapshot
   }
 
-  /** A reader has proved it; what is being done to the shelf comes first. */
-  #takeOutSoon(shelf: Shelf, snapshot: Snapshot, error: DamagedFile): void {
-    if (shelf.current === snapshot) shelf.fault = reasonOf(error)
-    void inTurn(shelf, async () => {
-      const kept = shelf.kept.get(snapshot.manifest.snapshot)
-      if ((await kept?.opened) === snapshot) await this.#takeOut(shelf, snapshot, error)
-    }).catch((cause: unknown) => this.#tell(shelf, cause, 'a damaged snapshot was not taken out'))
+  /** A reader has proved it; what is being done to the table comes first. */
+  #takeOutSoon(state: TableState, snapshot: Snapshot, error: DamagedFile): void {
+    if (state.current === snapshot) state.fault = reasonOf(error)
+    void inTurn(state, async () => {
+      const kept = state.kept.get(snapshot.manifest.snapshot)
+      if ((await kept?.opened) === snapshot) await this.#takeOut(state, snapshot, error)
+    }).catch((cause: unknown) => this.#tell(state, cause, 'a damaged snapshot was not taken out'))
   }
 
   /** Reads all files of a snapshot again, and takes it out of service where they are damaged. */
-  async #readAgain(shelf: Shelf, snapshot: Snapshot, why: string): Promise<void> {
+  async #readAgain(state: TableState, snapshot: Snapshot, why: string): Promise<void> {
     if (this.#readingAgain.has(snapshot)) return
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
-    const about = { table: tableId(shelf.table), snapshot: manifest.snapshot, why }
+    const about = { table: tableId(state.table), snapshot: manifest.snapshot, why }
     try {
       await snapshot.inUse.during(() => requireFiles(folder, manifest))
       this.#log.warn(about, 'files were in doubt, and are whole')
     } catch (error) {
-      if (isDamage(error)) this.#takeOutSoon(shelf, snapshot, error)
+      if (isDamage(error)) this.#takeOutSoon(state, snapshot, error)
       else {
-        if (shelf.current === snapshot) shelf.fault = reasonOf(error)
+        if (state.current === snapshot) state.fault = reasonOf(error)
         this.#log.error({ ...about, err: error }, 'files in doubt cannot be read')
       }
     } finally {
@@ -344,21 +344,21 @@ export class Snapshots {
     }
   }
 
-  async #openKept(shelf: Shelf, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
-    const { table } = shelf
+  async #openKept(state: TableState, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
+    const { table } = state
     try {
       const manifest = await manifestOf(this.#warehouse, table, id)
-      return manifest === null ? null : await this.#open(shelf, manifest, kept)
+      return manifest === null ? null : await this.#open(state, manifest, kept)
     } catch (error) {
-      // Looked at again where the reason may pass.
+      // Polled again where the reason may pass.
       if (!(error instanceof DamagedFile)) kept.opened = null
       this.#log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
       return null
     }
   }
 
-  async #removeOld(shelf: Shelf): Promise<void> {
-    const { table, current, kept } = shelf
+  async #removeOld(state: TableState): Promise<void> {
+    const { table, current, kept } = state
     if (current === null) return
     const ids = removable([...kept.keys()], current.manifest, new Date(), this.#retention)
     for (const id of ids) {
@@ -370,16 +370,16 @@ export class Snapshots {
         this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
       } catch (error) {
         kept.set(id, { ...unopened(), inUse: old.inUse, opened: Promise.resolve(null) })
-        this.#tell(shelf, error, 'old snapshot not removed')
+        this.#tell(state, error, 'old snapshot not removed')
       }
     }
   }
 
-  #tell(shelf: Shelf, error: unknown, what: string): void {
-    if (shelf.trouble === messageOf(error)) return
-    shelf.trouble = messageOf(error)
-    const folder = layout.table(this.#warehouse, shelf.table)
-    this.#log.error({ err: error, table: tableId(shelf.table), folder }, what)
+  #tell(state: TableState, error: unknown, what: string): void {
+    if (state.trouble === messageOf(error)) return
+    state.trouble = messageOf(error)
+    const folder = layout.table(this.#warehouse, state.table)
+    this.#log.error({ err: error, table: tableId(state.table), folder }, what)
   }
 }
 

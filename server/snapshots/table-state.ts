@@ -15,7 +15,7 @@ export function unopened(): Kept {
 }
 
 /** What the server knows of one table. */
-export interface Shelf {
+export interface TableState {
   readonly table: Table
   current: Snapshot | null
   readonly kept: Map<SnapshotId, Kept>
@@ -23,13 +23,13 @@ export interface Shelf {
   seen: string
   /** Why what is published is not what is served, in words for anyone; null where all is well. */
   fault: string | null
-  /** What is done to it, one after the other: a look must not come between a scrub and what follows from it. */
+  /** What is done to it, one after the other: a poll must not come between a scrub and what follows from it. */
   turn: Promise<unknown>
   /** Why the pointer, or a removal, did not work; told once. */
   trouble: string | null
 }
 
-export function emptyShelf(table: Table): Shelf {
+export function emptyState(table: Table): TableState {
   return {
     table,
     current: null,
@@ -41,10 +41,10 @@ export function emptyShelf(table: Table): Shelf {
   }
 }
 
-/** Works on a shelf when whoever worked on it before is done. */
-export async function inTurn(shelf: Shelf, work: () => Promise<void>): Promise<void> {
-  const turn = shelf.turn.then(work)
+/** Works on a table when whoever worked on it before is done. */
+export async function inTurn(state: TableState, work: () => Promise<void>): Promise<void> {
+  const turn = state.turn.then(work)
   // Whoever waits next must not fail for what went wrong before.
-  shelf.turn = turn.catch(() => undefined)
+  state.turn = turn.catch(() => undefined)
   await turn
 }

@@ -99,7 +99,7 @@ describe('a source unlike the one before', () => {
     await rm(layout.pointer(shop.warehouse, tableOf(shop)))
     const service = await serve(shop)
     expect((await getPage(service.app, address)).count).toBe(11)
-    expect(service.snapshots.states).toEqual([
+    expect(service.snapshots.statuses).toEqual([
       {
         table: 'd/t',
         snapshot: expect.stringMatching(/^20260102/),
@@ -287,7 +287,7 @@ describe('a rollback across a change of the catalog', () => {
     await refresh(shop, csv(11), onDay(2))
     const { from } = await rollback(shop.warehouse, tableOf(narrow), new Date())
     const service = await serve(shop)
-    expect(service.snapshots.states).toEqual([expect.objectContaining({ snapshot: null })])
+    expect(service.snapshots.statuses).toEqual([expect.objectContaining({ snapshot: null })])
     await service.close()
     if (isSourceGone) await rm(path.join(shop.sources, 'd', 't.csv'))
     const [failed] = await shop.ingest(onDay(3))

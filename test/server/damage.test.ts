@@ -130,7 +130,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     await kinds[kind]?.(file)
     const isDamaged = !(await readFile(file).catch(() => Buffer.alloc(0))).equals(before)
     if (isDamaged && isFollowed) tell()
-    const isTold = (): boolean => service.snapshots.states.some(({ fault }) => fault !== null)
+    const isTold = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
     const began = performance.now()
     while (!isTold() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
     const [first = -Infinity] = met

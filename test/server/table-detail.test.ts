@@ -159,7 +159,7 @@ test('a table tells what it is and what may be asked of it', async () => {
   expect(response.text).toContain('"max":900719925474099312.50,')
   expect(Object.keys(operators as object)).toHaveLength(11)
   expect(Object.keys(parameters as object)).toContain('ordering')
-  expect(snapshot).toBe(service.snapshots.states[0]?.snapshot)
+  expect(snapshot).toBe(service.snapshots.statuses[0]?.snapshot)
   expect(examples.length).toBeGreaterThan(3)
 })
 
