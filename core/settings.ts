@@ -18,7 +18,7 @@ export type LogLevel = (typeof logLevels)[number]
 
 const path = (text: string): string => text
 const anyPath = 'a path'
-const expectsMegabytes = (least: number): string => `a whole number of megabytes from ${least} to 1000000`
+const expectsMegabytes = (min: number): string => `a whole number of megabytes from ${min} to 1000000`
 
 /**
  * Every setting, one row each. Both programs read them from the environment; the README's table is tested
@@ -317,17 +317,17 @@ function hint(key: keyof Rows, text: string): string {
   return key === 'logLevel' ? didYouMean(text, logLevels) : ''
 }
 
-function wholeNumber(text: string, least: number, most: number): number | null {
+function wholeNumber(text: string, min: number, max: number): number | null {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  return value >= least && value <= most ? value : null
+  return value >= min && value <= max ? value : null
 }
 
 function multiple(value: number | null, by: number): number | null {
   return value === null ? null : value * by
 }
 
-function megabytes(text: string, least: number): number | null {
-  return multiple(wholeNumber(text, least, 1_000_000), 1_000_000)
+function megabytes(text: string, min: number): number | null {
+  return multiple(wholeNumber(text, min, 1_000_000), 1_000_000)
 }
 
 function memory(text: string): string | null {

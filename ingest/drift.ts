@@ -9,7 +9,7 @@ export interface Before {
 }
 
 /** Below this share of the rows before, a source is more likely cut off than right. */
-const rowsLeast = 0.5
+const rowsMin = 0.5
 
 /**
  * A source without any row is more likely cut off than right, though nothing was there before. One whose rows were all
@@ -27,7 +27,7 @@ export function emptinessOf({ mayBeEmpty }: Table, { records, rejectedRows, file
 export function driftSince(before: Before | null, rows: number, fields: readonly FieldProfile[]): string[] {
   if (before === null) return []
   const drift: string[] = []
-  if (rows < rowsLeast * before.rows) {
+  if (rows < rowsMin * before.rows) {
     drift.push(`there are ${inWords(rows)} rows, and ${inWords(before.rows)} before`)
   }
   const emptied = fields.filter(({ name, nulls }) => {

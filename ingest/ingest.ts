@@ -19,7 +19,7 @@ import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
-import { lookedUpDistinctLeast } from './convert/lookups.ts'
+import { lookedUpDistinctMin } from './convert/lookups.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
@@ -53,7 +53,7 @@ export interface IngestOptions {
   /** Version of what turns sources into rows. */
   readonly converter?: number
   /** Different values from which on a field is looked up. */
-  readonly lookedUpDistinctLeast?: number
+  readonly lookedUpDistinctMin?: number
   /** Text that is cast at once. */
   readonly batchBytes?: number
   /** Removes snapshots that are over their time; without it all are kept. */
@@ -67,7 +67,7 @@ export interface IngestOptions {
 }
 
 /** What a job needs to sort at all; with less there are fewer jobs at the same time. */
-const jobBytesLeast = 400e6
+const jobBytesMin = 400e6
 /** Of the memory of a job; the rest is for what reads and packs outside of DuckDB's buffers. */
 const duckdbShare = 0.55
 /** Each thread has buffers of its own. */
@@ -86,7 +86,7 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
     })
   }
   const cores = options.jobs ?? os.availableParallelism()
-  const jobs = Math.max(1, Math.min(cores, tables.length, Math.floor(options.memoryBytes / jobBytesLeast)))
+  const jobs = Math.max(1, Math.min(cores, tables.length, Math.floor(options.memoryBytes / jobBytesMin)))
   const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
   const waiting = [...tables]
   const running = new Map<Table, Promise<Outcome>>()
@@ -230,7 +230,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         progress,
         partRows,
         definition,
-        lookedUpDistinctLeast: options.lookedUpDistinctLeast ?? lookedUpDistinctLeast,
+        lookedUpDistinctMin: options.lookedUpDistinctMin ?? lookedUpDistinctMin,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
         now: options.now,

@@ -44,7 +44,7 @@ export interface Job {
   /** Of the table, as `definitionOf` tells it. */
   readonly definition: string
   /** Fields of the catalog's filters with this many different values are looked up. */
-  readonly lookedUpDistinctLeast: number
+  readonly lookedUpDistinctMin: number
   /** Text that is cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
@@ -96,7 +96,7 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   await steps.time('proving', () => provePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
   const lookups = await steps.time('indexing', () =>
-    writeLookups(work, folder, parts, profiles, job.lookedUpDistinctLeast),
+    writeLookups(work, folder, parts, profiles, job.lookedUpDistinctMin),
   )
   return { work, folder, read, staged, rejects, parts, profiles, lookups, ofHeader }
 }

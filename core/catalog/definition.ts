@@ -21,9 +21,9 @@ const date = z.string().refine(isCalendarDate, 'must be a date of the calendar a
 const timezone = z
   .string()
   .refine(isTimezone, 'must be a time zone by its IANA name, such as America/Sao_Paulo or UTC')
-const count = (least: number, most: number) => {
-  const message = `must be a whole number from ${least} to ${most}`
-  return z.int(message).min(least, message).max(most, message)
+const count = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.int(message).min(min, message).max(max, message)
 }
 
 const party = z.strictObject({ name: text, url: address })

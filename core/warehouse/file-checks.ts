@@ -48,7 +48,7 @@ export interface FileReading {
 
 const chunkBytes = 1024 * 1024
 /** What is looked at without letting others have a turn. */
-const turnBytesMost = 2_000_000
+const turnBytesMax = 2_000_000
 
 /** SHA-256 of a Parquet file's bytes, and the sums of its pieces, in one reading. */
 export async function hashWithChecks(file: string): Promise<{ sha256: string; checks: FileChecks }> {
@@ -91,11 +91,11 @@ export async function damageIn(reading: FileReading): Promise<string | null> {
   const descriptor = openSync(file, 'r')
   try {
     if (fstatSync(descriptor).size !== checks.bytes) return 'its size is another'
-    let left = turnBytesMost
+    let left = turnBytesMax
     for (const run of runsOf(pieces)) {
       if (left <= 0) {
         await setImmediate()
-        left = turnBytesMost
+        left = turnBytesMax
       }
       left -= run.length
       if (!isWhole(descriptor, run)) return `its bytes from ${run.start} on have another sum`
@@ -117,7 +117,7 @@ function runsOf(pieces: readonly Piece[]): Run[] {
   const runs: Run[] = []
   for (const piece of pieces.toSorted((a, b) => a.start - b.start)) {
     const last = runs.at(-1)
-    if (last !== undefined && last.start + last.length === piece.start && last.length < turnBytesMost) {
+    if (last !== undefined && last.start + last.length === piece.start && last.length < turnBytesMax) {
       last.pieces.push(piece)
       last.length += piece.length
     } else runs.push({ start: piece.start, length: piece.length, pieces: [piece] })

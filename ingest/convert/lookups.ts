@@ -21,7 +21,7 @@ export type WrittenLookup =
     }
 
 /** A field with fewer different values is read about as fast from the parts, where a dictionary holds them. */
-export const lookedUpDistinctLeast = 10_000
+export const lookedUpDistinctMin = 10_000
 /** Larger groups than those of parts, since one value is in one of them. */
 const valueGroupRows = 65_536
 const wordGroupRows = 16_384
@@ -31,11 +31,11 @@ export async function writeLookups(
   folder: string,
   parts: readonly WrittenPart[],
   profiles: readonly FieldProfile[],
-  distinctLeast: number,
+  distinctMin: number,
 ): Promise<WrittenLookup[]> {
   if (parts.length < 2) return []
   return [
-    ...(await writeValues(work, folder, profiles, distinctLeast)),
+    ...(await writeValues(work, folder, profiles, distinctMin)),
     ...(await writeWords(work, folder, parts)),
   ]
 }
@@ -44,7 +44,7 @@ async function writeValues(
   work: Work,
   folder: string,
   profiles: readonly FieldProfile[],
-  distinctLeast: number,
+  distinctMin: number,
 ): Promise<WrittenLookup[]> {
   const { table, fields, db } = work
   const written: WrittenLookup[] = []
@@ -52,7 +52,7 @@ async function writeValues(
     const distinct = profiles[index]?.distinct_estimate ?? 0
     // What leads the order is found by the statistics of the parts.
     const isLed = table.order[0]?.field === field.name
-    if (!table.lookups.values.includes(field.name) || isLed || distinct < distinctLeast) continue
+    if (!table.lookups.values.includes(field.name) || isLed || distinct < distinctMin) continue
     const file = layout.valueLookup(index)
     const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
     await db.rows(`copy (${rows} order by value nulls last, position)

@@ -4,11 +4,11 @@ import { randomFrom, type Random } from './random.ts'
 import { states, type State } from './vocabulary.ts'
 
 const firstDay = Date.UTC(2020, 1, 25)
-const [daysLeast, daysMost] = [60, 730]
+const [daysMin, daysMax] = [60, 730]
 
 /** How many days a series has, so that a larger sample has both more places and longer series. */
 function daysFor(rows: number): number {
-  return Math.min(daysMost, Math.max(daysLeast, Math.round(Math.sqrt(rows))))
+  return Math.min(daysMax, Math.max(daysMin, Math.round(Math.sqrt(rows))))
 }
 
 interface Place {
@@ -149,7 +149,7 @@ const notes = [
 /** Several bulletins for one date and state, as many as the number of rows asks for. */
 function* boletim(rows: number): Generator<Record<string, Cell>> {
   const random = randomFrom('boletim')
-  const days = Math.min(daysMost, Math.max(1, Math.floor(rows / states.length / 1.4)))
+  const days = Math.min(daysMax, Math.max(1, Math.floor(rows / states.length / 1.4)))
   const each = rows / days / states.length
   let made = 0
   for (let day = 0; day < days; day += 1) {
@@ -190,8 +190,8 @@ function* obitoCartorio(rows: number): Generator<Record<string, Cell>> {
     }
     for (const year of [2019, 2020]) {
       const newOfYear = causes.map((cause) => {
-        const most = cause === 'others' ? state.thousands / 100 : cause === 'sars' ? 1 : state.thousands / 900
-        const count = random.between(0, Math.ceil(most))
+        const max = cause === 'others' ? state.thousands / 100 : cause === 'sars' ? 1 : state.thousands / 900
+        const count = random.between(0, Math.ceil(max))
         row[`deaths_${cause}_${year}`] = add(`${state.uf} ${cause} ${year}`, count)
         row[`new_deaths_${cause}_${year}`] = count === 0 ? null : count
         return count

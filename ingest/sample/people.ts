@@ -84,6 +84,6 @@ export function weekOf(time: number): number {
 }
 
 /** An amount with two decimals, small ones far more often than large ones. */
-export function money(random: Random, most: number): string {
-  return (most * random.next() ** 4 + random.next()).toFixed(2)
+export function money(random: Random, max: number): string {
+  return (max * random.next() ** 4 + random.next()).toFixed(2)
 }

@@ -5,7 +5,7 @@ export interface Random {
   /** From 0 to 1, without 1. */
   readonly next: () => number
   /** Whole, both ends included. */
-  readonly between: (least: number, most: number) => number
+  readonly between: (min: number, max: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T
   /** That many decimal digits, leading zeros included. */
@@ -14,7 +14,7 @@ export interface Random {
 
 export function randomFrom(seed: string): Random {
   const next = sfc32(seed)
-  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1))
+  const between = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1))
   return {
     next,
     between,

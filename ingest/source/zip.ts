@@ -113,7 +113,7 @@ function requireReadable(file: PackedFile, entry: Entry): void {
 }
 
 /** In bytes. */
-const handedOnLeast = 1024 * 1024
+const handedOnMin = 1024 * 1024
 
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {
   const zip = await openWhole(file)
@@ -132,7 +132,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
       waiting.push(text)
       waitingBytes += text.length
       // A long row is read again with each piece of it, so pieces are large.
-      if (waitingBytes >= handedOnLeast) await handOn()
+      if (waitingBytes >= handedOnMin) await handOn()
     }
     await handOn()
     if (sum !== entry.crc32)

@@ -119,7 +119,7 @@ interface Wanted {
 /** Works on a few items at a time, so that none waits in line behind its own; the first error stops the others. */
 async function inTurns<T, R>(
   items: readonly T[],
-  most: number,
+  max: number,
   signal: AbortSignal,
   work: (item: T, signal: AbortSignal) => Promise<R>,
 ): Promise<R[]> {
@@ -127,7 +127,7 @@ async function inTurns<T, R>(
   const stop = AbortSignal.any([signal, failed.signal])
   const found: R[] = []
   const left = items.entries()
-  const turns = Array.from({ length: Math.min(most, items.length) }, async () => {
+  const turns = Array.from({ length: Math.min(max, items.length) }, async () => {
     for (const [index, item] of left) {
       try {
         found[index] = await work(item, stop)

@@ -57,11 +57,11 @@ interface Form extends Body {
 /** What an entry of the cache takes besides its bytes, about. */
 const entryBytes = 300
 /** In bytes; a few larger ones would push out all others. Their compressed forms are kept, which cost the most to make. */
-const keptBytesMost = 1_000_000
+const keptBytesMax = 1_000_000
 /** In bytes; less fits into one packet anyway. */
-const compressedLeast = 1000
+const compressedMin = 1000
 /** Of what is kept: so little goes out at once, into the buffers of the system, however slow a reader is. */
-const freeBytesMost = 500_000
+const freeBytesMax = 500_000
 /** Names of answers asked for once, to know those that are asked for again. */
 const askedOnceMax = 10_000
 
@@ -112,7 +112,7 @@ export class Answers {
       : await this.#make(answer, encoding, res, accepted)
     // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
     const shared = kept?.bytes ?? form.pieces
-    const isFree = answer.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMost)
+    const isFree = answer.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)
     if (!isFree && !this.#unsent.isShared(shared)) this.#unsent.requireRoom()
     describe(res, answer, tagOf(answer, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
@@ -156,7 +156,7 @@ export class Answers {
       const bytes = joined(made.pieces)
       // Others may have come to it first while this one waited for its rows.
       const isFull = this.#compressing >= this.#limits.compressionsMax && !isStrict
-      if (bytes.length < compressedLeast || isFull) return { ...made, pieces: [bytes], encoding: identity }
+      if (bytes.length < compressedMin || isFull) return { ...made, pieces: [bytes], encoding: identity }
       const compressed = await this.#compress(bytes, encoding)
       this.#kept?.set(key, { bytes: compressed, headers: made.headers ?? {} })
       return { ...made, pieces: [compressed], encoding }
@@ -182,7 +182,7 @@ export class Answers {
   /** A walk asks for each page once, and must not push out what others ask for again and again by its bulk. */
   #keepSecond(answer: NamedAnswer, { pieces, headers = {} }: Body): void {
     if (!this.#askedOnce.has(answer.name)) this.#askedOnce.set(answer.name, true)
-    else if (this.#kept?.has(answer.name) === false && lengthOf(pieces) <= keptBytesMost)
+    else if (this.#kept?.has(answer.name) === false && lengthOf(pieces) <= keptBytesMax)
       this.#kept.set(answer.name, { bytes: joined(pieces), headers })
   }
 }

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 /** What the process has open besides connections and files that are sent: parts that are read, the log, Node's own. */
 const ownDescriptors = 200
 /** With fewer a service is of no use. */
-const connectionsLeast = 20
+const connectionsMin = 20
 
 interface Wanted {
   readonly connectionsMax: number
@@ -33,10 +33,10 @@ export function connectionsWithin(
 ): number {
   const left = descriptors - filesMax - ownDescriptors
   if (left >= connectionsMax) return connectionsMax
-  if (left < connectionsLeast) {
+  if (left < connectionsMin) {
     throw new StartError(
       `the system lets the service have ${descriptors} files and connections open, and it needs ` +
-        `${filesMax + ownDescriptors + connectionsLeast} at least: raise it (ulimit -n), or lower FILES`,
+        `${filesMax + ownDescriptors + connectionsMin} at least: raise it (ulimit -n), or lower FILES`,
     )
   }
   log.warn(

@@ -24,7 +24,7 @@ interface Held {
 /** How long an answer may lie while others need the room. */
 const patienceMs = 2000
 /** What a reader of something long must take in the time that others have for all of theirs. */
-const longBytesLeast = 1_000_000
+const longBytesMin = 1_000_000
 
 /** What readers have not taken of their answers: bounded, for all together and in time. */
 export class Unsent {
@@ -89,7 +89,7 @@ export class Unsent {
     this.#holders.set(shared, holders + 1)
     if (holders === 0) this.#bytes += bytes
     const timer = setInterval(() => {
-      if (!isLong || !this.#goesOn(res, held, longBytesLeast)) res.destroy()
+      if (!isLong || !this.#goesOn(res, held, longBytesMin)) res.destroy()
     }, this.#limits.sendTimeoutMs)
     const end = (): void => {
       clearInterval(timer)
@@ -102,9 +102,9 @@ export class Unsent {
     }
   }
 
-  #goesOn(res: ServerResponse, held: Held, least: number): boolean {
+  #goesOn(res: ServerResponse, held: Held, min: number): boolean {
     const taken = takenBy(res)
-    if (taken - held.taken < least) return false
+    if (taken - held.taken < min) return false
     held.since = performance.now()
     held.taken = taken
     return true

@@ -12,10 +12,10 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 
 /** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
-const batchBytesMost = 2_000_000
-const batchRowsLeast = 256
+const batchBytesMax = 2_000_000
+const batchRowsMin = 256
 /** Batches that are read while one is sent: more take memory, and hardly less time. */
-const aheadMost = 2
+const aheadMax = 2
 
 /** What is exported, and how. */
 export interface Export {
@@ -53,7 +53,7 @@ async function* lineChunks(
   const head = Buffer.from(format.head(fields))
   let isFirst = true
   const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, requester)
-  for await (const pieces of ahead(batchesOf(exported, requester), aheadMost, read)) {
+  for await (const pieces of ahead(batchesOf(exported, requester), aheadMax, read)) {
     // Not before there is a row to follow it: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -95,7 +95,7 @@ async function* arrowChunks(
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
     readBatch(snapshot, columns, positions, ask, engine.pool, requester)
-  for await (const { batch } of ahead(batchesOf(exported, requester), aheadMost, read)) {
+  for await (const { batch } of ahead(batchesOf(exported, requester), aheadMax, read)) {
     writer.write(batch)
     yield* writer.taken()
   }
@@ -108,9 +108,9 @@ async function* batchesOf(
   { snapshot, selection, form }: Export,
   requester: Requester,
 ): AsyncGenerator<Uint32Array> {
-  const most = batchRowsOf(snapshot, form)
+  const max = batchRowsOf(snapshot, form)
   for (let first = 0; first < selection.count;) {
-    const positions = await selection.slice(first, Math.min(most, selection.count - first), requester)
+    const positions = await selection.slice(first, Math.min(max, selection.count - first), requester)
     const batch = upToGroup(snapshot, positions)
     yield batch
     first += batch.length
@@ -118,8 +118,8 @@ async function* batchesOf(
 }
 
 function batchRowsOf(snapshot: Snapshot, form: Written<RowFormat>): number {
-  const fitting = Math.floor(batchBytesMost / bytesOfRow(snapshot, form))
-  return Math.max(batchRowsLeast, Math.min(rowGroupRows, fitting))
+  const fitting = Math.floor(batchBytesMax / bytesOfRow(snapshot, form))
+  return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
 }
 
 /** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
@@ -140,7 +140,7 @@ function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
 /** Works on a few items at the same time, and tells what came of them in their order. */
 async function* ahead<T, R>(
   items: AsyncIterable<T>,
-  most: number,
+  max: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
   const waiting: Promise<R>[] = []
@@ -149,7 +149,7 @@ async function* ahead<T, R>(
     // Who waits for it gets its error.
     begun.catch(() => undefined)
     waiting.push(begun)
-    if (waiting.length > most) {
+    if (waiting.length > max) {
       const first = waiting.shift()
       if (first !== undefined) yield await first
     }

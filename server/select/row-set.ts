@@ -70,7 +70,7 @@ export class RowSet {
 
   /** Whether a position is in the set. */
   has(position: number): boolean {
-    const index = lastAtMost(this.#parts, position, ({ firstRow }) => firstRow)
+    const index = lastAtMax(this.#parts, position, ({ firstRow }) => firstRow)
     const part = this.#parts[index]
     return part !== undefined && holds(part.rows, position - part.firstRow)
   }
@@ -78,7 +78,7 @@ export class RowSet {
   #partOf(index: number): number {
     return Math.max(
       0,
-      lastAtMost(this.#before, index, (before) => before),
+      lastAtMax(this.#before, index, (before) => before),
     )
   }
 }
@@ -136,11 +136,11 @@ function intersection(one: PartRows, other: PartRows): PartRows {
 
 function holds(rows: PartRows['rows'], row: number): boolean {
   if (rows instanceof Uint8Array) return ((rows[row >> 3] ?? 0) & (0x80 >> (row & 7))) !== 0
-  return rows[lastAtMost(rows, row, (other) => other)] === row
+  return rows[lastAtMax(rows, row, (other) => other)] === row
 }
 
 /** The index of the last item that is at most `limit`, by halving; -1 where there is none. */
-function lastAtMost<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {
+function lastAtMax<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {
   let [low, high] = [-1, items.length - 1]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)

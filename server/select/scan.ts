@@ -97,13 +97,13 @@ export function planValues(
   file: string,
   condition: Condition,
   { from, to }: Span,
-  most: number,
+  max: number,
 ): Plan {
   const parameters = new Parameters()
   return {
     sql: `select position from read_parquet(${quotedText(path.join(snapshot.folder, file))}, file_row_number = true)
       where ${comparisonSql(condition, 'value', parameters)} and file_row_number between ${from} and ${to - 1}
-      order by position limit ${most}`,
+      order by position limit ${max}`,
     parameters: parameters.values,
     reading: readingOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
   }

@@ -223,7 +223,7 @@ export class Selections {
     this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
-    const readMost = isAsFound || isFew ? count : rowsOf(scan)
+    const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
       this.#once(`${key} ${name}`, requester, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
@@ -233,7 +233,7 @@ export class Selections {
     const end = slice.first + slice.rows
     if (isAsFound && end <= prefixRows)
       return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
-    if (isFew || readMost * 4 <= this.#limits.selectionBytesMax)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
       return cut(await read('all', null), slice.first)
     if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
     throw new TooCostly(

@@ -13,8 +13,8 @@ export interface Zone {
   readonly from: number
   readonly to: number
   /** Null where the file does not tell, or where all values are null. */
-  readonly least: string | null
-  readonly greatest: string | null
+  readonly min: string | null
+  readonly max: string | null
   readonly nulls: number | null
 }
 
@@ -66,12 +66,12 @@ function planStatistics(snapshot: Snapshot, names: readonly string[], column: nu
 /** @param rows the answer to `planZones` */
 export function zonesOf(field: Field, rows: readonly (readonly unknown[])[]): Zone[] {
   let from = 0
-  return rows.map(([, count, least, greatest, nulls]) => {
+  return rows.map(([, count, min, max, nulls]) => {
     const zone = {
       from,
       to: from + Number(count),
-      least: bound(field, least),
-      greatest: bound(field, greatest),
+      min: bound(field, min),
+      max: bound(field, max),
       nulls: nulls === null ? null : Number(nulls),
     }
     from = zone.to
@@ -87,29 +87,26 @@ export function spanOf(zones: readonly Zone[], field: Field, conditions: readonl
 }
 
 /** Whether a zone can have a row of which a condition holds. */
-function canHold(
-  { from, to, least, greatest, nulls }: Zone,
-  { field, operator, values }: Condition,
-): boolean {
+function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values }: Condition): boolean {
   const [first = '', last = first] = [values[0], values.at(-1)]
   const isAllNull = nulls === to - from
   if (operator === 'isnull') return values[0] === 'true' ? nulls !== 0 : !isAllNull
   if (operator === 'ne' || operator === 'contains' || operator === 'startswith') return true
   if (isAllNull) return false
-  if (least === null || greatest === null) return true
+  if (min === null || max === null) return true
   const compare = (a: string, b: string): number => compareValues(field, a, b)
   switch (operator) {
     case 'eq':
     case 'range':
-      return compare(greatest, first) >= 0 && compare(least, last) <= 0
+      return compare(max, first) >= 0 && compare(min, last) <= 0
     case 'in':
-      return values.some((value) => compare(greatest, value) >= 0 && compare(least, value) <= 0)
+      return values.some((value) => compare(max, value) >= 0 && compare(min, value) <= 0)
     case 'gt':
     case 'gte':
-      return compare(greatest, first) >= 0
+      return compare(max, first) >= 0
     case 'lt':
     case 'lte':
-      return compare(least, first) <= 0
+      return compare(min, first) <= 0
   }
 }
 

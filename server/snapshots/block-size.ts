@@ -4,14 +4,14 @@ import type { Manifest } from '../../core/warehouse/manifest.ts'
  * Rows of a block, the unit that is read from Parquet. It divides the row group of 16,384, so that a block lies in
  * one. The cost of a page in a cold block grows with it, that of a walk shrinks (README, Performance).
  */
-export const blockRowsMost = 2048
+export const blockRowsMax = 2048
 /** Tables with long rows get smaller blocks, since a block is held in memory whole. */
-const blockBytesMost = 2_000_000
+const blockBytesMax = 2_000_000
 
 /** A power of two, so that every block of a table lies in one row group. */
 export function blockRowsOf(rowBytes: number): number {
-  let size = blockRowsMost
-  while (size > 1 && size * rowBytes > blockBytesMost) size /= 2
+  let size = blockRowsMax
+  while (size > 1 && size * rowBytes > blockBytesMax) size /= 2
   return size
 }
 

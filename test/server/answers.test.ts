@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
-import { blockRowsMost } from '../../server/snapshots/block-size.ts'
+import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -10,7 +10,7 @@ const rows = '/api/v1/dataset/d/t/data/'
 const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
 
 /** More than a block, so that there are several. */
-const rowCount = 2 * blockRowsMost + 100
+const rowCount = 2 * blockRowsMax + 100
 
 let shop: Workshop
 beforeAll(async () => {

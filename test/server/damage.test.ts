@@ -53,7 +53,7 @@ beforeAll(async () => {
     (_, n) => `${n},${states[(n * 7) % 5] ?? ''},São Paulo ${(n * 31) % 501},c${(n * 7919) % 1000},${n / 7}`,
   )
   shop = await workshop(catalog, { 'd/t.csv': `n,state,name,code,x\n${lines.join('\n')}\n` })
-  const [outcome] = await shop.ingest({ partRows: 1024, lookedUpDistinctLeast: 100 })
+  const [outcome] = await shop.ingest({ partRows: 1024, lookedUpDistinctMin: 100 })
   if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
   home = layout.snapshot(shop.warehouse, { dataset: 'd', name: 't' }, outcome.manifest.snapshot)
   pristine = await mkdtemp(path.join(path.dirname(shop.warehouse), 'pristine-'))

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { blockRowsMost } from '../../server/snapshots/block-size.ts'
+import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { listen } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
@@ -10,7 +10,7 @@ import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 const rows = '/api/v1/dataset/d/t/data/'
 
 /** More than a block, so that there are several. */
-const rowCount = 2 * blockRowsMost + 100
+const rowCount = 2 * blockRowsMax + 100
 const endless = {
   sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
   parameters: [],

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { cutsOf } from '../../server/fetch/cuts.ts'
-import { blockRowsMost as blockRows } from '../../server/snapshots/block-size.ts'
+import { blockRowsMax as blockRows } from '../../server/snapshots/block-size.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 

@@ -44,7 +44,7 @@ const csv = (all: readonly Row[]): string =>
 let shop: Workshop
 beforeAll(async () => {
   shop = await workshop(catalog, { 'd/t.csv': csv(rows) })
-  await shop.ingest({ partRows: 512, lookedUpDistinctLeast: 100 })
+  await shop.ingest({ partRows: 512, lookedUpDistinctMin: 100 })
 })
 
 const numbers = (found: readonly Record<string, unknown>[]): unknown[] => found.map(({ n }) => n)
@@ -135,7 +135,7 @@ describe('only what can be right is read', () => {
 
   test('words are not looked up in what another version of DuckDB folded', async () => {
     const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
-    const [outcome] = await other.ingest({ partRows: 512, lookedUpDistinctLeast: 100 })
+    const [outcome] = await other.ingest({ partRows: 512, lookedUpDistinctMin: 100 })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
@@ -332,7 +332,7 @@ describe('tables of odd shapes', () => {
         'd/none.csv': 'n,s\n',
       },
     )
-    await shopOfOdd.ingest({ partRows: 16, lookedUpDistinctLeast: 5 })
+    await shopOfOdd.ingest({ partRows: 16, lookedUpDistinctMin: 5 })
     made = await serve(shopOfOdd)
   })
 
