@@ -126,7 +126,7 @@ describeWithData('real data', () => {
     async () => {
       const random = randomFrom(seed)
       const differences: string[] = []
-      // More of the small tables, where an ask is worked out a hundred times as fast.
+      // More of the small tables, where a query is worked out a hundred times as fast.
       const weights = Object.values(counts).map((rows) => 1 / Math.sqrt(rows))
       const all = weights.reduce((sum, weight) => sum + weight, 0)
       let asked = 0

@@ -25,7 +25,7 @@ export const problemRows = {
   'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
   'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
-  'ask-too-costly': { status: 422, title: 'The ask is for more than one ask may have' },
+  'query-too-costly': { status: 422, title: 'The query is for more than one query may have' },
   'page-too-large': { status: 422, title: 'The page needs too much memory' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
@@ -88,9 +88,9 @@ export function damagedFiles(table: string): Problem {
 }
 
 /** @param wholeFile address of all rows as one file, which is the better way to so many */
-export function askTooCostly(reason: string, wholeFile: string | null): Problem {
-  if (wholeFile === null) return new Problem('ask-too-costly', reason)
-  return new Problem('ask-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
+export function queryTooCostly(reason: string, wholeFile: string | null): Problem {
+  if (wholeFile === null) return new Problem('query-too-costly', reason)
+  return new Problem('query-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
     headers: { Link: `<${wholeFile}>; rel="alternate"; type="application/gzip"` },
   })
 }

@@ -10,7 +10,7 @@ import { jsonOffer, type Offer } from './negotiation.ts'
 import { Problem } from './problems.ts'
 
 /** What is asked of a resource. */
-export interface Ask {
+export interface ResourceRequest {
   /** Of the route, decoded. */
   readonly params: Readonly<Record<string, unknown>>
   /** Path and query as they came. */
@@ -23,8 +23,8 @@ export interface Ask {
 /** An address shape and how it answers: with an answer that is named before it is made, or in a way of its own. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
-type Find = (ask: Ask) => NamedAnswer | Promise<NamedAnswer>
-type Respond = (ask: Ask, req: IncomingMessage, res: ServerResponse) => Promise<void>
+type Find = (request: ResourceRequest) => NamedAnswer | Promise<NamedAnswer>
+type Respond = (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 interface Common {
   /** Route of the family, without a final slash, such as `/dataset/:dataset`. */
@@ -36,7 +36,7 @@ interface Common {
   /** What it can be had as; JSON alone where it does not say. */
   readonly offers?: readonly Offer[]
   /** What to do instead where a limit is reached. */
-  readonly instead?: (params: Ask['params']) => Advice | null
+  readonly instead?: (params: ResourceRequest['params']) => Advice | null
 }
 
 /** What resources are served with. */
@@ -68,9 +68,9 @@ export function mount(
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       await limiter?.(plain, out, () => instead?.(params) ?? null)
-      const ask = { params, target, headers: plain.headers, client: client(plain) }
-      if ('find' in resource) await answers.send(plain, out, await resource.find(ask))
-      else await resource.respond(ask, plain, out)
+      const request = { params, target, headers: plain.headers, client: client(plain) }
+      if ('find' in resource) await answers.send(plain, out, await resource.find(request))
+      else await resource.respond(request, plain, out)
     }
     await answerTo(req, res, originalUrl)
     shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))

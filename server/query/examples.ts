@@ -1,20 +1,20 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Query } from './string.ts'
+import type { QueryParameters } from './string.ts'
 import { formatList } from './list.ts'
 import { operatorsOf } from './operators.ts'
 import { orderable } from './parameters.ts'
 import { readValue } from './values.ts'
 
-/** An ask that a reader can try. */
-export interface ExampleAsk {
+/** A query that a reader can try. */
+export interface ExampleQuery {
   readonly means: string
   readonly isExport: boolean
-  readonly parameters: Query
+  readonly parameters: QueryParameters
 }
 
 /** Some asks of a table that answer with rows, where its report tells what there is. */
-export function exampleAsks(table: Table, report: SnapshotReport | null): ExampleAsk[] {
+export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const seen = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const choices = (field: Field): string[] => {
@@ -25,30 +25,30 @@ export function exampleAsks(table: Table, report: SnapshotReport | null): Exampl
   const chosen = filtered.find((field) => choices(field).length > 1)
   const measured = filtered.find((field) => operatorsOf(field).includes('range') && most(field) !== null)
   const [key] = orderable(table)
-  const examples: ExampleAsk[] = []
+  const examples: ExampleQuery[] = []
   if (chosen !== undefined) {
     const [one = '', other = one] = choices(chosen)
     const { name } = chosen
     examples.push(
-      ask(`rows whose ${name} is ${one}`, { [`${name}__eq`]: one }),
-      ask(`rows whose ${name} is ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
-      ask(`all rows whose ${name} is ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
+      query(`rows whose ${name} is ${one}`, { [`${name}__eq`]: one }),
+      query(`rows whose ${name} is ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
+      query(`all rows whose ${name} is ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
     )
   }
   if (measured !== undefined) {
     const { name } = measured
-    examples.push(ask(`rows with the greatest ${name}`, { [`${name}__gte`]: most(measured) ?? '' }))
+    examples.push(query(`rows with the greatest ${name}`, { [`${name}__gte`]: most(measured) ?? '' }))
   }
   if (key !== undefined) {
     examples.push(
-      ask(`ten rows, by ${key} from the greatest`, { ordering: formatList([`-${key}`]), page_size: '10' }),
+      query(`ten rows, by ${key} from the greatest`, { ordering: formatList([`-${key}`]), page_size: '10' }),
     )
   }
   const some = table.fields.slice(0, 2).map(({ name }) => name)
-  return [...examples, ask('some fields only, as CSV', { fields: formatList(some), format: 'csv' })]
+  return [...examples, query('some fields only, as CSV', { fields: formatList(some), format: 'csv' })]
 }
 
-function ask(means: string, parameters: Record<string, string>, isExport = false): ExampleAsk {
+function query(means: string, parameters: Record<string, string>, isExport = false): ExampleQuery {
   return { means, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 

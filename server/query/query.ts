@@ -1,7 +1,7 @@
 import type { Field, OrderKey, Table } from '../../core/catalog/catalog.ts'
 import { nearestName } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { parametersOf, repeatedParameter, type Query } from './string.ts'
+import { parametersOf, repeatedParameter, type QueryParameters } from './string.ts'
 import {
   isAlike,
   isAllowed,
@@ -28,7 +28,7 @@ import {
 } from './parameters.ts'
 
 /** What a reader asks of a table's rows: the query string as a value. */
-export interface RowAsk extends RowFilter {
+export interface RowQuery extends RowFilter {
   /** From 1; `last` is whatever page comes last. */
   readonly page: number | 'last'
   readonly pageSize: number
@@ -41,7 +41,7 @@ export interface RowAsk extends RowFilter {
    * All of this but the page in its one way of writing, which the links to other pages have: whatever the order of
    * the parameters was, without those that say nothing, such as a default.
    */
-  readonly parameters: Query
+  readonly parameters: QueryParameters
 }
 
 /** Which rows, in which order. */
@@ -56,7 +56,7 @@ export interface RowFilter {
   readonly key: string
 }
 
-/** What an ask can cost grows with each. */
+/** What a query can cost grows with each. */
 export const conditionsMax = 30
 
 /** The parameters that are no fields, and what they mean. */
@@ -83,7 +83,11 @@ function isParameterName(name: string): name is ParameterName {
  * @param without parameters that do not exist here
  * @throws InvalidQuery naming each parameter that is not understood, InvalidPage, QueryTooLong or MalformedQuery
  */
-export function parseRowAsk(table: Table, target: string, without: readonly ParameterName[] = []): RowAsk {
+export function parseRowQuery(
+  table: Table,
+  target: string,
+  without: readonly ParameterName[] = [],
+): RowQuery {
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
   const seen = new Set<string>()
@@ -109,16 +113,16 @@ export function parseRowAsk(table: Table, target: string, without: readonly Para
   }
   const read = readParameters(table, given, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const ask = whole(table, given, conditions, read)
-  requireShort(ask)
-  return ask
+  const query = whole(table, given, conditions, read)
+  requireShort(query)
+  return query
 }
 
 /** Addresses may have 8,000 characters, and links add some to the parameters. */
 const parametersLengthMax = 7500
 
 /** @throws QueryTooLong where a link to the next page, in which characters may be escaped, could not be followed */
-function requireShort({ parameters }: RowAsk): void {
+function requireShort({ parameters }: RowQuery): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
     `The parameters are longer than ${parametersLengthMax} characters when they are escaped, as in links to other pages.`,
@@ -144,16 +148,16 @@ function saidBy(
 }
 
 interface ReadParameters {
-  readonly page: RowAsk['page']
+  readonly page: RowQuery['page']
   readonly pageSize: number
-  readonly snapshot: RowAsk['snapshot']
+  readonly snapshot: RowQuery['snapshot']
   readonly words: readonly string[]
   readonly ordering: readonly OrderKey[]
   readonly fields: readonly Field[]
 }
 
 /** Each parameter that is not right adds to the errors. */
-function readParameters(table: Table, given: Query, errors: ParameterError[]): ReadParameters {
+function readParameters(table: Table, given: QueryParameters, errors: ParameterError[]): ReadParameters {
   const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Fault): T => {
     const text = given.get(parameter)
     const value = text === undefined ? missing : parse(text)
@@ -177,13 +181,13 @@ function readParameters(table: Table, given: Query, errors: ParameterError[]): R
   }
 }
 
-/** Puts an ask together, and its parameters in their one way of writing. */
+/** Puts a query together, and its parameters in their one way of writing. */
 function whole(
   table: Table,
-  given: Query,
+  given: QueryParameters,
   conditions: readonly Condition[],
   { page, pageSize, snapshot, words, ordering, fields }: ReadParameters,
-): RowAsk {
+): RowQuery {
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
   if (words.length > 0) rows.set('search', words.join(' '))
   const parameters = new Map(rows)

@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/nearest.ts'
 import { InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
 
 /** Query parameters by name, decoded; an empty value (left by web forms) is not there. */
-export type Query = ReadonlyMap<string, string>
+export type QueryParameters = ReadonlyMap<string, string>
 
 /**
  * Reads the query of a request target strictly.
@@ -11,7 +11,7 @@ export type Query = ReadonlyMap<string, string>
  * @param known names that may have a value here
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
-export function parseQuery(target: string, known: readonly string[]): Query {
+export function parseQuery(target: string, known: readonly string[]): QueryParameters {
   const query = new Map<string, string>()
   const errors: ParameterError[] = []
   for (const [name, value] of parametersOf(target)) {

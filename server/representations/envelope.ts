@@ -1,6 +1,6 @@
 import type { RowFormat } from '../formats/form.ts'
 
-/** Where the pages of an ask are. */
+/** Where the pages of a query are. */
 export interface PageLinks {
   readonly to: (page: number) => string
   /** The same page in other formats. */
@@ -38,7 +38,7 @@ export function pageHeaders(place: Place, links: PageLinks): Record<string, stri
   return { 'Acervo-Count': String(place.count), Link: linkHeader(place, links) }
 }
 
-/** RFC 8288; the less needed links are left out where an ask is so long that they would not fit. */
+/** RFC 8288; the less needed links are left out where a query is so long that they would not fit. */
 function linkHeader({ page, lastPage }: Place, { to, alternates, wholeFile }: PageLinks): string {
   const all = [
     `<${wholeFile}>; rel="alternate"; type="application/gzip"`,

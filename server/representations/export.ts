@@ -1,5 +1,5 @@
 import { TooLarge } from '../engine/errors.ts'
-import type { RowAsk } from '../query/query.ts'
+import type { RowQuery } from '../query/query.ts'
 import { isLines, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
 import { ArrowWriter } from '../formats/arrow.ts'
 import { csvLines } from '../formats/lines.ts'
@@ -20,7 +20,7 @@ const aheadMax = 2
 /** What is exported, and how. */
 export interface Export {
   readonly snapshot: Snapshot
-  readonly ask: RowAsk
+  readonly query: RowQuery
   readonly form: Written<RowFormat>
   readonly selection: Selection
 }
@@ -90,11 +90,11 @@ async function* arrowChunks(
   engine: RowEngine,
   requester: Requester,
 ): AsyncGenerator<Uint8Array> {
-  const { snapshot, ask } = exported
-  const columns = arrowColumns(snapshot, ask.fields)
+  const { snapshot, query } = exported
+  const columns = arrowColumns(snapshot, query.fields)
   const writer = new ArrowWriter(columns)
   const read = (positions: Uint32Array) =>
-    readBatch(snapshot, columns, positions, ask, engine.pool, requester)
+    readBatch(snapshot, columns, positions, query, engine.pool, requester)
   for await (const { batch } of ahead(batchesOf(exported, requester), aheadMax, read)) {
     writer.write(batch)
     yield* writer.taken()

@@ -2,7 +2,7 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { TooLarge } from '../engine/errors.ts'
 import { InvalidPage } from '../query/errors.ts'
-import type { RowAsk } from '../query/query.ts'
+import type { RowQuery } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
@@ -18,7 +18,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 /** A page that is named before it is known. */
 export interface Page {
   readonly snapshot: Snapshot
-  readonly ask: RowAsk
+  readonly query: RowQuery
   readonly form: Written<RowFormat>
   readonly links: PageLinks
   /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
@@ -55,22 +55,22 @@ export interface RowEngine {
 const representation = 3
 
 /**
- * What an ask comes to, before any query.
+ * What a query comes to, before any statement is run.
  *
  * @throws InvalidPage where that can be told yet
  */
-export function pageOf(snapshot: Snapshot, ask: RowAsk, format: RowFormat, links: PageLinks): Page {
+export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
-  const form = writtenAs(table, format, ask.fields)
-  const place = isWhole(snapshot, ask) ? placeOf(manifest.rows, ask) : null
-  const page = place?.page ?? ask.page
+  const form = writtenAs(table, format, query.fields)
+  const place = isWhole(snapshot, query) ? placeOf(manifest.rows, query) : null
+  const page = place?.page ?? query.page
   // The links are a part of an enveloped page.
-  const named = [askName(snapshot, form, ask), links.to(1), ask.pageSize, page]
-  return { snapshot, ask, form, links, place, key: named.join('\n') }
+  const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
+  return { snapshot, query, form, links, place, key: named.join('\n') }
 }
 
 /** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
-export function askName(snapshot: Snapshot, form: Written<RowFormat>, ask: RowAsk): string {
+export function queryKey(snapshot: Snapshot, form: Written<RowFormat>, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
     representation,
@@ -78,17 +78,17 @@ export function askName(snapshot: Snapshot, form: Written<RowFormat>, ask: RowAs
     tableId(table),
     manifest.snapshot,
     form.key,
-    ask.key,
-    ask.ordering,
+    query.key,
+    query.ordering,
     // What the catalog says of a search may change without a new snapshot.
-    ask.words.length > 0 ? table.search : [],
+    query.words.length > 0 ? table.search : [],
     // Of which the dictionaries of Arrow are made.
     report === null,
   ])
 }
 
 /** @throws InvalidPage past the end; nothing at all has a page 1 */
-export function placeOf(count: number, { page: asked, pageSize }: RowAsk): Place {
+export function placeOf(count: number, { page: asked, pageSize }: RowQuery): Place {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = asked === 'last' ? lastPage : asked
   if (page > lastPage) throw new InvalidPage()
@@ -147,17 +147,17 @@ function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): U
 
 /** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
 async function gatheredBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
-  const { snapshot, ask, form, links } = page
+  const { snapshot, query, form, links } = page
   const asked = performance.now()
-  const selection = await engine.selections.find(snapshot, ask, requester)
-  const place = placeOf(selection.count, ask)
+  const selection = await engine.selections.find(snapshot, query, requester)
+  const place = placeOf(selection.count, query)
   requireSmall(page, place, requester)
   const positions = await selection.slice(place.first, place.rows, requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLines(form)
       ? gather(snapshot, form, positions, engine.pool, requester)
-      : gatherColumns(snapshot, form.fields, positions, ask, engine.pool, requester)
+      : gatherColumns(snapshot, form.fields, positions, query, engine.pool, requester)
   const bytes = place.rows * snapshot.rowBytes
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()

@@ -1,16 +1,16 @@
 import { withQuery } from '../http/addresses.ts'
 import type { Offer } from '../http/negotiation.ts'
-import type { Query } from '../query/string.ts'
+import type { QueryParameters } from '../query/string.ts'
 import type { PageLinks } from '../representations/envelope.ts'
 
 /**
  * @param address of the rows, without a query
- * @param parameters of the ask in their one way of writing
+ * @param parameters of the query in their one way of writing
  * @param format as `parameters` have it; the others are offered beside it
  */
 export function pageLinks(
   address: string,
-  parameters: Query,
+  parameters: QueryParameters,
   format: Offer,
   offers: readonly Offer[],
   wholeFile: string,

@@ -2,7 +2,7 @@ import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../engine/errors.ts'
 import {
-  askTooCostly,
+  queryTooCostly,
   busy,
   damagedFiles,
   malformedAddress,
@@ -30,7 +30,7 @@ function matching(error: unknown, wholeFile: string | null): Problem | null {
   if (error instanceof QueryTooLong) return new Problem('address-too-long', error.message)
   if (error instanceof QueueFull) return busy('overloaded', error.message)
   if (error instanceof QueryTimeout) return queryTimeout(wholeFile)
-  if (error instanceof TooCostly) return askTooCostly(error.message, wholeFile)
+  if (error instanceof TooCostly) return queryTooCostly(error.message, wholeFile)
   if (error instanceof TooLarge || error instanceof OutOfMemory) {
     return new Problem('page-too-large', new TooLarge().message)
   }

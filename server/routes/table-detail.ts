@@ -6,7 +6,7 @@ import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'
-import { exampleAsks } from '../query/examples.ts'
+import { exampleQueries } from '../query/examples.ts'
 import { operatorRow, operatorsOf } from '../query/operators.ts'
 import { orderable, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
 import { rowFormats } from '../formats/form.ts'
@@ -132,7 +132,7 @@ function examplesOf(
   table: Table,
   snapshot: Snapshot | null,
 ): { means: string; address: string }[] {
-  return exampleAsks(table, snapshot?.report ?? null).map(({ means, isExport, parameters }) => {
+  return exampleQueries(table, snapshot?.report ?? null).map(({ means, isExport, parameters }) => {
     const address = isExport ? addresses.export(dataset, table) : addresses.data(dataset, table)
     return { means, address: withQuery(address, parameters, 1) }
   })

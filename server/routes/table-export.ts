@@ -8,13 +8,13 @@ import { acceptedEncodings } from '../http/encodings.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { negotiate, type Offer } from '../http/negotiation.ts'
 import { untilGone } from '../http/over.ts'
-import { askTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
-import type { Ask, Resource } from '../http/resource.ts'
+import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
+import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
-import { parseRowAsk, type RowAsk } from '../query/query.ts'
+import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { exportChunks } from '../representations/export.ts'
-import { askName } from '../representations/page.ts'
+import { queryKey } from '../representations/page.ts'
 import { writtenAs, type RowFormat } from '../formats/form.ts'
 import { arrowStream } from '../formats/arrow.ts'
 import { csvLines, jsonLines, ndjsonLines } from '../formats/lines.ts'
@@ -38,29 +38,29 @@ const formats = [
 
 const endings: Readonly<Record<string, string>> = { arrow: 'arrows' }
 
-/** All rows of an ask as one stream (`sendStream`); all rows of the table are in a file already. */
+/** All rows of a query as one stream (`sendStream`); all rows of the table are in a file already. */
 export function tableExport(family: Family, service: RowService): Resource {
   const { catalog, publicUrl, limiter, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
     path: '/dataset/:dataset/:table/export',
     name: 'Table Export',
-    description: `All rows of an ask as one stream. ${catalog.notice}`,
+    description: `All rows of a query as one stream. ${catalog.notice}`,
     limiter,
     offers: formats,
     respond: async (asked, req, res) => {
       const dataset = findDataset(catalog, asked.params)
       const table = findTable(dataset, asked.params)
-      const ask = parseRowAsk(table, asked.target, ['page', 'page_size'])
-      const format = negotiate<ExportFormat>(asked.headers, ask.format, formats)
-      const pinned = ask.snapshot === 'current' ? null : ask.snapshot
+      const query = parseRowQuery(table, asked.target, ['page', 'page_size'])
+      const format = negotiate<ExportFormat>(asked.headers, query.format, formats)
+      const pinned = query.snapshot === 'current' ? null : query.snapshot
       await snapshots.use(table, pinned, async (snapshot) => {
         if (snapshot === null) {
           const current = snapshots.current(table)
-          const newest = new Map([...ask.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
+          const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
           throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
-        const isAll = isWhole(snapshot, ask) && ask.fields.length === table.fields.length
+        const isAll = isWhole(snapshot, query) && query.fields.length === table.fields.length
         if (isAll && format === csvLines) {
           await sendDownload(snapshot, service, asked, req, res)
           return
@@ -70,7 +70,7 @@ export function tableExport(family: Family, service: RowService): Resource {
           leadTo(res, parquetOf(snapshot, files), service.freshness.changing)
           return
         }
-        await streamRows(snapshot, ask, format, service, asked, req, res)
+        await streamRows(snapshot, query, format, service, asked, req, res)
       })
     },
   }
@@ -78,10 +78,10 @@ export function tableExport(family: Family, service: RowService): Resource {
 
 async function streamRows(
   snapshot: Snapshot,
-  ask: RowAsk,
+  query: RowQuery,
   format: RowFormat,
   service: RowService,
-  { client }: Ask,
+  { client }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -90,9 +90,9 @@ async function streamRows(
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
   const requester = { client, pageBytesMax, signal: untilGone(res) }
-  const form = writtenAs(table, format, ask.fields)
-  const tag = `"${nameOf(`export\n${askName(snapshot, form, ask)}`)}"` as const
-  const isPinned = ask.snapshot !== null && ask.snapshot !== 'current'
+  const form = writtenAs(table, format, query.fields)
+  const tag = `"${nameOf(`export\n${queryKey(snapshot, form, query)}`)}"` as const
+  const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {
     res.setHeader('ETag', tag)
     res.setHeader('Last-Modified', snapshot.lastModified)
@@ -106,7 +106,7 @@ async function streamRows(
     res.end()
     return
   }
-  const selection = await engine.selections.find(snapshot, ask, requester).catch((error: unknown) => {
+  const selection = await engine.selections.find(snapshot, query, requester).catch((error: unknown) => {
     throw problemOf(error, wholeFile)
   })
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
@@ -122,7 +122,7 @@ async function streamRows(
     return
   }
   await service.exports.during(client, async () => {
-    const chunks = await begun(exportChunks({ snapshot, ask, form, selection }, engine, requester))
+    const chunks = await begun(exportChunks({ snapshot, query, form, selection }, engine, requester))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
     await sendStream(res, chunks, service.unsent, () => ({ 'Acervo-Rows': String(selection.count) }))
@@ -133,7 +133,7 @@ async function streamRows(
 async function sendDownload(
   snapshot: Snapshot,
   { exports, transfers, unsent, freshness }: RowService,
-  { client }: Ask,
+  { client }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -197,7 +197,7 @@ function noParquet(listing: string): Problem {
 
 function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Problem {
   const [rows, most] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
-  return askTooCostly(
+  return queryTooCostly(
     `These are ${rows ?? ''} rows, and an export may have ${most ?? ''}: add a condition.`,
     wholeFile,
   )

@@ -4,10 +4,10 @@ import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { nameOf } from '../http/answers.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
-import type { Query } from '../query/string.ts'
+import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
-import { parseRowAsk, type RowAsk } from '../query/query.ts'
+import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { rowFormats, type RowFormat } from '../formats/form.ts'
 import { jsonLines } from '../formats/lines.ts'
 import { pageBody, pageOf, type Page } from '../representations/page.ts'
@@ -36,14 +36,14 @@ export function tableRows(family: Family, service: RowService): Resource {
     find: async ({ params, target, headers, client }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
-      const ask = parseRowAsk(table, target)
-      const format = negotiate<RowFormat>(headers, ask.format, rowFormats)
+      const query = parseRowQuery(table, target)
+      const format = negotiate<RowFormat>(headers, query.format, rowFormats)
       // A link must lead to the same format for whoever accepts the same.
       const isImplied = format === jsonLines && acceptable(headers, rowFormats) === jsonLines
-      const given = isImplied ? without(ask.parameters, 'format') : ask.parameters
+      const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const wholeFile = files.download(table)
-      const pinned = ask.snapshot === 'current' ? null : ask.snapshot
+      const pinned = query.snapshot === 'current' ? null : query.snapshot
       const gone = (): Problem => {
         const current = snapshots.current(table)
         const newest = new Map([...given, ['snapshot', current?.manifest.snapshot ?? 'current']])
@@ -55,8 +55,8 @@ export function tableRows(family: Family, service: RowService): Resource {
       }
       const pageIn = (found: Snapshot | null): Page => {
         const snapshot = orGone(found)
-        const linked = linkedParameters(given, ask, snapshot.manifest.snapshot)
-        return pageOf(snapshot, ask, format, pageLinks(address, linked, format, rowFormats, wholeFile))
+        const linked = linkedParameters(given, query, snapshot.manifest.snapshot)
+        return pageOf(snapshot, query, format, pageLinks(address, linked, format, rowFormats, wholeFile))
       }
       const page =
         pinned === null
@@ -88,11 +88,11 @@ export function tableRows(family: Family, service: RowService): Resource {
 }
 
 /** A walk that began at the current snapshot goes on with the one that this was. */
-function linkedParameters(given: Query, ask: RowAsk, snapshot: SnapshotId): Query {
-  return ask.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
+function linkedParameters(given: QueryParameters, query: RowQuery, snapshot: SnapshotId): QueryParameters {
+  return query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
 }
 
-function without(parameters: Query, name: string): Query {
+function without(parameters: QueryParameters, name: string): QueryParameters {
   return new Map([...parameters].filter(([other]) => other !== name))
 }
 

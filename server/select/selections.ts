@@ -28,7 +28,7 @@ import { leadingField, planLookupZones, planZones, spanOf, zonesOf, type Zone } 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
   readonly selectionBytesMax: number
-  /** Values that one ask may have read. */
+  /** Values that one query may have read. */
   readonly scanValuesMax: number
 }
 
@@ -286,7 +286,7 @@ export class Selections {
     const advice =
       lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
     throw new TooCostly(
-      `This would read about ${million ?? ''} million values, and one ask may read ${most ?? ''} million: ${advice}.`,
+      `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
     )
   }
 

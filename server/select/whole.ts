@@ -9,7 +9,7 @@ export function isAll({ conditions, words }: Wanted): boolean {
   return conditions.length === 0 && words.length === 0
 }
 
-/** Whether an ask is for all rows as they lie, so that nothing has to be selected. */
+/** Whether a query is for all rows as they lie, so that nothing has to be selected. */
 export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
   return isAll(filter) && isInFileOrder(snapshot, filter)
 }

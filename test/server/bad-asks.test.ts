@@ -3,7 +3,7 @@ import request from 'supertest'
 import { serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
-/** Whatever is not right about an ask is a 400 that names the parameter; nothing is ignored, and nothing breaks. */
+/** Whatever is not right about a query is a 400 that names the parameter; nothing is ignored, and nothing breaks. */
 
 const address = '/api/v1/dataset/d/t/data/'
 let service: Service

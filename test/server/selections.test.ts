@@ -204,7 +204,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
     const { app, selections } = await serve(shop, { scanValuesMax: 1500 })
     const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
     const { type, detail } = body as { type: string; detail: string }
-    expect(type).toBe('urn:acervo:problem:ask-too-costly')
+    expect(type).toBe('urn:acervo:problem:query-too-costly')
     expect(detail).toMatch(
       /million values.*"n".*All rows are in one file: http:\/\/localhost:8000\/files\/d\/t\.csv\.gz\./,
     )
@@ -285,7 +285,7 @@ test.each(['?state=SP&page_size=10', '?ordering=-code&page_size=10', '?search=sa
         jest.spyOn(scans, method).mockRejectedValue(new TooLarge())
       const { status, body } = await rawGet(app, `${address}${ask}`)
       const { type, detail } = JSON.parse(body.toString()) as { type: string; detail: string }
-      expect([status, type]).toEqual([422, 'urn:acervo:problem:ask-too-costly'])
+      expect([status, type]).toEqual([422, 'urn:acervo:problem:query-too-costly'])
       expect(detail).toMatch(
         /^This needs more memory than it may use: ask for fewer by a condition\. All rows are/,
       )
@@ -410,7 +410,7 @@ describe('tables of odd shapes', () => {
 const list = (length: number): string =>
   Array.from({ length }, (_, index) => `12345678${100_000 + index}`).join()
 
-test('an ask whose links could not be followed is refused', async () => {
+test('a query whose links could not be followed is refused', async () => {
   const { app } = await serve(shop)
   const long = await request(app).get(`${address}?code__in=${list(480)}`)
   expect([long.status, (long.body as { type: string }).type]).toEqual([
@@ -439,7 +439,7 @@ test('an export that fails before its first row is told why', async () => {
       undefined,
       undefined,
     ])
-    expect((body as { type: string }).type).toBe('urn:acervo:problem:ask-too-costly')
+    expect((body as { type: string }).type).toBe('urn:acervo:problem:query-too-costly')
   }
 })
 

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 
 /**
- * What an ask should answer, worked out from the source CSV with nothing of Acervo or DuckDB: a second reading of the
+ * What a query should answer, worked out from the source CSV with nothing of Acervo or DuckDB: a second reading of the
  * query language.
  */
 
@@ -161,7 +161,7 @@ function ordered(table: Table, rows: readonly Row[], by: AskedRows['ordering']):
   })
 }
 
-/** An ask as parameters, and as what it means. */
+/** A query as parameters, and as what it means. */
 export interface RandomAsk extends AskedRows {
   readonly query: URLSearchParams
   readonly fields: readonly string[] | null
