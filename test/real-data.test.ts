@@ -7,7 +7,7 @@ import { allTables, tableId, type Catalog, type Field, type Table } from '../cor
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Outcome } from '../ingest/report.ts'
 import { readRows } from './support/evaluator.ts'
-import { asks, compareOne, randomFrom, seed } from './support/random-asks.ts'
+import { queries, compareOne, randomFrom, seed } from './support/random-queries.ts'
 import { getPage, serve, type Service } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
 
@@ -122,7 +122,7 @@ describeWithData('real data', () => {
   )
 
   test(
-    'random asks over real tables answer what a second reading finds',
+    'random queries over real tables answer what a second reading finds',
     async () => {
       const random = randomFrom(seed)
       const differences: string[] = []
@@ -134,15 +134,15 @@ describeWithData('real data', () => {
         const table = allTables(catalog).find((candidate) => tableId(candidate) === id)
         if (table === undefined) throw new Error(`no table ${id}`)
         const rows = await readRows(path.join(realData, 'sources', `${id}.csv.gz`), table)
-        const due = (asks * (1 / Math.sqrt(counts[id] ?? 1))) / all
+        const due = (queries * (1 / Math.sqrt(counts[id] ?? 1))) / all
         for (let ask = 0; ask < due; ask += 1, asked += 1) {
           const difference = await compareOne(service, table, rows, random)
           if (difference !== null) differences.push(difference)
         }
       }
-      expect(asked).toBeGreaterThanOrEqual(asks)
+      expect(asked).toBeGreaterThanOrEqual(queries)
       expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
     },
-    200_000 + asks * 100,
+    200_000 + queries * 100,
   )
 })

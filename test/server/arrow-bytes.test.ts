@@ -3,16 +3,16 @@ import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { tableFromIPC, Type, type Data } from 'apache-arrow'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
-import { randomAsk, readRows, type Row } from '../support/evaluator.ts'
+import { randomQuery, readRows, type Row } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
-import { randomFrom, seed } from '../support/random-asks.ts'
+import { randomFrom, seed } from '../support/random-queries.ts'
 import { catalogAround, catalogText, workshop } from '../support/workshop.ts'
 import { gzipSync } from 'node:zlib'
 
 /** One name, one sequence of bytes: whichever process answers, and whatever its memory held before. */
 
-const asks = Number(process.env['ARROW_ASKS'] ?? 150)
+const queries = Number(process.env['ARROW_QUERIES'] ?? 150)
 const random = randomFrom(seed)
 
 let servers: readonly ServerProgram[]
@@ -77,14 +77,14 @@ function strayBytes(data: Data): string[] {
 
 test('two processes answer the same bytes, and zeros under every null', async () => {
   const faults: string[] = []
-  for (let ask = 0; ask < asks; ask += 1) {
-    const { query } = randomAsk(random, table, rows)
+  for (let ask = 0; ask < queries; ask += 1) {
+    const { query } = randomQuery(random, table, rows)
     const isExport = ask % 3 === 0
     query.set('format', 'arrow')
     if (!isExport) query.set('page_size', String(1 + Math.floor(random() * 700)))
     const target = `${isExport ? 'export' : 'data'}/?${query.toString()}`
     // Others' asks lie in the memory of one of the two.
-    const others = Array.from({ length: 3 }, () => randomAsk(random, table, rows).query.toString())
+    const others = Array.from({ length: 3 }, () => randomQuery(random, table, rows).query.toString())
     await Promise.all(
       servers.slice(1).flatMap((server) => others.map((other) => get(server, `data/?${other}`))),
     )

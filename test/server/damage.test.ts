@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { layout } from '../../core/warehouse/layout.ts'
-import { randomFrom, seed } from '../support/random-asks.ts'
+import { randomFrom, seed } from '../support/random-queries.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 

@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
-import { randomFrom, seed } from '../support/random-asks.ts'
+import { randomFrom, seed } from '../support/random-queries.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop } from '../support/workshop.ts'
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
-import { randomFrom, seed } from '../support/random-asks.ts'
+import { randomFrom, seed } from '../support/random-queries.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 

@@ -162,7 +162,7 @@ function ordered(table: Table, rows: readonly Row[], by: AskedRows['ordering']):
 }
 
 /** A query as parameters, and as what it means. */
-export interface RandomAsk extends AskedRows {
+export interface RandomQuery extends AskedRows {
   readonly query: URLSearchParams
   readonly fields: readonly string[] | null
 }
@@ -176,7 +176,7 @@ const pick = <T>(random: Random, items: readonly T[]): T => {
 }
 
 /** Conditions on values that are there, mostly, so that most asks find something. */
-export function randomAsk(random: Random, table: Table, rows: readonly Row[]): RandomAsk {
+export function randomQuery(random: Random, table: Table, rows: readonly Row[]): RandomQuery {
   const query = new URLSearchParams()
   const conditions: Asked[] = []
   for (let left = pick(random, [0, 1, 1, 1, 2, 2, 3]); left > 0; left -= 1) {
@@ -199,7 +199,7 @@ export function randomAsk(random: Random, table: Table, rows: readonly Row[]): R
     }
   }
   const orderable = [...new Set([...table.order.map(({ field }) => field), ...table.filters])]
-  const ordering: RandomAsk['ordering'][number][] = []
+  const ordering: RandomQuery['ordering'][number][] = []
   if (random() < 0.3) {
     for (let left = pick(random, [1, 1, 2, 3]); left > 0; left -= 1) {
       const field = pick(random, orderable)

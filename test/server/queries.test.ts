@@ -5,15 +5,15 @@ import { expect, test } from '@jest/globals'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
-import { evaluate, randomAsk, readRows } from '../support/evaluator.ts'
+import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
-import { compareOne, randomFrom, rowText, seed } from '../support/random-asks.ts'
+import { compareOne, randomFrom, rowText, seed } from '../support/random-queries.ts'
 import { getPage, serve, type Page } from '../support/service.ts'
 import { catalogAround, workshop } from '../support/workshop.ts'
 
-const hostileAsks = Number(process.env['HOSTILE_ASKS'] ?? 300)
+const hostileQueries = Number(process.env['HOSTILE_QUERIES'] ?? 300)
 
-test('random asks over samples of every table answer what a second reading finds', async () => {
+test('random queries over samples of every table answer what a second reading finds', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const shop = await workshop(catalog)
   const samples = writeSamples(shop.sources, allTables(catalog), 0.1)
@@ -33,7 +33,7 @@ test('random asks over samples of every table answer what a second reading finds
   expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
 }, 120_000)
 
-test('random asks over hostile texts answer what a second reading finds', async () => {
+test('random queries over hostile texts answer what a second reading finds', async () => {
   const random = randomFrom(seed)
   const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
   const file = path.join(shop.sources, 'd/t.csv.gz')
@@ -45,7 +45,7 @@ test('random asks over hostile texts answer what a second reading finds', async 
   if (table === undefined) throw new Error('no table')
   const rows = await readRows(file, table)
   const differences: string[] = []
-  for (let ask = 0; ask < hostileAsks; ask += 1) {
+  for (let ask = 0; ask < hostileQueries; ask += 1) {
     const difference = await compareOne(service, table, rows, random)
     if (difference !== null) differences.push(difference)
   }
@@ -66,7 +66,7 @@ test('a walk of any ask gives each matching row once, also across a refresh', as
     const file = path.join(shop.sources, `${tableId(table)}.csv.gz`)
     const rows = await readRows(file, table)
     for (let left = 8; left > 0; left -= 1) {
-      const ask = randomAsk(random, table, rows)
+      const ask = randomQuery(random, table, rows)
       ask.query.delete('fields')
       const due = evaluate(table, rows, ask).map((row) => rowText(table, row))
       ask.query.set('page_size', String(Math.max(1, Math.ceil(due.length / 5))))

@@ -1,14 +1,22 @@
 import request from 'supertest'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import { evaluate, indexOf, randomAsk, shown, type Random, type RandomAsk, type Row } from './evaluator.ts'
+import {
+  evaluate,
+  indexOf,
+  randomQuery,
+  shown,
+  type Random,
+  type RandomQuery,
+  type Row,
+} from './evaluator.ts'
 import type { Page, Service } from './service.ts'
 
-export const asksDefault = 150
-/** How many random asks, and from where on. */
-export const asks = Number(process.env['ASKS'] ?? asksDefault)
+export const queriesDefault = 150
+/** How many random queries, and from where on. */
+export const queries = Number(process.env['QUERIES'] ?? queriesDefault)
 export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))
 
-/** Mulberry32: the same asks for the same seed. */
+/** Mulberry32: the same queries for the same seed. */
 export function randomFrom(start: number): Random {
   let state = start
   return () => {
@@ -24,7 +32,7 @@ export function rowText(table: Table, row: Row): string {
   return JSON.stringify(sortedKeys(shownRow(table, { fields: null }, row)))
 }
 
-function shownRow(table: Table, ask: Pick<RandomAsk, 'fields'>, row: Row): Record<string, unknown> {
+function shownRow(table: Table, ask: Pick<RandomQuery, 'fields'>, row: Row): Record<string, unknown> {
   const fields = table.fields.filter(({ name }) => ask.fields?.includes(name) ?? true)
   return Object.fromEntries(
     fields.map((field) => [field.name, shown(field, row[indexOf(table, field.name)] ?? null)]),
@@ -38,7 +46,7 @@ export async function compareOne(
   rows: readonly Row[],
   random: Random,
 ): Promise<string | null> {
-  const ask = randomAsk(random, table, rows)
+  const ask = randomQuery(random, table, rows)
   const expected = evaluate(table, rows, ask)
   const pageSize = [1, 7, 50, 200][Math.floor(random() * 4)] ?? 50
   const lastPage = Math.max(1, Math.ceil(expected.length / pageSize))
