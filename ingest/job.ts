@@ -10,7 +10,7 @@ import { sort, writeParts, type Staged, type Work, type WrittenPart } from './co
 import { Intake } from './convert/intake.ts'
 import { writeLookups, type WrittenLookup } from './convert/lookups.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
-import { provePublished } from './convert/prove.ts'
+import { reconcilePublished } from './convert/reconcile.ts'
 import { driftSince, emptinessOf } from './drift.ts'
 import type { Progress } from './progress.ts'
 import { writeDownload } from './publish/download.ts'
@@ -52,7 +52,7 @@ export interface Job {
 }
 
 /**
- * read and cast in batches -> sort -> write -> prove -> look up -> compare with the snapshot before -> pack -> publish.
+ * read and cast in batches -> sort -> write -> reconcile -> look up -> compare with the snapshot before -> pack -> publish.
  *
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
@@ -93,7 +93,7 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   await steps.time('sorting', () => sort(work, staged))
   const write = (): Promise<WrittenPart[]> => writeParts(work, folder, staged.goodRows, partRows, progress)
   const parts = await steps.time('writing', write, 'own')
-  await steps.time('proving', () => provePublished(work, folder, parts, staged))
+  await steps.time('reconciling', () => reconcilePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
   const lookups = await steps.time('indexing', () =>
     writeLookups(work, folder, parts, profiles, job.lookedUpDistinctMin),

@@ -14,7 +14,7 @@ import {
   type Work,
 } from './convert.ts'
 import { matchHeader } from './match.ts'
-import { proveStaged } from './prove.ts'
+import { reconcileStaged } from './reconcile.ts'
 
 export interface IntakeOptions {
   readonly table: Table
@@ -23,7 +23,7 @@ export interface IntakeOptions {
   readonly acceptsDrift: boolean
 }
 
-/** Takes the batches of a source in: each is cast, proved and removed while the next is read. */
+/** Takes the batches of a source in: each is cast, reconciled and removed while the next is read. */
 export class Intake {
   readonly #options: IntakeOptions
   #taken: { readonly work: Work; readonly drift: readonly string[] } | null = null
@@ -52,7 +52,7 @@ export class Intake {
   async take(batch: Batch): Promise<void> {
     this.#taken ??= this.#begin(batch)
     const { work } = this.#taken
-    const found = await proveStaged(work, batch, await stage(work, batch))
+    const found = await reconcileStaged(work, batch, await stage(work, batch))
     if (found.badRows > 0) {
       const bad = await badValues(work, batch, rejectsKeptMax - this.badValues.length)
       this.badCount += bad.count

@@ -279,7 +279,7 @@ test('the manifest and the report tell what was published, and an independent re
       },
     ],
     seconds: Object.fromEntries(
-      ['reading', 'sorting', 'writing', 'proving', 'profiling', 'indexing', 'packing', 'hashing'].map(
+      ['reading', 'sorting', 'writing', 'reconciling', 'profiling', 'indexing', 'packing', 'hashing'].map(
         (step) => [step, expect.any(Number)],
       ),
     ),

@@ -21,7 +21,7 @@ import {
  *
  * @throws TableFailure naming the column
  */
-export async function proveStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
+export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
   // A negative number takes as many bits as the one below its opposite.
   const widest = work.fields.map(({ field }, index) =>
     isInteger(field) ? `coalesce(max(greatest(f${index}, -1 - f${index})), 0)` : 'null',
@@ -62,7 +62,7 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
  *
  * @throws TableFailure naming the field; nothing is published then
  */
-export async function provePublished(
+export async function reconcilePublished(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],

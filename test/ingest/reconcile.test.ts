@@ -14,7 +14,7 @@ import {
   type WrittenPart,
 } from '../../ingest/convert/convert.ts'
 import { matchHeader } from '../../ingest/convert/match.ts'
-import { provePublished, proveStaged } from '../../ingest/convert/prove.ts'
+import { reconcilePublished, reconcileStaged } from '../../ingest/convert/reconcile.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Batch } from '../../ingest/source/batches.ts'
 import { readSource } from '../../ingest/source/read.ts'
@@ -66,7 +66,7 @@ async function bench(order = ['n']): Promise<Bench> {
 }
 
 async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: WrittenPart[] }> {
-  const staged = await proveStaged(work, batch, await stage(work, batch))
+  const staged = await reconcileStaged(work, batch, await stage(work, batch))
   await sort(work, staged)
   return { staged, parts: await writeParts(work, work.scratch, staged.goodRows, 3, silentProgress) }
 }
@@ -75,7 +75,7 @@ test('what was not spoilt is proved', async () => {
   const { work, batch } = await bench()
   const { staged, parts } = await written(work, batch)
   expect([staged.goodRows, staged.badRows]).toEqual([4, 0])
-  await expect(provePublished(work, work.scratch, parts, staged)).resolves.toBeUndefined()
+  await expect(reconcilePublished(work, work.scratch, parts, staged)).resolves.toBeUndefined()
 })
 
 test.each<[what: string, spoil: (plain: string) => string, differs: string]>([
@@ -102,7 +102,7 @@ test.each<[what: string, spoil: (plain: string) => string, differs: string]>([
   const { work, batch } = await bench()
   await writeFile(batch.file, spoil(await readFile(batch.file, 'utf8')))
   const file = await stage(work, batch)
-  await expect(proveStaged(work, batch, file)).rejects.toThrow(`the proof failed: ${differs}`)
+  await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`the proof failed: ${differs}`)
 })
 
 test('no facts of the columns but the right ones are proved, though others add up', async () => {
@@ -124,7 +124,7 @@ test('no facts of the columns but the right ones are proved, though others add u
         bytes: bytes + (by[index]?.bytes ?? 0),
       }))
       const areRight = by.every(({ filled, bytes }) => filled === 0 && bytes === 0)
-      const fault = await proveStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
+      const fault = await reconcileStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
       expect(fault.startsWith('the proof failed: the ')).toBe(!areRight)
     }),
     { numRuns: 300 },
@@ -178,7 +178,7 @@ test.each<[what: string, spoilt: string, differs: string]>([
   const spoiling = spoilt.replaceAll(firstPart, `'${file}'`)
   await work.db.rows(`copy (${spoiling}) to '${work.scratch}/spoilt.parquet' (format parquet)`)
   const swapped = parts.map((part) => (part.firstRow === 0 ? { ...part, file: 'spoilt.parquet' } : part))
-  const proof = provePublished(work, work.scratch, swapped, staged)
+  const proof = reconcilePublished(work, work.scratch, swapped, staged)
   await expect(proof).rejects.toThrow(`the proof failed: ${differs}`)
 })
 
@@ -189,7 +189,7 @@ test.each([
   'a value that changes on its way is found, though all that was written later agrees: %s',
   async (where, differs) => {
     const { work, batch } = await bench()
-    const staged = await proveStaged(work, batch, await stage(work, batch))
+    const staged = await reconcileStaged(work, batch, await stage(work, batch))
     const spoilFile = async (file: string): Promise<void> => {
       const to = path.join(work.scratch, 'spoilt.parquet')
       await work.db.rows(`copy (select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)
@@ -200,7 +200,7 @@ test.each([
     await sort(work, staged)
     if (where === 'sorted') await spoilFile(path.join(work.scratch, 'sorted.parquet'))
     const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
-    await expect(provePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+    await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
       `the proof failed: ${differs}`,
     )
   },
@@ -217,14 +217,14 @@ test.each([
   'rows that are not in the declared order are not published: %s, sorted by %s',
   async (order, wrong, count) => {
     const { work, batch } = await bench([order])
-    const staged = await proveStaged(work, batch, await stage(work, batch))
+    const staged = await reconcileStaged(work, batch, await stage(work, batch))
     await sort(work, staged)
     const [from, to] = [path.join(work.scratch, 'sorted.parquet'), path.join(work.scratch, 'spoilt.parquet')]
     const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
     await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
     await rename(to, from)
     const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
-    await expect(provePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+    await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
       `the proof failed: the rows out of the declared order differ (source 0, read back ${count})`,
     )
   },
