@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { addressesOf } from './http/addresses.ts'
-import type { Answers } from './http/answers.ts'
+import type { Responder } from './http/responder.ts'
 import { freshnessOf } from './http/freshness.ts'
 import { clientOf } from './http/client.ts'
 import { commonHeaders } from './http/headers.ts'
@@ -14,7 +14,7 @@ import { requireDecodable, requireSound } from './http/requests.ts'
 import type { ConcurrencyLimit } from './concurrency/limit.ts'
 import { mount, mountHandler } from './http/resource.ts'
 import { Shortcuts } from './http/shortcuts.ts'
-import type { Unsent } from './http/unsent.ts'
+import type { SendBudget } from './http/send-budget.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
@@ -40,10 +40,10 @@ export interface AppOptions {
   /** Of exports, and of files that are sent. */
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
-  readonly unsent: Unsent
+  readonly sendBudget: SendBudget
   readonly snapshots: Snapshots
   readonly engine: RowEngine
-  readonly answers: Answers
+  readonly responder: Responder
   readonly views: PublicViews
   readonly log: Log
 }
@@ -70,7 +70,7 @@ export function createApp(options: AppOptions): RequestListener {
 }
 
 function routes(options: AppOptions, shortcuts: Shortcuts): Express {
-  const { catalog, publicUrl, snapshots, engine, answers, log } = options
+  const { catalog, publicUrl, snapshots, engine, responder, log } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -99,7 +99,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     pageBytesMax: options.pageBytesMax,
     exports: options.exports,
     transfers: options.transfers,
-    unsent: options.unsent,
+    sendBudget: options.sendBudget,
   }
 
   for (const family of catalog.families) {
@@ -112,7 +112,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
       tableExport(family, rowService),
     ]
     for (const resource of resources)
-      mount(router, resource, family.trailingSlash, { answers, shortcuts, client })
+      mount(router, resource, family.trailingSlash, { responder, shortcuts, client })
     app.use(family.prefix, router)
   }
 
@@ -122,10 +122,10 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     limiter: limiter('files'),
     views: options.views,
     transfers: options.transfers,
-    unsent: options.unsent,
+    sendBudget: options.sendBudget,
     client,
   }
-  mountFiles(files, fileService, { answers, shortcuts, client })
+  mountFiles(files, fileService, { responder, shortcuts, client })
   app.use('/files', files)
   mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 

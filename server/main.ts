@@ -7,11 +7,11 @@ import { Database } from '../core/duckdb/database.ts'
 import { createApp } from './app.ts'
 import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
 import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
-import { Answers } from './http/answers.ts'
+import { Responder } from './http/responder.ts'
 import { listen } from './http/listen.ts'
 import { openLog } from './log.ts'
 import { ConcurrencyLimit } from './concurrency/limit.ts'
-import { Unsent } from './http/unsent.ts'
+import { SendBudget } from './http/send-budget.ts'
 import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicViews } from './snapshots/public-views.ts'
@@ -71,8 +71,8 @@ async function main(): Promise<void> {
     selections: new Selections(scanPool, settings),
     memory: new MemoryGate(settings),
   }
-  const unsent = new Unsent(settings)
-  const answers = new Answers({ ...settings, keptBytesMax: settings.pageCacheBytes }, unsent)
+  const sendBudget = new SendBudget(settings)
+  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, sendBudget)
 
   const filesAddress = fileAddresses(settings.publicUrl).base
   const views = new PublicViews({ catalog, snapshots, warehouse, filesAddress, scratch: spill })
@@ -90,8 +90,8 @@ async function main(): Promise<void> {
     catalog,
     snapshots,
     engine,
-    answers,
-    unsent,
+    responder,
+    sendBudget,
     views,
     log,
   })

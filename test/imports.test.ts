@@ -38,7 +38,12 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
   'express-rate-limit': ['server/http/client.ts', 'server/http/client-counts.ts', 'server/http/limits.ts'],
-  'lru-cache': ['server/http/answers.ts', 'server/http/client-counts.ts', 'server/fetch', 'server/select'],
+  'lru-cache': [
+    'server/http/client-counts.ts',
+    'server/http/response-cache.ts',
+    'server/fetch',
+    'server/select',
+  ],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts'],

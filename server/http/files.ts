@@ -5,7 +5,7 @@ import { callbackify } from 'node:util'
 import send from 'send'
 import { whenOver } from './over.ts'
 import { damagedFiles, Problem } from './problems.ts'
-import type { Unsent } from './unsent.ts'
+import type { SendBudget } from './send-budget.ts'
 
 /** A file that never changes under its name. */
 export interface ServedFile {
@@ -41,9 +41,9 @@ export async function sendFile(
   req: IncomingMessage,
   res: ServerResponse,
   served: ServedFile,
-  unsent: Unsent,
+  sendBudget: SendBudget,
 ): Promise<void> {
-  unsent.requireRoom()
+  sendBudget.requireRoom()
   const doubted = (): Problem => {
     served.doubt(`${served.file} has changed`)
     return damagedFiles(served.saveAs)
@@ -57,7 +57,7 @@ export async function sendFile(
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
   await new Promise<void>((resolve, reject) => {
     whenOver(res, resolve)
-    if (req.method === 'GET') unsent.follow(res, bufferBytes)
+    if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
     send(req, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
       cacheControl: false,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler, Router } from 'express'
-import type { Answers, NamedAnswer } from './answers.ts'
+import type { Responder, NamedResponse } from './responder.ts'
 import { jsonType, sendBytes } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
@@ -23,7 +23,7 @@ export interface ResourceRequest {
 /** An address shape and how it answers: with an answer that is named before it is made, or in a way of its own. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
-type Find = (request: ResourceRequest) => NamedAnswer | Promise<NamedAnswer>
+type Find = (request: ResourceRequest) => NamedResponse | Promise<NamedResponse>
 type Respond = (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 interface Common {
@@ -41,7 +41,7 @@ interface Common {
 
 /** What resources are served with. */
 export interface Serving {
-  readonly answers: Answers
+  readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
 }
@@ -56,7 +56,7 @@ export function mount(
   router: Router,
   resource: Resource,
   slashed: boolean,
-  { answers, shortcuts, client }: Serving,
+  { responder, shortcuts, client }: Serving,
 ): void {
   const { path, name, description, limiter, offers = [jsonOffer], instead } = resource
   const describe = describing(
@@ -69,7 +69,7 @@ export function mount(
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       await limiter?.(plain, out, () => instead?.(params) ?? null)
       const request = { params, target, headers: plain.headers, client: client(plain) }
-      if ('find' in resource) await answers.send(plain, out, await resource.find(request))
+      if ('find' in resource) await responder.send(plain, out, await resource.find(request))
       else await resource.respond(request, plain, out)
     }
     await answerTo(req, res, originalUrl)

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { whenOver } from './over.ts'
-import type { Unsent } from './unsent.ts'
+import type { SendBudget } from './send-budget.ts'
 
 /** What comes bit by bit, once its first bit is there: until then it may still fail as a whole. */
 export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
@@ -27,20 +27,20 @@ export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<
 export async function sendStream(
   res: ServerResponse,
   chunks: AsyncIterable<Uint8Array>,
-  unsent: Unsent,
+  sendBudget: SendBudget,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
   for await (const chunk of chunks) {
     if (res.destroyed) return
-    if (!res.write(chunk)) await taken(res, unsent)
+    if (!res.write(chunk)) await taken(res, sendBudget)
   }
   res.addTrailers(trailers())
   res.end()
 }
 
 /** Until the reader has taken what was sent, or is gone. */
-async function taken(res: ServerResponse, unsent: Unsent): Promise<void> {
-  const release = unsent.hold(res, res.writableLength)
+async function taken(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
+  const release = sendBudget.hold(res, res.writableLength)
   await new Promise<void>((resolve) => {
     const off = whenOver(res, () => {
       res.off('drain', drained)

@@ -9,7 +9,7 @@ import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { LastLook, type ServedFile } from './files.ts'
 import { damagedFiles, Problem } from './problems.ts'
 import { sendStream } from './stream.ts'
-import type { Unsent } from './unsent.ts'
+import type { SendBudget } from './send-budget.ts'
 
 /** A gzipped file for whoever does not take it packed. */
 export interface PackedFile extends ServedFile {
@@ -36,7 +36,7 @@ export async function sendUnpacked(
   req: IncomingMessage,
   res: ServerResponse,
   packed: PackedFile,
-  unsent: Unsent,
+  sendBudget: SendBudget,
 ): Promise<void> {
   if (!(await packed.isUnchanged())) {
     packed.doubt(`${packed.file} has changed`)
@@ -52,7 +52,7 @@ export async function sendUnpacked(
   const gunzip = createGunzip()
   const cut = new Cut(place?.skip ?? 0, span === null ? Infinity : span.end - span.start + 1)
   const look = new LastLook(place === null ? packed.sha256 : null, packed.isUnchanged)
-  const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, unsent, () => ({}))
+  const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, sendBudget, () => ({}))
   const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending])
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return

@@ -1,6 +1,6 @@
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
 import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
-import { nameOf, type NamedAnswer } from '../http/answers.ts'
+import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
@@ -39,7 +39,7 @@ export function datasetDetail(family: Family, service: DetailService): Resource 
 }
 
 interface Detail {
-  readonly answer: NamedAnswer
+  readonly answer: NamedResponse
   readonly isCurrent: () => boolean
 }
 
@@ -48,7 +48,7 @@ function detailOf(
   { publicUrl, freshness, startedAt }: DetailService,
   dataset: Dataset,
   shown: readonly (Snapshot | null)[],
-): NamedAnswer {
+): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
   const { timezone } = formOf(dataset, family)
   const imported = shown.map((snapshot) => (snapshot ? new Date(snapshot.manifest.import_date) : null))

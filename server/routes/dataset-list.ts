@@ -1,6 +1,6 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { nameOf } from '../http/answers.ts'
+import { nameOf } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'

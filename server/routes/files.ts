@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { isSnapshotId, layout } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
-import { nameOf, type NamedAnswer } from '../http/answers.ts'
+import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
 import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
@@ -10,7 +10,7 @@ import type { Freshness } from '../http/freshness.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import { Problem } from '../http/problems.ts'
-import type { Unsent } from '../http/unsent.ts'
+import type { SendBudget } from '../http/send-budget.ts'
 import { parseQuery } from '../query/string.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import { jsonType, sendText } from '../http/send.ts'
@@ -29,7 +29,7 @@ export interface FileService {
   readonly views: PublicViews
   /** Of transfers. */
   readonly transfers: ConcurrencyLimit
-  readonly unsent: Unsent
+  readonly sendBudget: SendBudget
   readonly client: ClientOf
 }
 
@@ -128,7 +128,7 @@ function listingOf(
     name,
     description: 'The files of what is published now: names, addresses, sizes and sums.',
     limiter,
-    find: ({ params, target, headers }): NamedAnswer => {
+    find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const { snapshots, body } = find(params)
       const text = JSON.stringify(body)
@@ -228,12 +228,12 @@ function fileOf(service: FileService): RequestHandler {
 
 /** In a place of its client, since each transfer holds a file and memory for as long as its reader takes. */
 async function transfer(
-  { transfers, unsent, client }: FileService,
+  { transfers, sendBudget, client }: FileService,
   req: Request,
   res: Response,
   served: ServedFile,
 ): Promise<void> {
-  await transfers.during(client(req), () => sendFile(req, res, served, unsent))
+  await transfers.during(client(req), () => sendFile(req, res, served, sendBudget))
 }
 
 function unknownFile(table: Table, addresses: FileAddresses): Problem {

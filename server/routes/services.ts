@@ -2,7 +2,7 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
 import type { Limiter } from '../http/limits.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
-import type { Unsent } from '../http/unsent.ts'
+import type { SendBudget } from '../http/send-budget.ts'
 import type { RowEngine } from '../representations/page.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
 
@@ -25,5 +25,5 @@ export interface RowService extends DetailService {
   readonly exports: ConcurrencyLimit
   /** Of files. */
   readonly transfers: ConcurrencyLimit
-  readonly unsent: Unsent
+  readonly sendBudget: SendBudget
 }

@@ -1,6 +1,6 @@
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
-import { nameOf, type NamedAnswer } from '../http/answers.ts'
+import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
@@ -19,7 +19,7 @@ import type { DetailService } from './services.ts'
 /** What a table is and what may be asked of its rows; the specification has no such address. */
 export function tableDetail(family: Family, service: DetailService): Resource {
   const { catalog, limiter, snapshots } = service
-  const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedAnswer }>()
+  const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }>()
   return {
     path: '/dataset/:dataset/:table',
     name: 'Table Detail',
@@ -46,7 +46,7 @@ function detailOf(
   dataset: Dataset,
   table: Table,
   snapshot: Snapshot | null,
-): NamedAnswer {
+): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
   const files = fileAddresses(publicUrl)
   const imported = snapshot === null ? null : new Date(snapshot.manifest.import_date)

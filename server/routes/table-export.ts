@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
-import { nameOf } from '../http/answers.ts'
+import { nameOf } from '../http/responder.ts'
 import { matchingTag } from '../http/conditional.ts'
 import { acceptedEncodings } from '../http/encodings.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
@@ -125,14 +125,14 @@ async function streamRows(
     const chunks = await begun(exportChunks({ snapshot, query, form, selection }, engine, requester))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
-    await sendStream(res, chunks, service.unsent, () => ({ 'Acervo-Rows': String(selection.count) }))
+    await sendStream(res, chunks, service.sendBudget, () => ({ 'Acervo-Rows': String(selection.count) }))
   })
 }
 
 /** All rows as CSV lie there already, gzipped: as they are to whoever takes that, unpacked to the others. */
 async function sendDownload(
   snapshot: Snapshot,
-  { exports, transfers, unsent, freshness }: RowService,
+  { exports, transfers, sendBudget, freshness }: RowService,
   { client }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
@@ -155,7 +155,9 @@ async function sendDownload(
   res.setHeader('Acervo-Count', manifest.rows)
   const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   if (isPacked) {
-    await transfers.during(client, () => sendFile(req, res, { ...served, contentEncoding: 'gzip' }, unsent))
+    await transfers.during(client, () =>
+      sendFile(req, res, { ...served, contentEncoding: 'gzip' }, sendBudget),
+    )
     return
   }
   const tag = `"${download.sha256.slice(0, 32)}-unpacked"` as const
@@ -171,7 +173,7 @@ async function sendDownload(
   if (members === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
-  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, unsent))
+  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, sendBudget))
 }
 
 /** One file is the table; of several, or none, the listing tells. */

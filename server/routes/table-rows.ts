@@ -1,7 +1,7 @@
 import type { Family } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
-import { nameOf } from '../http/answers.ts'
+import { nameOf } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
 import type { QueryParameters } from '../query/string.ts'

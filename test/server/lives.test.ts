@@ -89,19 +89,19 @@ async function live(): Promise<void> {
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 
 function left() {
-  const { exports, transfers, unsent, pool, snapshots } = service
+  const { exports, transfers, sendBudget, pool, snapshots } = service
   const table = [...(service.catalog.datasets.get('d')?.tables.values() ?? [])][0]
   const inUse = table === undefined ? null : snapshots.current(table)?.inUse.now
   return {
     exports: exports.running,
     transfers: transfers.running,
-    unsent: unsent.bytes,
+    sendBudget: sendBudget.bytes,
     waiting: pool.waiting,
     inUse,
   }
 }
 
-const nothing = { exports: 0, transfers: 0, unsent: 0, waiting: 0, inUse: false }
+const nothing = { exports: 0, transfers: 0, sendBudget: 0, waiting: 0, inUse: false }
 
 test('after random lives of connections nothing is left, and exports work', async () => {
   const before = descriptors()

@@ -6,10 +6,10 @@ import request from 'supertest'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
-import { Answers, type AnswerLimits } from '../../server/http/answers.ts'
+import { Responder, type ResponderLimits } from '../../server/http/responder.ts'
 import { openLog, type Log } from '../../server/log.ts'
 import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
-import { Unsent, type UnsentLimits } from '../../server/http/unsent.ts'
+import { SendBudget, type SendLimits } from '../../server/http/send-budget.ts'
 import { Blocks } from '../../server/fetch/blocks.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
@@ -37,7 +37,7 @@ export interface Service {
   readonly blocks: Blocks
   readonly selections: Selections
   readonly engine: RowEngine
-  readonly unsent: Unsent
+  readonly sendBudget: SendBudget
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly log: Log
@@ -51,7 +51,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & PoolLimits & AnswerLimits & UnsentLimits & SelectionLimits & MemoryGateLimits
+  AppOptions & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & MemoryGateLimits
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
@@ -119,7 +119,7 @@ export async function serve(
     scratch: await temporaryFolder(),
     ...options,
   })
-  const unsent = new Unsent({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
+  const sendBudget = new SendBudget({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
   const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
   const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
   const app = createApp({
@@ -135,8 +135,8 @@ export async function serve(
     snapshots,
     engine,
     views,
-    unsent,
-    answers: new Answers({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, unsent),
+    sendBudget,
+    responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,
     ...options,
   })
@@ -161,7 +161,7 @@ export async function serve(
     blocks,
     selections,
     engine,
-    unsent,
+    sendBudget,
     exports,
     transfers,
     log,

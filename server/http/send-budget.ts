@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { whenOver } from './over.ts'
 import { busy } from './problems.ts'
 
-export interface UnsentLimits {
+export interface SendLimits {
   /** Of what was made and not yet taken by readers, in bytes; past it nothing new is made. */
   readonly unsentBytesMax: number
   /** A reader who has not taken an answer after this long is cut off. */
@@ -27,15 +27,15 @@ const patienceMs = 2000
 const longBytesMin = 1_000_000
 
 /** What readers have not taken of their answers: bounded, for all together and in time. */
-export class Unsent {
-  readonly #limits: UnsentLimits
+export class SendBudget {
+  readonly #limits: SendLimits
   /** The longest waiting first. */
   readonly #held = new Map<ServerResponse, Held>()
   /** How many hold the same. */
   readonly #holders = new Map<object, number>()
   #bytes = 0
 
-  constructor(limits: UnsentLimits) {
+  constructor(limits: SendLimits) {
     this.#limits = limits
   }
 

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache'
+
+/** Bytes that are kept, and the headers that came with them. */
+export interface KeptBody {
+  readonly bytes: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What an entry takes besides its bytes, about. */
+const entryBytes = 300
+/** In bytes; a few larger ones would push out all others. Their compressed forms are kept, which cost the most to make. */
+const wholeBytesMax = 1_000_000
+/** Names of bodies asked for once, to know those that are asked for again. */
+const askedOnceMax = 10_000
+
+/**
+ * Finished bodies by their name, and their compressed forms. A name never gets other bytes, so nothing is thrown out
+ * but for room: the least recently used goes first.
+ */
+export class ResponseCache {
+  readonly #kept: LRUCache<string, KeptBody> | null
+  readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
+
+  /** @param bytesMax of all bodies together; 0 keeps none */
+  constructor(bytesMax: number) {
+    this.#kept =
+      bytesMax === 0
+        ? null
+        : new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes.byteLength + entryBytes })
+  }
+
+  get(key: string): KeptBody | undefined {
+    return this.#kept?.get(key)
+  }
+
+  has(key: string): boolean {
+    return this.#kept?.has(key) === true
+  }
+
+  keep(key: string, body: KeptBody): void {
+    this.#kept?.set(key, body)
+  }
+
+  /**
+   * Whether a body that was made now is to be kept: a walk asks for each page once, and must not push out by its bulk
+   * what others ask for again and again.
+   */
+  isWanted(key: string, bytes: number): boolean {
+    if (!this.#askedOnce.has(key)) {
+      this.#askedOnce.set(key, true)
+      return false
+    }
+    return this.#kept !== null && !this.#kept.has(key) && bytes <= wholeBytesMax
+  }
+}
