@@ -5,6 +5,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Field } from '../../core/catalog/catalog.ts'
+import { inOrder } from '../../core/in-order.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedText } from '../../core/sql.ts'
@@ -81,28 +82,17 @@ interface Piece extends Rendered {
   readonly bytes: number
 }
 
-async function* packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncGenerator<Piece> {
-  const waiting: Promise<Piece>[] = []
-  const left = [...parts]
+function packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncGenerator<Piece> {
   let lastRendering: Promise<unknown> = Promise.resolve()
-  try {
-    for (const _ of parts) {
-      for (const part of left.splice(0, atOnceMax - waiting.length)) {
-        // One after the other, since the connection runs one statement at a time.
-        const rendering = lastRendering.then(() => render(work, part))
-        lastRendering = rendering.catch(() => undefined)
-        const packing = rendering.then(pack)
-        // Awaited in its turn; a fault until then must not count as unheard.
-        packing.catch(() => undefined)
-        waiting.push(packing)
-      }
-      const piece = waiting.shift()
-      if (piece !== undefined) yield await piece
-    }
-  } finally {
-    // Nothing may be at work any more when the database is closed and the folder removed.
-    await Promise.allSettled([lastRendering, ...waiting])
-  }
+  return inOrder(parts, atOnceMax, async (part, stop) => {
+    // One after the other, since the connection runs one statement at a time.
+    const rendering = lastRendering.then(() => {
+      stop.throwIfAborted()
+      return render(work, part)
+    })
+    lastRendering = rendering.catch(() => undefined)
+    return pack(await rendering)
+  })
 }
 
 async function pack({ file, rows }: Rendered): Promise<Piece> {

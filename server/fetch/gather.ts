@@ -1,3 +1,4 @@
+import { inOrder } from '../../core/in-order.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/duckdb/connection.ts'
@@ -37,9 +38,13 @@ export async function gather(
     if (total > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
-  const read = await snapshot.inUse.during(() =>
-    inTurns(byPart(snapshot, positions), pool.size, requester.signal(), work),
-  )
+  const read = await snapshot.inUse.during(async () => {
+    const found: Awaited<ReturnType<typeof work>>[] = []
+    // As many as there are connections, so that none waits in line behind its own.
+    const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
+    for await (const texts of inWork) found.push(texts)
+    return found
+  })
   const timings = read.map(({ timing }) => timing)
   // Most asks are for rows in the order in which they lie.
   const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
@@ -114,34 +119,6 @@ function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
 interface Wanted {
   readonly part: number
   readonly rows: Uint32Array
-}
-
-/** Works on a few items at a time, so that none waits in line behind its own; the first error stops the others. */
-async function inTurns<T, R>(
-  items: readonly T[],
-  max: number,
-  signal: AbortSignal,
-  work: (item: T, signal: AbortSignal) => Promise<R>,
-): Promise<R[]> {
-  const failed = new AbortController()
-  const stop = AbortSignal.any([signal, failed.signal])
-  const found: R[] = []
-  const left = items.entries()
-  const turns = Array.from({ length: Math.min(max, items.length) }, async () => {
-    for (const [index, item] of left) {
-      try {
-        found[index] = await work(item, stop)
-      } catch (error) {
-        failed.abort(error)
-        throw error
-      }
-    }
-  })
-  const ends = await Promise.allSettled(turns)
-  // Those that were stopped for it have the same reason.
-  const end = ends.find((one) => one.status === 'rejected')
-  if (end !== undefined) throw end.reason
-  return found
 }
 
 function byPart(snapshot: Snapshot, positions: Uint32Array): Wanted[] {

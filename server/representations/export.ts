@@ -1,3 +1,4 @@
+import { inOrder } from '../../core/in-order.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { RowQuery } from '../query/query.ts'
 import { isLines, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
@@ -14,8 +15,8 @@ import { rowGroupRows } from '../../core/warehouse/layout.ts'
 /** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
 const batchBytesMax = 2_000_000
 const batchRowsMin = 256
-/** Batches that are read while one is sent: more take memory, and hardly less time. */
-const aheadMax = 2
+/** Batches at the same time, of which one is sent and the others are read: more take memory, and hardly less time. */
+const batchesMax = 3
 
 /** What is exported, and how. */
 export interface Export {
@@ -52,8 +53,9 @@ async function* lineChunks(
   const between = Buffer.from(format.separator)
   const head = Buffer.from(format.head(fields))
   let isFirst = true
-  const read = (positions: Uint32Array) => gatherSome(snapshot, form, positions, engine, requester)
-  for await (const pieces of ahead(batchesOf(exported, requester), aheadMax, read)) {
+  const read = (positions: Uint32Array, signal: AbortSignal) =>
+    gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
+  for await (const pieces of inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())) {
     // Not before there is a row to follow it: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -93,9 +95,14 @@ async function* arrowChunks(
   const { snapshot, query } = exported
   const columns = arrowColumns(snapshot, query.fields)
   const writer = new ArrowWriter(columns)
-  const read = (positions: Uint32Array) =>
-    readBatch(snapshot, columns, positions, query, engine.pool, requester)
-  for await (const { batch } of ahead(batchesOf(exported, requester), aheadMax, read)) {
+  const read = (positions: Uint32Array, signal: AbortSignal) =>
+    readBatch(snapshot, columns, positions, query, engine.pool, { ...requester, signal: () => signal })
+  for await (const { batch } of inOrder(
+    batchesOf(exported, requester),
+    batchesMax,
+    read,
+    requester.signal(),
+  )) {
     writer.write(batch)
     yield* writer.taken()
   }
@@ -135,24 +142,4 @@ function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
   const group = start + Math.floor((last - start) / rowGroupRows) * rowGroupRows
   const cut = positions.findIndex((position) => position >= group)
   return cut >= positions.length / 2 ? positions.subarray(0, cut) : positions
-}
-
-/** Works on a few items at the same time, and tells what came of them in their order. */
-async function* ahead<T, R>(
-  items: AsyncIterable<T>,
-  max: number,
-  work: (item: T) => Promise<R>,
-): AsyncGenerator<R> {
-  const waiting: Promise<R>[] = []
-  for await (const item of items) {
-    const begun = work(item)
-    // Who waits for it gets its error.
-    begun.catch(() => undefined)
-    waiting.push(begun)
-    if (waiting.length > max) {
-      const first = waiting.shift()
-      if (first !== undefined) yield await first
-    }
-  }
-  for (const left of waiting) yield await left
 }

@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { inOrder } from '../../core/in-order.ts'
+
+test('what comes of items is told in their order, so many at a time, whichever ends first', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (delays, max) => {
+        let [running, seen] = [0, 0]
+        const found: number[] = []
+        const work = async (delay: number): Promise<number> => {
+          running += 1
+          seen = Math.max(seen, running)
+          for (let turn = 0; turn < delay; turn += 1) await setTimeout(0)
+          running -= 1
+          return delay
+        }
+        for await (const delay of inOrder(delays, max, work)) found.push(delay)
+        expect(found).toEqual(delays)
+        expect(seen).toBeLessThanOrEqual(max)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+/** Ends when it is stopped, or at once where it is told to fail. */
+function endless(ended: number[]): (item: number, signal: AbortSignal) => Promise<number> {
+  return async (item, signal) => {
+    try {
+      if (item < 0) throw new Error('broken')
+      await setTimeout(60_000, undefined, { signal })
+      return item
+    } finally {
+      ended.push(item)
+    }
+  }
+}
+
+test('the first error stops the others, and is thrown when they have ended', async () => {
+  const ended: number[] = []
+  const all = inOrder([1, 2, -3, 4, 5], 3, endless(ended))
+  await expect(all.next()).rejects.toThrow('broken')
+  expect(ended.toSorted((a, b) => a - b)).toEqual([-3, 1, 2])
+})
+
+test('its signal stops all', async () => {
+  const ended: number[] = []
+  const all = inOrder([1, 2, 3], 2, endless(ended), AbortSignal.timeout(10))
+  await expect(all.next()).rejects.toThrow('aborted')
+  expect(ended.toSorted((a, b) => a - b)).toEqual([1, 2])
+})
+
+test('who does not read to the end stops what is at work', async () => {
+  const ended: number[] = []
+  const work = endless(ended)
+  for await (const first of inOrder([0, 1, 2, 3], 2, async (item, signal) =>
+    item === 0 ? 0 : work(item, signal),
+  )) {
+    expect(first).toBe(0)
+    break
+  }
+  expect(ended).toEqual([1])
+})
