@@ -75,8 +75,14 @@ export async function blamed(error: unknown, reading: Reading): Promise<unknown>
   } catch (damaged) {
     return damaged
   }
-  if (!/^(IO|Invalid Input) Error/.test(messageOf(error))) return error
-  // Something else of the files may be wrong, or their disk.
+  if (!/^(IO|Invalid Input|Invalid) Error/.test(messageOf(error)) && (await areUnchanged(reading)))
+    return error
+  // Something else of the files may be wrong, or their disk; or they were being written when they were read.
   reading.snapshot.doubt(messageOf(error))
   return new DamagedTable(tableId(reading.snapshot.table))
+}
+
+async function areUnchanged({ snapshot, files }: Reading): Promise<boolean> {
+  for (const { file } of files) if (!(await snapshot.isUnchanged(path.basename(file)))) return false
+  return true
 }

@@ -88,6 +88,11 @@ const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
     await cp(path.join(pristine, one(others)), file, { force: true })
   },
   removal: (file) => rm(file),
+  // What was never damaged may be met in the middle of it.
+  rewriting: async (file) => {
+    const bytes = await readFile(file)
+    for (let time = 0; time < 50; time += 1) await writeFile(file, bytes)
+  },
 }
 
 /** @param tell that a damage was met */
