@@ -5,7 +5,7 @@ import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { layout } from '../core/warehouse/layout.ts'
 import { readManifest } from '../core/warehouse/manifest.ts'
-import { jsonLines } from '../server/formats/lines.ts'
+import { json } from '../server/formats/json.ts'
 
 /**
  * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
@@ -31,7 +31,7 @@ await database.lock()
 // What a page alone needs: its bytes, in order.
 const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 const sql = `select encode(string_agg(line, ',' order by position)), [0::uinteger], [0::uinteger]
-  from (select part.file_row_number as position, ${jsonLines.line(fields)} as line
+  from (select part.file_row_number as position, ${json.line(fields)} as line
     from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
 
 async function page(): Promise<void> {

@@ -3,7 +3,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooLarge } from '../engine/errors.ts'
-import type { RowForm } from '../formats/form.ts'
+import type { LineForm } from '../formats/format.ts'
 import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
 import { planRows } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -48,7 +48,7 @@ export class Blocks {
   }
 
   /** The rows of a cut whose block is at hand, at no cost. */
-  kept(snapshot: Snapshot, form: RowForm, cut: Cut): Uint8Array | null {
+  kept(snapshot: Snapshot, form: LineForm, cut: Cut): Uint8Array | null {
     const block = this.#kept?.get(keyOf(snapshot, form, cut))
     return block === undefined ? null : rowsOf(block, cut.first, cut.rows)
   }
@@ -59,7 +59,7 @@ export class Blocks {
    *
    * @throws QueueFull, QueryTimeout or TooLarge
    */
-  async read(snapshot: Snapshot, form: RowForm, cut: Cut, requester: Requester): Promise<ReadRows> {
+  async read(snapshot: Snapshot, form: LineForm, cut: Cut, requester: Requester): Promise<ReadRows> {
     const { client } = requester
     const signal = requester.signal()
     try {
@@ -76,7 +76,7 @@ export class Blocks {
    * Reads what a walk comes to next, where nobody waits for a connection: two blocks in one statement, since most of
    * its cost is that of a row group, however few rows are taken.
    */
-  prefetch(snapshot: Snapshot, form: RowForm, name: BlockName): void {
+  prefetch(snapshot: Snapshot, form: LineForm, name: BlockName): void {
     if (this.#kept === null || !this.#pool.isFree) return
     const next = blockAfter(snapshot, name)
     if (next === null || this.#isKnown(snapshot, form, next)) return
@@ -85,13 +85,13 @@ export class Blocks {
     this.#readAhead(snapshot, form, isPair ? [next, second] : [next])
   }
 
-  #isKnown(snapshot: Snapshot, form: RowForm, name: BlockName): boolean {
+  #isKnown(snapshot: Snapshot, form: LineForm, name: BlockName): boolean {
     const key = keyOf(snapshot, form, name)
     return this.#kept?.has(key) === true || this.#flights.has(key)
   }
 
   /** @param names of blocks that follow each other in one part */
-  #readAhead(snapshot: Snapshot, form: RowForm, names: readonly [BlockName, ...BlockName[]]): void {
+  #readAhead(snapshot: Snapshot, form: LineForm, names: readonly [BlockName, ...BlockName[]]): void {
     const wholes = names.map((name) => wholeOf(snapshot, name))
     const rows = wholes.reduce((sum, whole) => sum + whole.rows, 0)
     const stop = new AbortController()
@@ -118,7 +118,7 @@ export class Blocks {
 
   async #block(
     snapshot: Snapshot,
-    form: RowForm,
+    form: LineForm,
     name: BlockName,
     client: string,
     signal: AbortSignal,
@@ -133,7 +133,7 @@ export class Blocks {
 
   async #query(
     snapshot: Snapshot,
-    form: RowForm,
+    form: LineForm,
     cut: Cut,
     client: string,
     signal: AbortSignal,
@@ -157,7 +157,7 @@ export class Blocks {
 const prefetchMs = 1000
 const nobody = 'nobody yet'
 
-function keyOf({ table, manifest }: Snapshot, form: RowForm, { part, block }: BlockName): string {
+function keyOf({ table, manifest }: Snapshot, form: LineForm, { part, block }: BlockName): string {
   return `${tableId(table)}/${manifest.snapshot}/${part}/${block} ${form.key}`
 }
 

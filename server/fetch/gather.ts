@@ -1,13 +1,11 @@
 import { inOrder } from '../../core/in-order.ts'
 import { TooLarge } from '../engine/errors.ts'
-import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer } from '../../core/duckdb/connection.ts'
 import type { RowFilter } from '../query/query.ts'
-import { ArrowWriter, recordBatch, type ArrowColumn, type RecordBatch } from '../formats/arrow.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
-import type { RowForm } from '../formats/form.ts'
+import type { ColumnForm, LineForm } from '../formats/format.ts'
 import { partOf } from './cuts.ts'
-import { planColumns, planGathered } from './plan.ts'
+import { columnsOf, planColumns, planGathered } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -24,7 +22,7 @@ export interface Gathered {
  */
 export async function gather(
   snapshot: Snapshot,
-  form: RowForm,
+  form: LineForm,
   positions: Uint32Array,
   pool: Pool,
   requester: Requester,
@@ -68,44 +66,40 @@ export async function gather(
   return { pieces: [joined(pieces, form.format.separator)], timings }
 }
 
-/** Reads rows as an Arrow stream, in the order that was asked for. */
+/** Reads rows as whole columns, in the order that was asked for. */
 export async function gatherColumns(
   snapshot: Snapshot,
-  fields: readonly Field[],
+  form: ColumnForm,
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
   pool: Pool,
   requester: Requester,
 ): Promise<Gathered> {
-  const columns = arrowColumns(snapshot, fields)
-  const writer = new ArrowWriter(columns)
+  const columns = columnsOf(snapshot, form)
+  const writer = form.format.writer(columns)
   const timings: Timing[] = []
   if (positions.length > 0) {
-    const { batch, timing } = await readBatch(snapshot, columns, positions, { ordering }, pool, requester)
-    writer.write(batch)
+    const { answer, timing } = await readColumns(snapshot, form, positions, { ordering }, pool, requester)
+    writer.write(answer, positions.length)
     timings.push(timing)
   }
   writer.finish()
   return { pieces: writer.taken(), timings }
 }
 
-export function arrowColumns({ choices }: Snapshot, fields: readonly Field[]): ArrowColumn[] {
-  return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
-}
-
-/** Reads rows as a batch of an Arrow stream, in the order that was asked for. */
-export async function readBatch(
+/** Reads rows as columns, for the writer of their format, in the order that was asked for. */
+export async function readColumns(
   snapshot: Snapshot,
-  columns: readonly ArrowColumn[],
+  form: ColumnForm,
   positions: Uint32Array,
   { ordering }: Pick<RowFilter, 'ordering'>,
   pool: Pool,
   requester: Requester,
-): Promise<{ batch: RecordBatch; timing: Timing }> {
-  const plan = planColumns(snapshot, columns, positions, ordering)
-  const { columns: answer, timing } = await pool.columns(plan, requester.client, requester.signal())
-  requireOrder(answer.at(-1), positions)
-  return { batch: recordBatch(columns, answer, positions.length), timing }
+): Promise<{ answer: readonly Answer[]; timing: Timing }> {
+  const plan = planColumns(snapshot, form, positions, ordering)
+  const { columns, timing } = await pool.columns(plan, requester.client, requester.signal())
+  requireOrder(columns.at(-1), positions)
+  return { answer: columns.slice(0, -1), timing }
 }
 
 function requireOrder(found: Answer | undefined, positions: Uint32Array): void {

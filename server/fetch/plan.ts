@@ -1,8 +1,7 @@
 import path from 'node:path'
 import { orderTerm, quotedText } from '../../core/sql.ts'
 import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
-import type { RowForm } from '../formats/form.ts'
-import { columnsSql, type ArrowColumn } from '../formats/arrow.ts'
+import type { Column, ColumnForm, LineForm } from '../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
 import { readingOf, rowsAmong, rowsBetween } from '../engine/reading.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -13,7 +12,7 @@ import { partOf, type Cut } from './cuts.ts'
  * numbers in the part. They come in the order of the file wherever one thread reads one row group; to ask for it
  * (`order by` in each aggregate) would cost a seventh of the statement.
  */
-export function planRows(snapshot: Snapshot, form: RowForm, { part, block, first, rows }: Cut): Plan {
+export function planRows(snapshot: Snapshot, form: LineForm, { part, block, first, rows }: Cut): Plan {
   const start = block * snapshot.blockRows + first
   return {
     sql: textsSql(form, 'part.file_row_number between $2 and $3'),
@@ -28,7 +27,7 @@ export function planRows(snapshot: Snapshot, form: RowForm, { part, block, first
 }
 
 /** The statement that writes some rows of one part, in whatever order they are found. */
-export function planGathered(snapshot: Snapshot, form: RowForm, part: number, rows: Uint32Array): Plan {
+export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
   return {
     sql: textsSql(form, `part.file_row_number ${among(rows)}`),
     parameters: [fileOf(snapshot, part)],
@@ -49,7 +48,7 @@ export function planGathered(snapshot: Snapshot, form: RowForm, part: number, ro
  */
 export function planColumns(
   snapshot: Snapshot,
-  columns: readonly ArrowColumn[],
+  form: ColumnForm,
   positions: Uint32Array,
   ordering: readonly OrderKey[],
 ): Plan {
@@ -64,7 +63,7 @@ export function planColumns(
   const files = known.map(({ file }) => quotedText(path.join(folder, file)))
   const starts = known.map(({ firstRow }) => firstRow).join(', ')
   const parameters = new Parameters()
-  const lists = columnsSql(columns, (value) => parameters.add(value))
+  const lists = form.format.aggregates(columnsOf(snapshot, form), (value) => parameters.add(value))
   const rows = Uint32Array.from(
     positions,
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
@@ -82,10 +81,14 @@ export function planColumns(
         const inPart = positions.filter((position) => position >= firstRow && position < firstRow + count)
         return { file, isRead: rowsAmong(inPart.map((position) => position - firstRow).toSorted()) }
       }),
-      [...namesOf(columns.map(({ field }) => field)), ...ordering.map(({ field }) => field)],
+      [...namesOf(form.fields), ...ordering.map(({ field }) => field)],
       false,
     ),
   }
+}
+
+export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column[] {
+  return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
 }
 
 /** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
@@ -111,7 +114,7 @@ function namesOf(fields: readonly Field[]): string[] {
   return fields.map(({ name }) => name)
 }
 
-function textsSql({ format, fields }: RowForm, where: string): string {
+function textsSql({ format, fields }: LineForm, where: string): string {
   return `select encode(string_agg(line, ${separatorSql(format.separator)})), list(strlen(line)::uinteger), list(position)
     from (select part.file_row_number::uinteger as position, ${format.line(fields)} as line
       from read_parquet($1, file_row_number = true) as part where ${where})`

@@ -24,31 +24,34 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
 import type { Items } from '../../core/duckdb/vectors.ts'
 import { quotedName } from '../../core/sql.ts'
+import type { Column, ColumnFormat } from './format.ts'
 
-export type { RecordBatch }
-
-/** Rows as an Arrow IPC stream, column by column, each value of its own type. */
-export const arrowStream = {
+/** Rows as an Arrow IPC stream. */
+export const arrow: ColumnFormat = {
   name: 'arrow',
   mediaTypes: ['application/vnd.apache.arrow.stream'],
   contentType: 'application/vnd.apache.arrow.stream',
-} as const
-
-/** A field, and all its values where they are few and known, so that a number can stand for each. */
-export interface ArrowColumn {
-  readonly field: Field
-  readonly choices: readonly string[] | null
+  ending: 'arrows',
+  aggregates,
+  writer: (columns) => {
+    const stream = new StreamWriter(columns)
+    return {
+      write: (answer, rows) => stream.write(recordBatch(columns, answer, rows)),
+      taken: () => stream.taken(),
+      finish: () => stream.finish(),
+    }
+  },
 }
 
 /** How a column is asked for, and made of the answer. */
-interface ColumnForm {
+interface TypeForm {
   /** SQL of the values, as numbers that Arrow holds in the same bytes, or as a text. */
   readonly values: (column: string, choices: string) => string
   readonly isText?: true
-  readonly type: (column: ArrowColumn, id: number) => DataType
+  readonly type: (column: Column, id: number) => DataType
 }
 
-const forms: Readonly<Record<Field['type'] | 'choice', ColumnForm>> = {
+const forms: Readonly<Record<Field['type'] | 'choice', TypeForm>> = {
   string: { values: (column) => column, isText: true, type: () => new Utf8() },
   text: { values: (column) => column, isText: true, type: () => new Utf8() },
   choice: {
@@ -72,19 +75,16 @@ const forms: Readonly<Record<Field['type'] | 'choice', ColumnForm>> = {
   datetime: { values: (column) => `epoch_us(${column})`, type: () => new TimestampMicrosecond() },
 }
 
-function formOf(column: ArrowColumn): ColumnForm {
+function formOf(column: Column): TypeForm {
   return forms[isChoice(column) ? 'choice' : column.field.type]
 }
 
-function isChoice({ field, choices }: ArrowColumn): boolean {
+function isChoice({ field, choices }: Column): boolean {
   return choices !== null && (field.type === 'string' || field.type === 'text')
 }
 
-/** SQL: the lists and BLOBs of which `recordBatch` makes columns, from the stored columns of `part`. */
-export function columnsSql(
-  columns: readonly ArrowColumn[],
-  parameter: (value: Parameter) => string,
-): string[] {
+/** The lists and BLOBs of which `recordBatch` makes columns. */
+function aggregates(columns: readonly Column[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
     const form = formOf(column)
     const choices = isChoice(column) ? parameter(column.choices) : ''
@@ -94,21 +94,17 @@ export function columnsSql(
   })
 }
 
-function arrowSchema(columns: readonly ArrowColumn[]): Schema {
+function arrowSchema(columns: readonly Column[]): Schema {
   return new Schema(
     columns.map((column, id) => new ArrowField(column.field.name, formOf(column).type(column, id), true)),
   )
 }
 
 /**
- * @param answer to `columnsSql`
+ * @param answer to `aggregates`
  * @param rows how many there are
  */
-export function recordBatch(
-  columns: readonly ArrowColumn[],
-  answer: readonly Answer[],
-  rows: number,
-): RecordBatch {
+function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
   const left = answer.values()
   const children = columns.map((column, index): Data => {
@@ -125,10 +121,10 @@ export function recordBatch(
  * Writes the bytes of a stream batch by batch, for whoever takes them at his own pace: the library's own queue has no
  * bound.
  */
-export class ArrowWriter extends RecordBatchStreamWriter {
+class StreamWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
-  constructor(columns: readonly ArrowColumn[]) {
+  constructor(columns: readonly Column[]) {
     super()
     this.reset(undefined, arrowSchema(columns))
   }
@@ -147,7 +143,7 @@ export class ArrowWriter extends RecordBatchStreamWriter {
   }
 }
 
-function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: ArrowColumn): Data {
+function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: Column): Data {
   const common = { length: values.length, nullCount: nulls, nullBitmap: valid }
   if (DataType.isInt(type) && values instanceof BigInt64Array)
     return makeData({ ...common, type, data: values })

@@ -1,4 +1,5 @@
-import type { RowFormat } from '../formats/form.ts'
+import type { RowFormat } from '../formats/format.ts'
+import { json } from '../formats/json.ts'
 
 /** Where the pages of a query are. */
 export interface PageLinks {
@@ -16,8 +17,8 @@ interface Place {
 }
 
 /** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
-export function isEnveloped({ name }: RowFormat): boolean {
-  return name === 'json'
+export function isEnveloped(format: RowFormat): boolean {
+  return format === json
 }
 
 /** The envelope up to the first row. */

@@ -1,10 +1,9 @@
 import { inOrder } from '../../core/in-order.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { RowQuery } from '../query/query.ts'
-import { isLines, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
-import { ArrowWriter } from '../formats/arrow.ts'
-import { csvLines } from '../formats/lines.ts'
-import { arrowColumns, gather, readBatch } from '../fetch/gather.ts'
+import { isLineForm, type ColumnForm, type Form, type LineForm } from '../formats/format.ts'
+import { gather, readColumns } from '../fetch/gather.ts'
+import { columnsOf } from '../fetch/plan.ts'
 import type { RowEngine } from './page.ts'
 import { partOf } from '../fetch/cuts.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -22,7 +21,7 @@ const batchesMax = 3
 export interface Export {
   readonly snapshot: Snapshot
   readonly query: RowQuery
-  readonly form: Written<RowFormat>
+  readonly form: Form
   readonly selection: Selection
 }
 
@@ -38,13 +37,13 @@ export async function* exportChunks(
   requester: Requester,
 ): AsyncGenerator<Uint8Array> {
   const { form } = exported
-  if (isLines(form)) yield* lineChunks(exported, form, engine, requester)
-  else yield* arrowChunks(exported, engine, requester)
+  if (isLineForm(form)) yield* lineChunks(exported, form, engine, requester)
+  else yield* columnChunks(exported, form, engine, requester)
 }
 
 async function* lineChunks(
   exported: Export,
-  form: RowForm,
+  form: LineForm,
   engine: RowEngine,
   requester: Requester,
 ): AsyncGenerator<Uint8Array> {
@@ -72,7 +71,7 @@ async function* lineChunks(
 /** Rows of a batch; in halves where they are so long that they do not fit. */
 async function gatherSome(
   snapshot: Snapshot,
-  form: RowForm,
+  form: LineForm,
   positions: Uint32Array,
   engine: RowEngine,
   requester: Requester,
@@ -87,23 +86,22 @@ async function gatherSome(
   }
 }
 
-async function* arrowChunks(
+async function* columnChunks(
   exported: Export,
+  form: ColumnForm,
   engine: RowEngine,
   requester: Requester,
 ): AsyncGenerator<Uint8Array> {
   const { snapshot, query } = exported
-  const columns = arrowColumns(snapshot, query.fields)
-  const writer = new ArrowWriter(columns)
-  const read = (positions: Uint32Array, signal: AbortSignal) =>
-    readBatch(snapshot, columns, positions, query, engine.pool, { ...requester, signal: () => signal })
-  for await (const { batch } of inOrder(
-    batchesOf(exported, requester),
-    batchesMax,
-    read,
-    requester.signal(),
-  )) {
-    writer.write(batch)
+  const writer = form.format.writer(columnsOf(snapshot, form))
+  const read = async (positions: Uint32Array, signal: AbortSignal) => {
+    const own = { ...requester, signal: () => signal }
+    const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, own)
+    return { answer, rows: positions.length }
+  }
+  const batches = inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())
+  for await (const { answer, rows } of batches) {
+    writer.write(answer, rows)
     yield* writer.taken()
   }
   writer.finish()
@@ -124,15 +122,15 @@ async function* batchesOf(
   }
 }
 
-function batchRowsOf(snapshot: Snapshot, form: Written<RowFormat>): number {
+function batchRowsOf(snapshot: Snapshot, form: Form): number {
   const fitting = Math.floor(batchBytesMax / bytesOfRow(snapshot, form))
   return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
 }
 
-/** About how much a row takes while it is written: in CSV no keys, which are most of it elsewhere. */
-function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Written<RowFormat>): number {
+/** About how much a row takes while it is written: the names of its fields are most of it, where it has them. */
+function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
   const { textBytes, rows, fields } = manifest
-  return format === csvLines ? textBytes / rows + fields.length : rowBytes
+  return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes
 }
 
 /** Without those of the last row group, which the next batch would have to decode again, where that leaves enough. */

@@ -6,7 +6,7 @@ import type { RowQuery } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
-import { isLines, writtenAs, type RowForm, type RowFormat, type Written } from '../formats/form.ts'
+import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../formats/format.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -19,7 +19,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 export interface Page {
   readonly snapshot: Snapshot
   readonly query: RowQuery
-  readonly form: Written<RowFormat>
+  readonly form: Form
   readonly links: PageLinks
   /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
   readonly place: Place | null
@@ -61,7 +61,7 @@ const representation = 3
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
-  const form = writtenAs(table, format, query.fields)
+  const form = formOf(table, format, query.fields)
   const place = isWhole(snapshot, query) ? placeOf(manifest.rows, query) : null
   const page = place?.page ?? query.page
   // The links are a part of an enveloped page.
@@ -70,7 +70,7 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
 }
 
 /** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
-export function queryKey(snapshot: Snapshot, form: Written<RowFormat>, query: RowQuery): string {
+export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
     representation,
@@ -103,14 +103,14 @@ export function placeOf(count: number, { page: asked, pageSize }: RowQuery): Pla
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { form, place } = page
-  if (place !== null && isLines(form)) return blockBody(page, form, place, engine, requester)
+  if (place !== null && isLineForm(form)) return blockBody(page, form, place, engine, requester)
   return page.snapshot.inUse.during(() => gatheredBody(page, engine, requester))
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */
 async function blockBody(
   page: Page,
-  form: RowForm,
+  form: LineForm,
   place: Place,
   { blocks, memory }: RowEngine,
   requester: Requester,
@@ -155,13 +155,13 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const positions = await selection.slice(place.first, place.rows, requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
-    isLines(form)
+    isLineForm(form)
       ? gather(snapshot, form, positions, engine.pool, requester)
-      : gatherColumns(snapshot, form.fields, positions, query, engine.pool, requester)
+      : gatherColumns(snapshot, form, positions, query, engine.pool, requester)
   const bytes = place.rows * snapshot.rowBytes
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
-  const pieces = isLines(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
+  const pieces = isLineForm(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]
   return {
     pieces,
@@ -172,7 +172,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
 
 function piecesOf(
   { links }: Page,
-  { format, fields }: RowForm,
+  { format, fields }: LineForm,
   place: Place,
   rows: readonly Uint8Array[],
 ): PageBody['pieces'] {
@@ -193,7 +193,7 @@ function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Req
 /** Whoever finds a block and comes to its end is on a walk, and will want the next one. */
 function prefetchNext(
   snapshot: Snapshot,
-  form: RowForm,
+  form: LineForm,
   place: Place,
   cuts: readonly Cut[],
   blocks: Blocks,

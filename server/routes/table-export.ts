@@ -15,9 +15,9 @@ import { sendUnpacked } from '../http/unpacked.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { exportChunks } from '../representations/export.ts'
 import { queryKey } from '../representations/page.ts'
-import { writtenAs, type RowFormat } from '../formats/form.ts'
-import { arrowStream } from '../formats/arrow.ts'
-import { csvLines, jsonLines, ndjsonLines } from '../formats/lines.ts'
+import { formOf, type RowFormat } from '../formats/format.ts'
+import { csv } from '../formats/csv.ts'
+import { rowFormats } from '../formats/registry.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
@@ -28,15 +28,11 @@ import type { RowService } from './services.ts'
 const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
 
 type ExportFormat = RowFormat | typeof parquet
-const formats = [
-  csvLines,
-  jsonLines,
-  ndjsonLines,
-  arrowStream,
+const formats: readonly [ExportFormat, ...ExportFormat[]] = [
+  csv,
+  ...rowFormats.filter((format) => format !== csv),
   parquet,
-] as const satisfies readonly ExportFormat[]
-
-const endings: Readonly<Record<string, string>> = { arrow: 'arrows' }
+]
 
 /** All rows of a query as one stream (`sendStream`); all rows of the table are in a file already. */
 export function tableExport(family: Family, service: RowService): Resource {
@@ -52,7 +48,7 @@ export function tableExport(family: Family, service: RowService): Resource {
       const dataset = findDataset(catalog, asked.params)
       const table = findTable(dataset, asked.params)
       const query = parseRowQuery(table, asked.target, ['page', 'page_size'])
-      const format = negotiate<ExportFormat>(asked.headers, query.format, formats)
+      const format = negotiate(asked.headers, query.format, formats)
       const pinned = query.snapshot === 'current' ? null : query.snapshot
       await snapshots.use(table, pinned, async (snapshot) => {
         if (snapshot === null) {
@@ -61,7 +57,7 @@ export function tableExport(family: Family, service: RowService): Resource {
           throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
         const isAll = isWhole(snapshot, query) && query.fields.length === table.fields.length
-        if (isAll && format === csvLines) {
+        if (isAll && format === csv) {
           await sendDownload(snapshot, service, asked, req, res)
           return
         }
@@ -90,7 +86,7 @@ async function streamRows(
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
   const requester = { client, pageBytesMax, signal: untilGone(res) }
-  const form = writtenAs(table, format, query.fields)
+  const form = formOf(table, format, query.fields)
   const tag = `"${nameOf(`export\n${queryKey(snapshot, form, query)}`)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {
@@ -144,10 +140,10 @@ async function sendDownload(
     folder,
     file: download.file,
     sha256: download.sha256,
-    mediaType: csvLines.contentType,
+    mediaType: csv.contentType,
     cacheControl: freshness.changing,
     lastModified,
-    saveAs: fileName(snapshot, csvLines),
+    saveAs: fileName(snapshot, csv),
     isUnchanged: () => snapshot.isUnchanged(download.file),
     doubt: snapshot.doubt,
   }
@@ -214,6 +210,6 @@ function requireChunks({ httpVersion }: IncomingMessage): void {
   )
 }
 
-function fileName({ table, manifest }: Snapshot, { name }: RowFormat): string {
-  return `${table.dataset}-${table.name}-${manifest.snapshot}.${endings[name] ?? name}`
+function fileName({ table, manifest }: Snapshot, { ending }: RowFormat): string {
+  return `${table.dataset}-${table.name}-${manifest.snapshot}.${ending}`
 }

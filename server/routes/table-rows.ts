@@ -8,8 +8,8 @@ import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { rowFormats, type RowFormat } from '../formats/form.ts'
-import { jsonLines } from '../formats/lines.ts'
+import { json } from '../formats/json.ts'
+import { rowFormats } from '../formats/registry.ts'
 import { pageBody, pageOf, type Page } from '../representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
@@ -37,9 +37,9 @@ export function tableRows(family: Family, service: RowService): Resource {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       const query = parseRowQuery(table, target)
-      const format = negotiate<RowFormat>(headers, query.format, rowFormats)
+      const format = negotiate(headers, query.format, rowFormats)
       // A link must lead to the same format for whoever accepts the same.
-      const isImplied = format === jsonLines && acceptable(headers, rowFormats) === jsonLines
+      const isImplied = format === json && acceptable(headers, rowFormats) === json
       const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const wholeFile = files.download(table)

@@ -1,0 +1,90 @@
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
+
+/** What rows can be written as. A new format is a file that implements one of the two kinds, and a line of the registry. */
+export type RowFormat = LineFormat | ColumnFormat
+
+interface AnyFormat {
+  /** As in `format=`. */
+  readonly name: string
+  /** As in `Accept`, without parameters; the first is its own, others lead to it. */
+  readonly mediaTypes: readonly [string, ...string[]]
+  readonly contentType: string
+  /** Of the name of a file of it, without a dot. */
+  readonly ending: string
+}
+
+/** Writes each row as a text of its own: the engine writes them, one statement for all. */
+export interface LineFormat extends AnyFormat {
+  /** SQL: a row as text, from the stored columns of `part`. */
+  readonly line: (fields: readonly Field[]) => string
+  /** Stands between two rows. */
+  readonly separator: string
+  /** Whether each row has the names of the fields, which are most of it then. */
+  readonly repeatsNames: boolean
+  /** What comes before and after the rows, where no envelope does. */
+  readonly head: (fields: readonly Field[]) => string
+  readonly tail: (rows: number) => string
+}
+
+/** Writes rows column by column, each value of its own type. */
+export interface ColumnFormat extends AnyFormat {
+  /**
+   * SQL: aggregates that bring the values of all rows, lists and BLOBs, from the stored columns of `part`.
+   *
+   * @param parameter makes a value a parameter of the statement, and tells how the SQL names it
+   */
+  readonly aggregates: (
+    columns: readonly Column[],
+    parameter: (value: Parameter) => string,
+  ) => readonly string[]
+  /** Begins to write, from the first byte on. */
+  readonly writer: (columns: readonly Column[]) => ColumnWriter
+}
+
+/** A field, and all its values where they are few and known, so that a number can stand for each. */
+export interface Column {
+  readonly field: Field
+  readonly choices: readonly string[] | null
+}
+
+/** Writes batches of rows, for whoever takes the bytes at their own pace. */
+export interface ColumnWriter {
+  /**
+   * @param answer to the aggregates, in their order
+   * @param rows how many there are, 1 at least
+   */
+  readonly write: (answer: readonly Answer[], rows: number) => void
+  /** What was written since it was last asked. */
+  readonly taken: () => readonly Uint8Array[]
+  /** No batch follows; what ends the bytes is written. */
+  readonly finish: () => void
+}
+
+/** How rows are written: in which format, and which fields of them. */
+export type Form = LineForm | ColumnForm
+export type LineForm = Written<LineFormat>
+export type ColumnForm = Written<ColumnFormat>
+
+interface Written<Format> {
+  readonly format: Format
+  /** In alphabetical order. */
+  readonly fields: readonly Field[]
+  /** Alike for all that write the same; of a table. */
+  readonly key: string
+}
+
+export function formOf(table: Table, format: RowFormat, fields: readonly Field[]): Form {
+  const isWhole = fields.length === table.fields.length
+  const named = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
+  const key = `${format.name}${named}`
+  return isLineFormat(format) ? { format, fields, key } : { format, fields, key }
+}
+
+export function isLineForm(form: Form): form is LineForm {
+  return isLineFormat(form.format)
+}
+
+function isLineFormat(format: RowFormat): format is LineFormat {
+  return 'line' in format
+}

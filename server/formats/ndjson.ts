@@ -1,0 +1,15 @@
+import type { LineFormat } from './format.ts'
+import { jsonLine } from './json.ts'
+
+/** A JSON object a line. */
+export const ndjson: LineFormat = {
+  name: 'ndjson',
+  mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
+  contentType: 'application/x-ndjson',
+  ending: 'ndjson',
+  line: jsonLine,
+  separator: '\n',
+  repeatsNames: true,
+  head: () => '',
+  tail: (rows) => (rows === 0 ? '' : '\n'),
+}

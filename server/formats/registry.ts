@@ -1,0 +1,8 @@
+import { arrow } from './arrow.ts'
+import { csv } from './csv.ts'
+import type { RowFormat } from './format.ts'
+import { json } from './json.ts'
+import { ndjson } from './ndjson.ts'
+
+/** What rows can be had as, in pages and exports; the first is the specification's. */
+export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [json, csv, ndjson, arrow]
