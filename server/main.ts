@@ -15,7 +15,7 @@ import { SendBudget } from './http/send-budget.ts'
 import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicViews } from './snapshots/public-views.ts'
-import { Selections } from './select/selections.ts'
+import { DuckDbSelections } from './select/duckdb/duckdb-selections.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { Scrub } from './snapshots/scrub.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
   const engine = {
     pool,
     blocks: new Blocks(pool, settings.blockCacheBytes),
-    selections: new Selections(scanPool, settings),
+    selections: new DuckDbSelections(scanPool, settings),
     memory: new MemoryGate(settings),
   }
   const sendBudget = new SendBudget(settings)

@@ -1,11 +1,10 @@
 import { orderTerm, quotedName } from '../../core/sql.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import type { Wanted } from './scan.ts'
 
 /** What needs no selection, since the rows lie as they are asked for. */
 
-export function isAll({ conditions, words }: Wanted): boolean {
+export function isAll({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
   return conditions.length === 0 && words.length === 0
 }
 

@@ -411,7 +411,7 @@ test('a table whose parts are gone has no view, and the others have', async () =
 test('two jobs at once: the second says who works on the table, and does nothing', async () => {
   const shop = await shopWith(csv(10))
   const holder = `
-    import { holdLock } from './dist/core/warehouse/duckdb.js'
+    import { holdLock } from './dist/core/duckdb/file-lock.js'
     await holdLock(${JSON.stringify(layout.lock(shop.warehouse, tableOf(shop)))})
     console.log('held')
     setInterval(() => {}, 1000)`

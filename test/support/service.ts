@@ -17,7 +17,7 @@ import type { RowEngine } from '../../server/representations/page.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
-import { Selections, type SelectionLimits } from '../../server/select/selections.ts'
+import { DuckDbSelections, type SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
 
@@ -35,7 +35,7 @@ export interface Service {
   /** Of scans for selections. */
   readonly scans: Pool
   readonly blocks: Blocks
-  readonly selections: Selections
+  readonly selections: DuckDbSelections
   readonly engine: RowEngine
   readonly sendBudget: SendBudget
   readonly exports: ConcurrencyLimit
@@ -104,7 +104,7 @@ export async function serve(
     shareOf(options.connections ?? 2),
   )
   await scanDatabase.lock()
-  const selections = new Selections(scanConnections, {
+  const selections = new DuckDbSelections(scanConnections, {
     selectionBytesMax: 10_000_000,
     scanValuesMax: 1e9,
     ...options,

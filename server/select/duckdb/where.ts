@@ -1,9 +1,9 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Parameters } from '../engine/plan.ts'
-import { foldedSql, quotedName } from '../../core/sql.ts'
-import type { Condition } from '../query/conditions.ts'
-import type { Operator } from '../query/operators.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Parameters } from '../../engine/plan.ts'
+import { foldedSql, quotedName } from '../../../core/sql.ts'
+import type { Condition } from '../../query/conditions.ts'
+import type { Operator } from '../../query/operators.ts'
 
 type Compare = (column: string, first: string, second: string, all: readonly string[]) => string
 

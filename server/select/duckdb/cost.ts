@@ -1,6 +1,6 @@
-import type { RowFilter } from '../query/query.ts'
-import { operatorRow } from '../query/operators.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { RowFilter } from '../../query/query.ts'
+import { operatorRow } from '../../query/operators.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Scan, Wanted } from './scan.ts'
 
 /** Of a value that is folded before it is compared, against one that is compared as it is; measured on names. */

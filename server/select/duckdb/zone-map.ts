@@ -1,11 +1,11 @@
 import path from 'node:path'
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { Plan } from '../engine/plan.ts'
-import { noRow, readingOf } from '../engine/reading.ts'
-import { orderTerm, quotedText } from '../../core/sql.ts'
-import type { Condition } from '../query/conditions.ts'
-import { compareValues, readValue } from '../query/values.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Plan } from '../../engine/plan.ts'
+import { noRow, readingOf } from '../../engine/reading.ts'
+import { orderTerm, quotedText } from '../../../core/sql.ts'
+import type { Condition } from '../../query/conditions.ts'
+import { compareValues, readValue } from '../../query/values.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** A row group, and what the values of the field lie between, which leads the order. */
 export interface Zone {

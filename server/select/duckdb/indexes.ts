@@ -1,7 +1,7 @@
-import { duckdbVersion } from '../../core/duckdb/database.ts'
-import type { Lookup } from '../../core/warehouse/manifest.ts'
-import type { Condition } from '../query/conditions.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
+import { duckdbVersion } from '../../../core/duckdb/database.ts'
+import type { Lookup } from '../../../core/warehouse/manifest.ts'
+import type { Condition } from '../../query/conditions.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Scan, Wanted } from './scan.ts'
 
 /** Which files of a snapshot say where something is, so that its parts need not be read. */

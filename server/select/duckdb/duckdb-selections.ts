@@ -1,0 +1,347 @@
+import { LRUCache } from 'lru-cache'
+import { tableId, type Field } from '../../../core/catalog/catalog.ts'
+import { SingleFlight } from '../../concurrency/single-flight.ts'
+import { TooCostly, TooLarge } from '../../engine/errors.ts'
+import type { RowFilter } from '../../query/query.ts'
+import type { Condition } from '../../query/conditions.ts'
+import type { Pool } from '../../engine/pool.ts'
+import type { Requester } from '../../engine/requester.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { costOf, costOfWords, rowsOf } from './cost.ts'
+import { isLookedUp, valueLookup, wordLookups } from './indexes.ts'
+import { RowSet } from './row-set.ts'
+import {
+  narrowed,
+  planBits,
+  planCounts,
+  planOrdered,
+  planValues,
+  planWords,
+  readBits,
+  scanOf,
+  type Scan,
+  type Wanted,
+} from './scan.ts'
+import type { Selection, Selections } from '../selections.ts'
+import { isAll, isInFileOrder } from '../whole.ts'
+import { leadingField, planLookupZones, planZones, spanOf, zonesOf, type Zone } from './zone-map.ts'
+
+export interface SelectionLimits {
+  /** Of all kept selections together, in bytes; 0 keeps none. */
+  readonly selectionBytesMax: number
+  /** Values that one query may have read. */
+  readonly scanValuesMax: number
+}
+
+/** The right rows as they lie. */
+interface Rows extends Selection {
+  /** Null where they are not kept one by one. */
+  readonly rowSet: RowSet | null
+}
+
+/** So few rows are looked at one by one, wherever they lie. */
+const candidatesMax = 2000
+/** So many positions of a value are taken from its lookup. */
+export const lookedUpMax = 1_000_000
+/** The first rows of an order are found without sorting all the others. */
+const prefixRows = 5000
+/** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
+const unkeptDepthMax = 1_000_000
+
+/**
+ * The rows that filters and orders choose, found on the needed columns alone and kept as positions. A snapshot never
+ * changes, so nothing is thrown away but for room.
+ */
+export class DuckDbSelections implements Selections {
+  readonly #pool: Pool
+  readonly #limits: SelectionLimits
+  readonly #kept: LRUCache<string, Kept> | null
+  readonly #flights = new SingleFlight<Kept>()
+  readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
+
+  constructor(pool: Pool, limits: SelectionLimits) {
+    this.#pool = pool
+    this.#limits = limits
+    this.#kept =
+      limits.selectionBytesMax === 0
+        ? null
+        : new LRUCache({ maxSize: limits.selectionBytesMax, sizeCalculation: sizeOf })
+  }
+
+  /** How many queries have begun since the start. */
+  get queries(): number {
+    return this.#pool.queries
+  }
+
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    const rows = await this.#rowsOf(snapshot, filter, requester)
+    if (isInFileOrder(snapshot, filter)) return rows
+    const { count } = rows
+    return {
+      count,
+      slice: (first, some, reading) =>
+        this.#orderedSlice(snapshot, filter, rows, { first, rows: Math.min(some, count - first) }, reading),
+    }
+  }
+
+  /** The right rows in the order in which they lie. */
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Rows> {
+    const { rows } = snapshot.manifest
+    if (isAll(filter)) {
+      return {
+        count: rows,
+        rowSet: null,
+        slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
+      }
+    }
+    const scan = await this.#scan(snapshot, filter, requester)
+    const isLarge = rows / 8 > this.#limits.selectionBytesMax
+    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
+    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, (signal) =>
+      this.#rowSet(snapshot, scan, filter, requester, signal),
+    )
+    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
+    return {
+      count: found.count,
+      rowSet: found,
+      slice: async (first, count) => found.slice(first, count),
+    }
+  }
+
+  /** What lookups find first, which is least work; then what is left to look at. */
+  async #rowSet(
+    snapshot: Snapshot,
+    scan: Scan,
+    { conditions, words }: Wanted,
+    requester: Requester,
+    signal: AbortSignal,
+  ): Promise<RowSet> {
+    const { client } = requester
+    const { parts } = snapshot.manifest
+    const found: RowSet[] = []
+    const both = (): RowSet | undefined =>
+      found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
+    const left: Condition[] = []
+    for (const condition of conditions) {
+      const lookup = valueLookup(snapshot, condition)
+      if (lookup === undefined) left.push(condition)
+      else {
+        const numbers = await this.#lookedUp(snapshot, lookup.file, condition, client, signal)
+        // A value of very many rows is found faster in the parts, where a bit stands for each.
+        if (numbers.length > lookedUpMax) left.push(condition)
+        else found.push(RowSet.of(numbers, parts))
+      }
+    }
+    const candidates = found.length === 0 ? undefined : both()
+    const isFew = candidates !== undefined && candidates.count <= candidatesMax
+    let wordsLeft = words
+    const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
+    if (files !== null) {
+      this.#requireCheap(costOfWords(scan, words), snapshot)
+      const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
+      found.push(new RowSet(readBits(scan, rows)))
+      wordsLeft = []
+    }
+    const rest = { conditions: left, words: wordsLeft }
+    if (!isAll(rest)) {
+      const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
+      this.#requireCheap(costOf(snapshot, few, rest), snapshot)
+      const { rows } =
+        few.parts.length === 0
+          ? { rows: [] }
+          : await this.#pool.rows(planBits(snapshot, few, rest), client, signal)
+      found.push(new RowSet(readBits(few, rows)))
+    }
+    return both() ?? nothing
+  }
+
+  async #lookedUp(
+    snapshot: Snapshot,
+    file: string,
+    condition: Condition,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Uint32Array> {
+    const zones = await this.#zonesOf(snapshot, condition.field, file, client)
+    const span = spanOf(zones, condition.field, [condition])
+    if (span.to <= span.from) return new Uint32Array()
+    const plan = planValues(snapshot, file, condition, span, lookedUpMax + 1)
+    return (await this.#pool.numbers(plan, client, signal)).numbers
+  }
+
+  /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
+    if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
+    this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
+    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
+      const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
+      const found = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) found[Number(index)] = Number(count)
+      return found
+    })
+    if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
+    return {
+      count: counts.reduce((sum, count) => sum + count, 0),
+      rowSet: null,
+      slice: async (first, rows, reading) => {
+        if (rows <= 0) return new Uint32Array()
+        const { parts, before } = partsOf(scan, counts, first, rows)
+        const plan = planBits(snapshot, { ...scan, parts }, filter)
+        const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
+        return new RowSet(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
+      },
+    }
+  }
+
+  async #orderedSlice(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    { count, rowSet }: Rows,
+    slice: { readonly first: number; readonly rows: number },
+    requester: Requester,
+  ): Promise<Uint32Array> {
+    if (slice.rows <= 0) return new Uint32Array()
+    const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    const cut = (found: Kept, from: number): Uint32Array => {
+      if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
+      return found.subarray(from, from + slice.rows)
+    }
+    const whole = this.#kept?.get(`${key} all`)
+    if (whole !== undefined) return cut(whole, slice.first)
+    const everything = await this.#scan(snapshot, filter, requester)
+    const isFew = rowSet !== null && rowSet.count <= candidatesMax
+    const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
+    // Words are not looked for again: what holds them is known.
+    const asked = rowSet === null ? filter : { ...filter, words: [] }
+    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot)
+    const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
+    // What is read is what is sorted, before it is looked at whether it is right.
+    const readMax = isAsFound || isFew ? count : rowsOf(scan)
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
+      this.#once(`${key} ${name}`, requester, async (signal) => {
+        const plan = planOrdered(snapshot, scan, asked, limit)
+        const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
+        return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
+      })
+    const end = slice.first + slice.rows
+    if (isAsFound && end <= prefixRows)
+      return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
+      return cut(await read('all', null), slice.first)
+    if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
+    throw new TooCostly(
+      `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+        'ask for fewer by a condition, or in the order of the table.',
+    )
+  }
+
+  async #scan(snapshot: Snapshot, { conditions }: RowFilter, requester: Requester): Promise<Scan> {
+    const everything = { from: 0, to: snapshot.manifest.rows }
+    const field = leadingField(snapshot)
+    if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
+    if (field === null || !conditions.some((condition) => condition.field === field)) {
+      return scanOf(snapshot, everything)
+    }
+    const zones = await this.#zonesOf(snapshot, field, null, requester.client)
+    return scanOf(snapshot, spanOf(zones, field, conditions))
+  }
+
+  /**
+   * Read once, for whoever comes first and all after.
+   *
+   * @param lookup its file, or null for the parts, which the field leads
+   */
+  async #zonesOf(
+    snapshot: Snapshot,
+    field: Field,
+    lookup: string | null,
+    client: string,
+  ): Promise<readonly Zone[]> {
+    const known = this.#zones.get(snapshot) ?? new Map<string | null, Promise<readonly Zone[]>>()
+    this.#zones.set(snapshot, known)
+    const found = known.get(lookup)
+    if (found !== undefined) return found
+    const plan = lookup === null ? planZones(snapshot, field) : planLookupZones(snapshot, lookup)
+    const reading = this.#pool
+      .rows(plan, client, new AbortController().signal)
+      .then(({ rows }) => zonesOf(field, rows))
+    known.set(lookup, reading)
+    reading.catch(() => known.delete(lookup))
+    return reading
+  }
+
+  #requireCheap(values: number, snapshot: Snapshot): void {
+    if (values <= this.#limits.scanValuesMax) return
+    const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
+      Math.ceil(number / 1e6).toLocaleString('en'),
+    )
+    const lead = leadingField(snapshot)
+    const advice =
+      lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
+    throw new TooCostly(
+      `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
+    )
+  }
+
+  async #once(
+    key: string,
+    requester: Requester,
+    work: (signal: AbortSignal) => Promise<Kept>,
+  ): Promise<Kept> {
+    const kept = this.#kept?.get(key)
+    if (kept !== undefined) return kept
+    return orTooCostly(() =>
+      this.#flights.join(key, requester.signal(), async (signal) => {
+        const made = await work(signal)
+        this.#kept?.set(key, made)
+        return made
+      }),
+    )
+  }
+}
+
+/** What a selection needs does not depend on the size of a page. */
+async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
+  }
+}
+
+type Kept = RowSet | Uint32Array
+
+function sizeOf(kept: Kept): number {
+  return Math.max(1, kept instanceof RowSet ? kept.bytes : kept.byteLength)
+}
+
+const nothing = new RowSet([])
+
+function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
+  return `${tableId(table)}/${manifest.snapshot} ${key}`
+}
+
+function consecutive(first: number, rows: number): Uint32Array {
+  return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
+}
+
+/** The parts that hold a slice of the selection, and how many of its rows lie before them. */
+function partsOf(
+  { parts }: Scan,
+  counts: Uint32Array,
+  first: number,
+  rows: number,
+): { parts: Scan['parts']; before: number } {
+  let [begin, sum] = [0, 0]
+  while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
+    sum += counts[begin] ?? 0
+    begin += 1
+  }
+  let [end, reached] = [begin, sum]
+  while (end < parts.length && reached < first + rows) {
+    reached += counts[end] ?? 0
+    end += 1
+  }
+  return { parts: parts.slice(begin, end), before: sum }
+}
