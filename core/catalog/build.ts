@@ -11,7 +11,8 @@ import type {
 } from './catalog.ts'
 import { orderedField } from './check.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
-import { digitsDefault } from './field-types.ts'
+import { typeRow } from './field-types.ts'
+import { digitsDefault } from './types/field-type.ts'
 
 type FieldDefinition = TableDefinition['fields'][number]
 type SourceDefinition = TableDefinition['source']
@@ -100,14 +101,14 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
 }
 
 function isText({ type }: Field): boolean {
-  return type === 'string' || type === 'text'
+  return typeRow(type).isText
 }
 
 function buildField(
   { name, type, title, description, precision, scale, format, mask }: FieldDefinition,
   source: SourceDefinition,
 ): Field {
-  const tables = { date: source?.date, datetime: source?.datetime }
+  const { moment } = typeRow(type)
   return {
     name,
     type,
@@ -115,7 +116,7 @@ function buildField(
     description: description ?? null,
     precision: precision ?? digitsDefault.precision,
     scale: scale ?? digitsDefault.scale,
-    format: format ?? (type === 'date' || type === 'datetime' ? tables[type] : undefined) ?? null,
+    format: format ?? (moment === null ? undefined : source?.[moment]) ?? null,
     mask: mask ?? null,
   }
 }

@@ -1,4 +1,5 @@
-import type { Digits, FieldType } from './field-types.ts'
+import type { FieldType } from './field-types.ts'
+import type { Digits } from './types/field-type.ts'
 
 /** What is published: catalog.yaml, checked and frozen. */
 export interface Catalog {

@@ -1,6 +1,7 @@
 import { didYouMean } from '../nearest.ts'
 import { parseDateFormat } from './date-format.ts'
-import { digitsDefault } from './field-types.ts'
+import { fieldTypeNames, typeRow } from './field-types.ts'
+import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
@@ -127,13 +128,27 @@ function checkSearch(
     const namePath = [...path, 'search', index]
     requireField(name, namePath, known, report)
     if (known.includes(name) && !textual.has(name)) {
-      report(namePath, `"${name}" cannot be searched: only fields of type string or text can`)
+      report(
+        namePath,
+        `"${name}" cannot be searched: only fields of type ${typesWith((row) => row.isText)} can`,
+      )
     }
   }
 }
 
+/** The row of the type that a field says, where there is such a type. */
+function rowOf(field: unknown): FieldTypeRow | null {
+  const type = fieldTypeNames.find((name) => name === at(field, 'type'))
+  return type === undefined ? null : typeRow(type)
+}
+
 function isText(field: unknown): boolean {
-  return ['string', 'text'].includes(String(at(field, 'type')))
+  return rowOf(field)?.isText === true
+}
+
+/** Such as `string or text`. */
+function typesWith(trait: (row: FieldTypeRow) => boolean): string {
+  return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
 }
 
 function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
@@ -203,13 +218,16 @@ function checkFormat(format: string, type: 'date' | 'datetime', path: Path, repo
 
 /** What only some types can be declared with. */
 function checkReading(field: unknown, path: Path, report: Report): void {
-  const [type, format] = [at(field, 'type'), at(field, 'format')]
+  const format = at(field, 'format')
   if (typeof format === 'string') {
-    if (type === 'date' || type === 'datetime') checkFormat(format, type, [...path, 'format'], report)
-    else report([...path, 'format'], '"format" belongs to fields of type date or datetime: remove it')
+    const moment = rowOf(field)?.moment ?? null
+    const due = typesWith((row) => row.moment !== null)
+    if (moment !== null) checkFormat(format, moment, [...path, 'format'], report)
+    else report([...path, 'format'], `"format" belongs to fields of type ${due}: remove it`)
   }
   if (at(field, 'mask') !== undefined && !isText(field)) {
-    report([...path, 'mask'], '"mask" belongs to fields of type string or text: change the type')
+    const due = typesWith((row) => row.isText)
+    report([...path, 'mask'], `"mask" belongs to fields of type ${due}: change the type`)
   }
 }
 
@@ -242,23 +260,16 @@ function checkFieldName(name: string, path: Path, report: Report): void {
 }
 
 function checkDigits(field: unknown, path: Path, report: Report): void {
-  const type = at(field, 'type')
+  const hasDigits = rowOf(field)?.hasDigits === true
+  const due = typesWith((row) => row.hasDigits)
   const precision = at(field, 'precision') ?? digitsDefault.precision
   const scale = at(field, 'scale') ?? digitsDefault.scale
   for (const key of ['precision', 'scale']) {
-    if (type !== 'decimal' && at(field, key) !== undefined) {
-      report(
-        [...path, key],
-        `"${key}" belongs to fields of type decimal: remove it, or make the type decimal`,
-      )
+    if (!hasDigits && at(field, key) !== undefined) {
+      report([...path, key], `"${key}" belongs to fields of type ${due}: remove it, or make the type ${due}`)
     }
   }
-  if (
-    type === 'decimal' &&
-    typeof precision === 'number' &&
-    typeof scale === 'number' &&
-    scale >= precision
-  ) {
+  if (hasDigits && typeof precision === 'number' && typeof scale === 'number' && scale >= precision) {
     report([...path, 'scale'], `scale ${scale} must be less than precision ${precision}, the digits in all`)
   }
 }

@@ -93,7 +93,7 @@ export const stagedSql = (files: readonly string[]): string =>
 /** The sorted rows, with their position as file_row_number. */
 export function sortedSql({ fields, scratch }: Work): string {
   const values = fields.map(({ field }, index) =>
-    isInteger(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`,
+    isNarrowed(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`,
   )
   return `(select file_row_number, ${values.join(', ')}
     from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
@@ -205,7 +205,7 @@ const narrowTypes = [
   [63, 'BIGINT'],
 ] as const
 
-export const isInteger = ({ type }: Field): boolean => type === 'integer'
+export const isNarrowed = ({ type }: Field): boolean => typeRow(type).isNarrowed
 
 /**
  * Sorts the good rows by the declared order, then by their place in the source. Integers are as narrow as they can be

@@ -1,5 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 
@@ -60,7 +61,8 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   const terms = fields.map((field, index) => {
     const column = `f${index}`
     const [min, max] = [`min(${column})`, `max(${column})`]
-    const bounds = isMeasure(field) ? [numberSql(field, min), numberSql(field, max)] : ['null', 'null']
+    const { measure } = typeRow(field.type)
+    const bounds = measure === null ? ['null', 'null'] : [measure.number(min), measure.number(max)]
     return [
       `count(${column})`,
       `approx_count_distinct(${column})`,
@@ -83,7 +85,10 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
       bounds: [Number(low), Number(high)] as const,
     }
   })
-  const measures = found.filter(({ field, distinct }) => isMeasure(field) && distinct > ranges)
+  const measures = found.flatMap(({ field, column, bounds, distinct }) => {
+    const { measure } = typeRow(field.type)
+    return measure === null || distinct <= ranges ? [] : [{ field, column, bounds, measure }]
+  })
   const histograms = await histogramsOf(work.db, from, measures)
   const profiles: FieldProfile[] = []
   for (const { field, column, filled, distinct, min, max } of found) {
@@ -102,10 +107,6 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
     else profiles.push({ ...common, ...(await frequent(work.db, from, field, column)) })
   }
   return profiles
-}
-
-function isMeasure({ type }: Field): boolean {
-  return !['string', 'text', 'bool'].includes(type)
 }
 
 function shown(field: Field, value: string): string {
@@ -133,14 +134,11 @@ async function frequent(
   return { top, choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
 }
 
-/** A value of a measure as a number, on which ranges are told apart. */
-function numberSql({ type }: Field, value: string): string {
-  return isTime(type) ? `epoch(${value})` : `${value}::double`
-}
-
 interface Measure {
   readonly field: Field
   readonly column: string
+  /** On its numbers ranges are told apart. */
+  readonly measure: NonNullable<FieldTypeRow['measure']>
   /** The lowest and the highest number. */
   readonly bounds: readonly [number, number]
 }
@@ -153,13 +151,16 @@ async function histogramsOf(
 ): Promise<Map<Field, Range[]>> {
   if (measures.length === 0) return new Map()
   const edges = measures.map(({ bounds }) => edgesBetween(...bounds))
-  const counts = measures.map(({ field, column }, index) => {
+  const counts = measures.map(({ column, measure }, index) => {
     const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
-    return `array_to_string(map_values(histogram(${numberSql(field, column)}, [${uppers.join(', ')}])), ' ')`
+    return `array_to_string(map_values(histogram(${measure.number(column)}, [${uppers.join(', ')}])), ' ')`
   })
   const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
   return new Map(
-    measures.map(({ field }, index) => [field, rangesOf(field, edges[index] ?? [], String(counted[index]))]),
+    measures.map(({ field, measure }, index) => [
+      field,
+      rangesOf(measure, edges[index] ?? [], String(counted[index])),
+    ]),
   )
 }
 
@@ -171,19 +172,10 @@ function edgesBetween(low: number, high: number): number[] {
   return [...inner, high]
 }
 
-function rangesOf({ type }: Field, edges: readonly number[], counts: string): Range[] {
-  const shownEdge = (edge: number): string => {
-    if (!isTime(type)) return String(edge)
-    const text = new Date(1000 * edge).toISOString()
-    return type === 'date' ? text.slice(0, 10) : text.slice(0, 19)
-  }
+function rangesOf({ text }: Measure['measure'], edges: readonly number[], counts: string): Range[] {
   return counts.split(' ').map((rows, step) => ({
-    from: shownEdge(edges[step] ?? 0),
-    to: shownEdge(edges[step + 1] ?? 0),
+    from: text(edges[step] ?? 0),
+    to: text(edges[step + 1] ?? 0),
     rows: Number(rows),
   }))
-}
-
-function isTime(type: Field['type']): boolean {
-  return type === 'date' || type === 'datetime'
 }

@@ -3,7 +3,7 @@ import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import {
-  isInteger,
+  isNarrowed,
   numberOf,
   plainSql,
   seenIn,
@@ -24,7 +24,7 @@ import {
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
   // A negative number takes as many bits as the one below its opposite.
   const widest = work.fields.map(({ field }, index) =>
-    isInteger(field) ? `coalesce(max(greatest(f${index}, -1 - f${index})), 0)` : 'null',
+    isNarrowed(field) ? `coalesce(max(greatest(f${index}, -1 - f${index})), 0)` : 'null',
   )
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar, ${widest.join(', ')}

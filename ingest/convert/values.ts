@@ -51,17 +51,17 @@ function dialectOf(
 ): { plain: string; expects: string } {
   const type = typeRow(field.type)
   const expects = type.expects(field)
-  if (field.type === 'bool') {
+  if (type.dialect === 'words') {
     const [truths, lies] = [booleans.true, booleans.false].map((words) => words.map(quotedText).join(', '))
     const plain = `case when ${text} in (${truths}) then 'true' when ${text} in (${lies}) then 'false' end`
     return { plain, expects: `${booleans.true.join(', ')} or ${booleans.false.join(', ')}` }
   }
-  if (decimal === ',' && (field.type === 'float' || field.type === 'decimal')) {
+  if (decimal === ',' && type.dialect === 'comma') {
     const plain = `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
     return { plain, expects: `${expects} (with a decimal comma, digits not grouped)` }
   }
-  if ((field.type === 'date' || field.type === 'datetime') && field.format !== null) {
-    const format = parseDateFormat(field.format, field.type)
+  if (type.moment !== null && field.format !== null) {
+    const format = parseDateFormat(field.format, type.moment)
     if (format === null) throw new Error(`the catalog let the format ${field.format} pass`)
     return { plain: asIso(format, text), expects: `a ${field.type} of the calendar as ${field.format}` }
   }
@@ -75,19 +75,10 @@ function isGood(text: string, plain: string, value: string, { field }: MatchedFi
   const rendered = type.rendered(value)
   // Most values are written as they are rendered, which is cheaper to see than the pattern.
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
-    field.type === 'float' ? ` and isfinite(${value}) and ${isHeld(plain, value)}` : ''
+    type.held === undefined ? '' : ` and ${type.held(plain, value)}`
   }`
   const quick = [`${rendered} = ${plain}`, ...(type.alike?.(plain, rendered) ?? [])].map(
     (sign) => `when ${sign} and ${type.certain(plain, value)} then true`,
   )
   return `(${text} is null or coalesce(case ${quick.join(' ')} else ${slow} end, false))`
-}
-
-/** More digits than any double has. */
-const significantMax = 17
-
-/** Whether a double can hold what a number says: not more digits than it has, and not zero for what is none. */
-function isHeld(plain: string, value: string): string {
-  const digits = `regexp_replace(regexp_extract(${plain}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
-  return `length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`
 }

@@ -5,6 +5,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
@@ -136,7 +137,7 @@ async function render(work: Work, { file, firstRow, rows }: WrittenPart): Promis
   const values = work.fields.map(({ field }, index) => {
     const value = `f${index}`
     if (isText(field)) return quotedIfDue(value)
-    return field.type === 'datetime' ? `replace(${value}::varchar, ' ', 'T')` : value
+    return typeRow(field.type).csv(value)
   })
   await work.db
     .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, firstRow, rows)})
@@ -150,4 +151,4 @@ function quotedIfDue(text: string): string {
   return `case when ${text} = '' or ${signs.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
 }
 
-const isText = ({ type }: Field): boolean => type === 'string' || type === 'text'
+const isText = ({ type }: Field): boolean => typeRow(type).isText

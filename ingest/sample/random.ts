@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { SampleRandom } from '../../core/catalog/types/field-type.ts'
 
 /** Deterministic random numbers: the same seed gives the same sources on every machine. */
-export interface Random {
-  /** From 0 to 1, without 1. */
-  readonly next: () => number
-  /** Whole, both ends included. */
-  readonly between: (min: number, max: number) => number
-  readonly chance: (probability: number) => boolean
-  readonly pick: <T>(items: readonly T[]) => T
-  /** That many decimal digits, leading zeros included. */
-  readonly digits: (count: number) => string
-}
+export type Random = SampleRandom
 
 export function randomFrom(seed: string): Random {
   const next = sfc32(seed)

@@ -21,6 +21,8 @@ import {
   type Vector,
 } from 'apache-arrow'
 import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import type { ArrowMapping } from '../../core/catalog/types/field-type.ts'
 import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
 import type { Items } from '../../core/duckdb/vectors.ts'
 import { quotedName } from '../../core/sql.ts'
@@ -43,61 +45,49 @@ export const arrow: ColumnFormat = {
   },
 }
 
-/** How a column is asked for, and made of the answer. */
-interface TypeForm {
-  /** SQL of the values, as numbers that Arrow holds in the same bytes, or as a text. */
-  readonly values: (column: string, choices: string) => string
-  readonly isText?: true
-  readonly type: (column: Column, id: number) => DataType
+/** The types of Arrow by the names that field types call them. */
+const types: Readonly<Record<ArrowMapping['type'], (field: Field) => DataType>> = {
+  utf8: () => new Utf8(),
+  int64: () => new Int64(),
+  float64: () => new Float64(),
+  decimal: ({ scale, precision }) => new Decimal(scale, precision, 128),
+  bool: () => new Bool(),
+  date: () => new DateDay(),
+  timestamp: () => new TimestampMicrosecond(),
 }
 
-const forms: Readonly<Record<Field['type'] | 'choice', TypeForm>> = {
-  string: { values: (column) => column, isText: true, type: () => new Utf8() },
-  text: { values: (column) => column, isText: true, type: () => new Utf8() },
-  choice: {
-    // A value that is none of them must not pass for a null.
-    values: (column, choices) =>
-      `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`,
-    type: (_column, id) => new Dictionary(new Utf8(), new Int32(), id),
-  },
-  integer: { values: (column) => column, type: () => new Int64() },
-  float: { values: (column) => column, type: () => new Float64() },
-  decimal: {
-    // The digits without the point, since a cast would round.
-    values: (column) => `replace(${column}::varchar, '.', '')::hugeint`,
-    type: ({ field }) => new Decimal(field.scale, field.precision, 128),
-  },
-  bool: { values: (column) => `${column}::utinyint`, type: () => new Bool() },
-  date: {
-    values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer`,
-    type: () => new DateDay(),
-  },
-  datetime: { values: (column) => `epoch_us(${column})`, type: () => new TimestampMicrosecond() },
+function typeOf(column: Column, id: number): DataType {
+  if (isChoice(column)) return new Dictionary(new Utf8(), new Int32(), id)
+  return types[typeRow(column.field.type).arrow.type](column.field)
 }
 
-function formOf(column: Column): TypeForm {
-  return forms[isChoice(column) ? 'choice' : column.field.type]
-}
-
+/** Of a text whose values are few and known a number is sent for each. */
 function isChoice({ field, choices }: Column): boolean {
-  return choices !== null && (field.type === 'string' || field.type === 'text')
+  return choices !== null && typeRow(field.type).arrow.type === 'utf8'
+}
+
+function isText(column: Column): boolean {
+  return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
 /** The lists and BLOBs of which `recordBatch` makes columns. */
 function aggregates(columns: readonly Column[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
-    const form = formOf(column)
-    const choices = isChoice(column) ? parameter(column.choices) : ''
-    const values = form.values(`part.${quotedName(column.field.name)}`, choices)
-    if (form.isText !== true) return [`list(${values})`]
+    const name = `part.${quotedName(column.field.name)}`
+    if (isChoice(column)) return [`list(${choiceSql(name, parameter(column.choices))})`]
+    const values = typeRow(column.field.type).arrow.values(name)
+    if (!isText(column)) return [`list(${values})`]
     return [`encode(string_agg(coalesce(${values}, ''), ''))`, `list(strlen(${values})::uinteger)`]
   })
 }
 
+/** SQL: the place of a value among its choices. One that is none of them must not pass for a null. */
+function choiceSql(column: string, choices: string): string {
+  return `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`
+}
+
 function arrowSchema(columns: readonly Column[]): Schema {
-  return new Schema(
-    columns.map((column, id) => new ArrowField(column.field.name, formOf(column).type(column, id), true)),
-  )
+  return new Schema(columns.map((column, id) => new ArrowField(column.field.name, typeOf(column, id), true)))
 }
 
 /**
@@ -109,8 +99,7 @@ function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows
   const left = answer.values()
   const children = columns.map((column, index): Data => {
     const type: DataType | undefined = schema.fields[index]?.type
-    if (formOf(column).isText === true)
-      return textData(bytesOf(left.next().value), itemsOf(left.next().value))
+    if (isText(column)) return textData(bytesOf(left.next().value), itemsOf(left.next().value))
     return dataOf(type, itemsOf(left.next().value), column)
   })
   const type = new Struct(schema.fields)

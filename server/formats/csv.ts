@@ -19,7 +19,7 @@ export const csv: LineFormat = {
 
 function csvValue(field: Field): string {
   const column = `part.${quotedName(field.name)}`
-  if (field.type !== 'string' && field.type !== 'text') return typeRow(field.type).json(column, field)
+  if (!typeRow(field.type).isText) return typeRow(field.type).json(column, field)
   // One by one, which is faster than a pattern.
   const holds = [`','`, `'"'`, 'chr(10)', 'chr(13)'].map((mark) => `contains(${column}, ${mark})`)
   return `case when ${column} = '' or ${holds.join(' or ')} then '"' || replace(${column}, '"', '""') || '"' else ${column} end`

@@ -3,7 +3,8 @@ import { didYouMean } from '../../core/nearest.ts'
 import { Fault } from './fault.ts'
 import { formatList, parseList } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
-import { expectedValue, isTextValue, readTruth, readValue, valueLengthMax } from './values.ts'
+import { readTruth } from '../../core/catalog/types/bool.ts'
+import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
 
 /** What must hold of a field's value in every row of the answer. */
 export interface Condition {

@@ -1,5 +1,5 @@
 import type { Field } from '../../core/catalog/catalog.ts'
-import { fieldTypeNames, type FieldType } from '../../core/catalog/field-types.ts'
+import { fieldTypeNames, typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 
 interface OperatorRow {
   /** What stands after the `=`. */
@@ -10,8 +10,8 @@ interface OperatorRow {
 }
 
 const all = fieldTypeNames
-const ordered = fieldTypeNames.filter((type) => type !== 'bool')
-const textual = ['string', 'text'] as const satisfies readonly FieldType[]
+const ordered = all.filter((type) => typeRow(type).isOrdered)
+const textual = all.filter((type) => typeRow(type).isText)
 
 /** What a condition can say of a field: `<field>__<operator>=...`. */
 export const operators = {

@@ -1,4 +1,5 @@
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
@@ -93,7 +94,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
   return {
     name: field.name,
     type: field.type,
-    ...(field.type === 'decimal' && { precision: field.precision, scale: field.scale }),
+    ...(typeRow(field.type).hasDigits && { precision: field.precision, scale: field.scale }),
     title: field.title,
     description: field.description,
     nullable: found === undefined ? null : found.nulls > 0,
@@ -109,21 +110,10 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
 }
 
 /** A value of the report as a row has it. */
-function valueOf({ type }: Field, text: string): unknown {
-  switch (type) {
-    case 'integer':
-    case 'decimal':
-    case 'float':
-      return exactNumber(text)
-    case 'bool':
-      return text === 'true'
-    case 'datetime':
-      return text.replace(' ', 'T')
-    case 'string':
-    case 'text':
-    case 'date':
-      return text
-  }
+function valueOf({ type }: Field, rendered: string): unknown {
+  const { kind, text } = typeRow(type).wire
+  if (kind === 'number') return exactNumber(text(rendered))
+  return kind === 'truth' ? text(rendered) === 'true' : text(rendered)
 }
 
 function examplesOf(

@@ -1,0 +1,33 @@
+import { always, asText, compareAscii, same, type FieldTypeRow } from './field-type.ts'
+
+/** One of the words for true or false, in any case; null where it is none. */
+export function readTruth(text: string): 'true' | 'false' | null {
+  const word = text.toLowerCase()
+  if (word === 'true' || word === '1') return 'true'
+  return word === 'false' || word === '0' ? 'false' : null
+}
+
+export const bool: FieldTypeRow = {
+  isText: false,
+  hasDigits: false,
+  moment: null,
+  dialect: 'words',
+  pattern: () => 'true|false',
+  expects: () => 'true or false',
+  stored: () => 'BOOLEAN',
+  certain: always,
+  value: same,
+  canonical: same,
+  rendered: asText,
+  isNarrowed: false,
+  measure: null,
+  isOrdered: false,
+  parse: readTruth,
+  expectsInQuery: 'true or false (also True, False, 1, 0)',
+  compare: compareAscii,
+  json: same,
+  wire: { kind: 'truth', text: same },
+  csv: same,
+  arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
+  sample: (random) => String(random.chance(0.5)),
+}

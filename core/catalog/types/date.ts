@@ -1,0 +1,48 @@
+import { asText, compareAscii, plainText, same, type FieldTypeRow, type SampleRandom } from './field-type.ts'
+
+const expected = 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12'
+
+/** A date that there is, as YYYY-MM-DD. The ancestor's clients also write DD/MM/YYYY. */
+export function dateOf(text: string): string | null {
+  const iso = text.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1')
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(iso)) return null
+  const time = Date.parse(`${iso}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso) ? iso : null
+}
+
+/** Seconds since 1970 -> ISO 8601. */
+export function momentText(seconds: number, length: number): string {
+  return new Date(1000 * seconds).toISOString().slice(0, length)
+}
+
+/** A day of the years 2010 to 2025. */
+export function sampleDate({ between }: SampleRandom): string {
+  return new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
+}
+
+/** Days of the calendar, of the years 0001 to 9999. */
+export const date: FieldTypeRow = {
+  isText: false,
+  hasDigits: false,
+  moment: 'date',
+  dialect: null,
+  pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
+  expects: () => expected,
+  stored: () => 'DATE',
+  // Years past 9999 and before Christ are longer, infinity is shorter.
+  certain: (text) => `strlen(${text}) = 10`,
+  value: same,
+  canonical: same,
+  rendered: asText,
+  isNarrowed: false,
+  measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
+  isOrdered: true,
+  parse: dateOf,
+  expectsInQuery: `${expected} or 12/06/2020`,
+  compare: compareAscii,
+  json: asText,
+  wire: plainText,
+  csv: same,
+  arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
+  sample: sampleDate,
+}

@@ -1,0 +1,40 @@
+import { dateOf, momentText, sampleDate } from './date.ts'
+import { asText, compareAscii, same, type FieldTypeRow } from './field-type.ts'
+
+const expected = 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00'
+
+const inJson = (column: string): string => `replace(${column}::varchar, ' ', 'T')`
+
+/** Moments without an offset, to the microsecond. */
+export const datetime: FieldTypeRow = {
+  isText: false,
+  hasDigits: false,
+  moment: 'datetime',
+  dialect: null,
+  pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?',
+  expects: () => expected,
+  stored: () => 'TIMESTAMP',
+  certain: (text) => `${text}[5] = '-' and ${text}[-1] <> ')'`,
+  value: same,
+  canonical: (text) => {
+    const shortFraction = `regexp_replace(replace(${text}, 'T', ' '), '(\\.[0-9]*?)0+$', '\\1')`
+    return `regexp_replace(${shortFraction}, '\\.$', '')`
+  },
+  rendered: asText,
+  isNarrowed: false,
+  measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 19) },
+  isOrdered: true,
+  parse: (text) => {
+    const [, day = '', time = '00:00:00', fraction = ''] =
+      /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})(\.\d{1,6})?)?$/.exec(text) ?? []
+    if (dateOf(day) === null || !/^([01]\d|2[0-3])(:[0-5]\d){2}$/.test(time)) return null
+    return `${day} ${time}${fraction.replace(/\.?0*$/, '')}`
+  },
+  expectsInQuery: `${expected}, or a date, which means its first moment`,
+  compare: compareAscii,
+  json: inJson,
+  wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
+  csv: inJson,
+  arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
+  sample: (random) => `${sampleDate(random)} ${random.between(10, 23)}:${random.between(10, 59)}:00`,
+}

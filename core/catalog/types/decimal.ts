@@ -1,0 +1,61 @@
+import {
+  always,
+  asNumber,
+  asText,
+  compareWhole,
+  matches,
+  plainNumber,
+  same,
+  withoutLeadingZeros,
+  withoutMinusZero,
+  type Digits,
+  type FieldTypeRow,
+} from './field-type.ts'
+
+function pattern({ precision, scale }: Digits): string {
+  const fraction = scale === 0 ? '0+' : `[0-9]{1,${scale}}0*`
+  return `-?0*[0-9]{1,${precision - scale}}(\\.${fraction})?`
+}
+
+/** Numbers with so many digits after the point, exact. */
+export const decimal: FieldTypeRow = {
+  isText: false,
+  hasDigits: true,
+  moment: null,
+  dialect: 'comma',
+  pattern,
+  expects: ({ precision, scale }) =>
+    `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
+    (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
+  stored: ({ precision, scale }) => `DECIMAL(${precision},${scale})`,
+  certain: always,
+  value: same,
+  canonical: (text, { scale }) => {
+    const whole = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
+    const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
+    return withoutMinusZero(`(${whole}${fraction})`)
+  },
+  rendered: asText,
+  isNarrowed: false,
+  measure: { number: asNumber, text: String },
+  isOrdered: true,
+  parse: (text, digits) => {
+    if (!matches(pattern(digits), text)) return null
+    const [, minus = '', whole = '', fraction = ''] = /^(-?)0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
+    const { scale } = digits
+    const number = `${whole}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
+    return /[1-9]/.test(number) ? `${minus}${number}` : number
+  },
+  // Both have the same number of digits after the point.
+  compare: (a, b) => compareWhole(BigInt(a.replace('.', '')), BigInt(b.replace('.', ''))),
+  // to_json would write 12.0 for a decimal without fraction.
+  json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
+  wire: plainNumber,
+  csv: same,
+  // The digits without the point, since a cast would round.
+  arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
+  sample: (random, { precision, scale }) => {
+    const whole = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
+    return `${random.chance(0.05) ? '-' : ''}${whole}${scale === 0 ? '' : `.${random.digits(scale)}`}`
+  },
+}

@@ -1,0 +1,123 @@
+/** The numbers a decimal field is declared with; other types ignore them. */
+export interface Digits {
+  readonly precision: number
+  readonly scale: number
+}
+
+/** Where a decimal does not say. */
+export const digitsDefault: Digits = { precision: 18, scale: 2 }
+
+/**
+ * Everything that there is to say of a type of field. A new type is a file that says it, and a line of
+ * `field-types.ts`. SQL is given the name of a column, or an expression, and is of DuckDB.
+ */
+export interface FieldTypeRow {
+  // How it is declared, and what a source may write.
+
+  /** Of texts: they can be searched, masked, and asked for by a part of them. */
+  readonly isText: boolean
+  /** Whether the catalog may say with how many digits. */
+  readonly hasDigits: boolean
+  /** Whose format of a source it is written in, where it is not in ISO 8601; null where it has no format. */
+  readonly moment: 'date' | 'datetime' | null
+  /** What else a source may say by its dialect: a decimal comma, or words for true and false. */
+  readonly dialect: 'comma' | 'words' | null
+  /** RE2 pattern that the whole source text must match; null where any text is a value. */
+  readonly pattern: (digits: Digits) => string | null
+  /** What a right value looks like, for reports: "expected ...". */
+  readonly expects: (digits: Digits) => string
+
+  // How it is cast, and reconciled with the source.
+
+  /** The DuckDB type of the field's column in Parquet. */
+  readonly stored: (digits: Digits) => string
+  /** SQL: whether a text that is its own rendering matches the pattern; spares most values the pattern. */
+  readonly certain: (text: string, value: string) => string
+  /** SQL: other signs that a text says the same as a rendering, and matches the pattern; they spare more the pattern. */
+  readonly alike?: (text: string, rendered: string) => readonly string[]
+  /** SQL: whether the stored type holds what a text says, where its rendering does not tell. */
+  readonly held?: (text: string, value: string) => string
+  /** SQL: a value as it is stored, from one that was cast to the stored type. */
+  readonly value: (cast: string) => string
+  /** SQL: the source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
+   *  (float excepted: its digits are compared after the cast). */
+  readonly canonical: (text: string, digits: Digits) => string
+  /** SQL: a stored value written as text. */
+  readonly rendered: (column: string) => string
+  /** Whether it may be held in fewer bits while rows are sorted. */
+  readonly isNarrowed: boolean
+
+  // What is learnt of its values.
+
+  /** A measure has a histogram: SQL of a value as a number, and a number as `rendered` writes it. */
+  readonly measure: {
+    readonly number: (value: string) => string
+    readonly text: (number: number) => string
+  } | null
+
+  // How it is asked for.
+
+  /** Whether its values are more or less than others, for those who ask. */
+  readonly isOrdered: boolean
+  /** The text of an address in the one way in which the value is written from there on; null where it is none. */
+  readonly parse: (text: string, digits: Digits) => string | null
+  /** What `parse` takes, as the end of a sentence; where it is not what a source may write. */
+  readonly expectsInQuery?: string
+  /** Negative where `a` comes before `b`, as DuckDB orders them; both as `parse` writes them. */
+  readonly compare: (a: string, b: string) => number
+
+  // How it is written.
+
+  /** SQL: a stored value as what `to_json` must see. */
+  readonly json: (column: string, digits: Digits) => string
+  /** What JSON has for a value, and of what kind, from the value as `rendered` writes it. */
+  readonly wire: { readonly kind: 'text' | 'number' | 'truth'; readonly text: (rendered: string) => string }
+  /** SQL: a value in the CSV that is published, not quoted yet. */
+  readonly csv: (column: string) => string
+  readonly arrow: ArrowMapping
+
+  /** A value as a source may write it, for a sample of a table that nobody described. */
+  readonly sample: (random: SampleRandom, digits: Digits) => string
+}
+
+/** What samples are made with: the same numbers from the same seed. */
+export interface SampleRandom {
+  /** From 0 to 1, without 1. */
+  readonly next: () => number
+  /** Whole, both ends included. */
+  readonly between: (min: number, max: number) => number
+  readonly chance: (probability: number) => boolean
+  readonly pick: <T>(items: readonly T[]) => T
+  /** That many decimal digits, leading zeros included. */
+  readonly digits: (count: number) => string
+}
+
+/** As what Arrow holds a value, and SQL of the values as numbers that it holds in the same bytes, or as texts. */
+export interface ArrowMapping {
+  readonly type: 'utf8' | 'int64' | 'float64' | 'decimal' | 'bool' | 'date' | 'timestamp'
+  readonly values: (column: string) => string
+}
+
+export const same = (sql: string): string => sql
+export const asText = (column: string): string => `${column}::varchar`
+export const always = (): string => 'true'
+export const asNumber = (value: string): string => `${value}::double`
+
+export const withoutLeadingZeros = (text: string): string =>
+  `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
+export const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
+
+export const plainText = { kind: 'text', text: same } as const
+export const plainNumber = { kind: 'number', text: same } as const
+
+/** Of texts whose characters are all of ASCII, and come in the order of their values. */
+export const compareAscii = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+export function compareWhole(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** Whether a text is what a source may write. */
+export function matches(pattern: string, text: string): boolean {
+  return new RegExp(`^(?:${pattern})$`).test(text)
+}

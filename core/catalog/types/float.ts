@@ -1,0 +1,50 @@
+import { asNumber, asText, matches, plainNumber, same, type FieldTypeRow } from './field-type.ts'
+
+const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
+
+/** More digits than any double has. */
+const significantMax = 17
+
+// A column that holds both zeros would hold one of them after Parquet's dictionary.
+const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
+
+/** Doubles, of which neither NaN nor Infinity is a value. */
+export const float: FieldTypeRow = {
+  isText: false,
+  hasDigits: false,
+  moment: null,
+  dialect: 'comma',
+  pattern: () => pattern,
+  expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
+  stored: () => 'DOUBLE',
+  // Infinity and NaN are rendered as themselves.
+  certain: (_text, value) => `isfinite(${value})`,
+  // What differs in zeros at the end alone: after a point they say nothing, and no exponent is its own tenfold.
+  alike: (text, rendered) => [
+    `${rendered} = ${text} || '.0'`,
+    `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
+  ],
+  // Not more digits than it has, and not zero for what is none.
+  held: (text, value) => {
+    const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
+    return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`
+  },
+  value: oneZero,
+  canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
+  rendered: asText,
+  isNarrowed: false,
+  measure: { number: asNumber, text: String },
+  isOrdered: true,
+  parse: (text) => {
+    if (!matches(pattern, text)) return null
+    const number = Number(text)
+    return Number.isFinite(number) ? String(number === 0 ? 0 : number) : null
+  },
+  compare: (a, b) => Number(a) - Number(b),
+  // to_json writes a bare NaN or Infinity, which is not JSON.
+  json: (column) => `case when isfinite(${column}) then ${column} end`,
+  wire: plainNumber,
+  csv: same,
+  arrow: { type: 'float64', values: same },
+  sample: (random) => (random.next() * 100).toFixed(4),
+}

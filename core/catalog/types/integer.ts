@@ -1,0 +1,43 @@
+import {
+  always,
+  asNumber,
+  asText,
+  compareWhole,
+  matches,
+  plainNumber,
+  same,
+  withoutLeadingZeros,
+  withoutMinusZero,
+  type FieldTypeRow,
+} from './field-type.ts'
+
+const pattern = '-?[0-9]+'
+
+/** Whole numbers of 64 bits. */
+export const integer: FieldTypeRow = {
+  isText: false,
+  hasDigits: false,
+  moment: null,
+  dialect: null,
+  pattern: () => pattern,
+  expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
+  stored: () => 'BIGINT',
+  certain: always,
+  value: same,
+  canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
+  rendered: asText,
+  isNarrowed: true,
+  measure: { number: asNumber, text: String },
+  isOrdered: true,
+  parse: (text) => {
+    if (!matches(pattern, text)) return null
+    const number = BigInt(text)
+    return BigInt.asIntN(64, number) === number ? String(number) : null
+  },
+  compare: (a, b) => compareWhole(BigInt(a), BigInt(b)),
+  json: same,
+  wire: plainNumber,
+  csv: same,
+  arrow: { type: 'int64', values: same },
+  sample: (random) => String(random.between(-5, 100_000)),
+}

@@ -1,0 +1,35 @@
+import { always, plainText, same, type FieldTypeRow } from './field-type.ts'
+
+const words = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
+
+/** Any text, such as a name or a code. */
+export const string: FieldTypeRow = {
+  isText: true,
+  hasDigits: false,
+  moment: null,
+  dialect: null,
+  pattern: () => null,
+  expects: () => 'any text',
+  stored: () => 'VARCHAR',
+  certain: always,
+  value: same,
+  canonical: same,
+  rendered: same,
+  isNarrowed: false,
+  measure: null,
+  isOrdered: true,
+  parse: same,
+  // DuckDB compares bytes.
+  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  json: same,
+  wire: plainText,
+  csv: same,
+  arrow: { type: 'utf8', values: same },
+  sample: (random) => `${random.pick(words)} ${random.between(1, 99)}`,
+}
+
+/** The same, long: of some lines. */
+export const text: FieldTypeRow = {
+  ...string,
+  sample: (random) => `${random.pick(words)}, "${random.pick(words)}"\n${random.pick(words)}`,
+}
