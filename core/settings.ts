@@ -21,7 +21,7 @@ const anyPath = 'a path'
 const expectsMegabytes = (min: number): string => `a whole number of megabytes from ${min} to 1000000`
 
 /**
- * Every setting, one row each. Both programs read them from the environment; the README's table is tested
+ * Every setting, one row each. Both programs read them from the environment; the table in docs/operations.md is tested
  * against these rows.
  */
 export const settingRows = {

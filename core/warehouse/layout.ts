@@ -16,7 +16,7 @@ export function timeOf(id: SnapshotId): Date {
   return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
 }
 
-/** Rows of a row group of a part, which is what a page must decode; measured (README, Performance). */
+/** Rows of a row group of a part, which is what a page must decode; measured (docs/performance.md). */
 export const rowGroupRows = 16_384
 
 type TableName = Pick<Table, 'dataset' | 'name'>

@@ -26,7 +26,7 @@ import { valueSql } from './values.ts'
 export const converterVersion = 2
 
 /**
- * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (README, Performance).
+ * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (docs/performance.md).
  */
 export const partRowsDefault = 16 * rowGroupRows
 /** Of files that only a next step reads, where fewer and larger groups are cheaper. */

@@ -2,7 +2,7 @@ import type { Manifest } from '../../core/warehouse/manifest.ts'
 
 /**
  * Rows of a block, the unit that is read from Parquet. It divides the row group of 16,384, so that a block lies in
- * one. The cost of a page in a cold block grows with it, that of a walk shrinks (README, Performance).
+ * one. The cost of a page in a cold block grows with it, that of a walk shrinks (docs/performance.md).
  */
 export const blockRowsMax = 2048
 /** Tables with long rows get smaller blocks, since a block is held in memory whole. */

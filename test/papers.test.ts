@@ -9,16 +9,20 @@ import { problemRows } from '../server/http/problems.ts'
 import { serve } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
 
-let readme: string
+/** All papers, one after the other. */
+let papers: string
+let names: string[]
 beforeAll(async () => {
-  readme = await readFile('README.md', 'utf8')
+  const docs = await readdir('docs')
+  names = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]
+  papers = (await Promise.all(names.map((name) => readFile(name, 'utf8')))).join('\n')
 })
 
 /** Cells of the table under a header, without back ticks. */
 function tableUnder(header: string): string[][] {
-  const start = readme.indexOf(`| ${header}`)
-  if (start === -1) throw new Error(`the README has no table "${header}"`)
-  const [block = ''] = readme.slice(start).split('\n\n')
+  const start = papers.indexOf(`| ${header}`)
+  if (start === -1) throw new Error(`no paper has a table "${header}"`)
+  const [block = ''] = papers.slice(start).split('\n\n')
   return block
     .split('\n')
     .slice(2)
@@ -59,12 +63,12 @@ test('the addresses are those that answer', async () => {
 })
 
 test('the types are those of the code', () => {
-  const line = readme.slice(readme.indexOf('\nTypes: '), readme.indexOf('`filters` and `search` declare'))
+  const line = papers.slice(papers.indexOf('\nTypes: '), papers.indexOf('`filters` and `search` declare'))
   expect([...line.matchAll(/`(\w+)`/g)].map((match) => match[1])).toEqual(fieldTypeNames)
 })
 
 test('the example of a dataset is one that the loader takes', async () => {
-  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? []
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(papers) ?? []
   const head = (await readFile('catalog.yaml', 'utf8')).split('\ndatasets:\n')[0] ?? ''
   const catalog = parseCatalog(`${head}\ndatasets:\n${example.replaceAll(/^/gm, '  ')}`, 'readme.yaml')
   expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
@@ -78,7 +82,7 @@ test('each choice names something that exists', async () => {
     }
   }
   const everything = texts.join('\n')
-  const choices = readme.slice(readme.indexOf('## Choices'), readme.indexOf('## Development'))
+  const choices = await readFile('docs/decisions.md', 'utf8')
   const holders = [...choices.matchAll(/\| ([^|]*) \|$/gm)]
     .slice(2)
     .flatMap((match) => [...(match[1] ?? '').matchAll(/`([\w]+)`/g)])
@@ -88,16 +92,23 @@ test('each choice names something that exists', async () => {
   ).toEqual([])
 })
 
-test('files that the README names are there', async () => {
-  const named = [
-    ...readme.matchAll(/`((?:core|server|ingest|test)\/[\w./-]+\.ts)`|\]\(([\w./-]+\.\w+)\)/g),
-  ].map((match) => match[1] ?? match[2] ?? '')
-  expect(named.length).toBeGreaterThan(5)
-  for (const file of named) await expect(readFile(file, 'utf8')).resolves.toBeTruthy()
+test('files that are named are there, and links lead to files', async () => {
+  const named = [...papers.matchAll(/`((?:core|server|ingest|test)\/[\w./-]+\.ts)`/g)].map(
+    (match) => match[1] ?? '',
+  )
+  const links: string[] = []
+  for (const name of names) {
+    const text = await readFile(name, 'utf8')
+    for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
+      links.push(path.join(path.dirname(name), link))
+    }
+  }
+  expect([named.length > 10, links.length > 8]).toEqual([true, true])
+  for (const file of [...named, ...links]) await expect(readFile(file, 'utf8')).resolves.toBeTruthy()
 })
 
 test('the make verbs are those of the Makefile', async () => {
   const makefile = await readFile('Makefile', 'utf8')
-  const verbs = new Set([...readme.matchAll(/make (\w+)/g)].map((match) => match[1] ?? ''))
+  const verbs = new Set([...papers.matchAll(/make (\w+)/g)].map((match) => match[1] ?? ''))
   expect([...verbs].filter((verb) => !new RegExp(`^${verb}:`, 'm').test(makefile))).toEqual([])
 })
