@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts'
 import type { Path } from './check.ts'
 
 /** Where something stands in the text, from 1. */
-export interface Place {
+export interface LineAndColumn {
   readonly line: number
   readonly column: number
 }
@@ -13,11 +13,11 @@ export interface PlacedDocument {
   /** The plain value; null where it cannot be made. */
   readonly root: unknown
   /** What YAML itself finds wrong. */
-  readonly problems: readonly (Place & { message: string })[]
+  readonly problems: readonly (LineAndColumn & { message: string })[]
   /** Whether the text has a value at all in spite of the problems. */
   readonly readable: boolean
   /** The place of a value, or of its key; the nearest that exists where it does not. */
-  readonly placeOf: (path: Path, ofKey?: boolean) => Place
+  readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
   /** What the author wrote there; undefined where nothing is. */
   readonly writtenAt: (path: Path) => Written | undefined
 }
@@ -41,7 +41,7 @@ export function readDocument(text: string): PlacedDocument {
     schema: 'core',
     prettyErrors: false,
   })
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): LineAndColumn => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }

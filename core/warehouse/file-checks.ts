@@ -158,9 +158,9 @@ async function readFooter(
   }
 }
 
-type Place = Pick<Piece, 'start' | 'length'>
+type ByteRange = Pick<Piece, 'start' | 'length'>
 
-function piecesOf(metadata: FileMetaData, footerStart: number, bytes: number): Place[] {
+function piecesOf(metadata: FileMetaData, footerStart: number, bytes: number): ByteRange[] {
   const pieces = metadata.row_groups.flatMap(({ columns }) =>
     columns.flatMap((column) => [valuesOf(column), filterOf(column) ?? []].flat()),
   )
@@ -173,7 +173,7 @@ function checksOf(
   bytes: number,
   sums: ReadonlyMap<number, number>,
 ): FileChecks {
-  const checked = (place: Place): Piece => ({ ...place, sum: sums.get(place.start) ?? 0 })
+  const checked = (place: ByteRange): Piece => ({ ...place, sum: sums.get(place.start) ?? 0 })
   const names = groups[0]?.columns.map(({ meta_data: about }) => about?.path_in_schema.join('.') ?? '') ?? []
   let end = 0
   return {
@@ -194,13 +194,13 @@ function checksOf(
 
 type Column = FileMetaData['row_groups'][number]['columns'][number]
 
-function valuesOf({ meta_data: about }: Column): Place {
+function valuesOf({ meta_data: about }: Column): ByteRange {
   if (about === undefined) throw new Error('a column does not say where it is')
   const start = about.dictionary_page_offset ?? about.data_page_offset
   return { start: Number(start), length: Number(about.total_compressed_size) }
 }
 
-function filterOf({ meta_data: about }: Column): Place | null {
+function filterOf({ meta_data: about }: Column): ByteRange | null {
   if (about?.bloom_filter_offset === undefined || about.bloom_filter_length === undefined) return null
   return { start: Number(about.bloom_filter_offset), length: about.bloom_filter_length }
 }

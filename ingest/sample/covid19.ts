@@ -11,7 +11,7 @@ function daysFor(rows: number): number {
   return Math.min(daysMax, Math.max(daysMin, Math.round(Math.sqrt(rows))))
 }
 
-interface Place {
+interface Area {
   readonly state: State
   /** Null on a state's own series. */
   readonly city: string | null
@@ -19,7 +19,7 @@ interface Place {
   readonly population: number
 }
 
-function placeAt(index: number, random: Random): Place {
+function areaAt(index: number, random: Random): Area {
   const state = states[index % states.length] as State
   if (index < states.length) {
     return {
@@ -35,7 +35,7 @@ function placeAt(index: number, random: Random): Place {
 }
 
 interface Day {
-  readonly place: Place
+  readonly place: Area
   readonly time: number
   /** From 1. */
   readonly order: number
@@ -53,7 +53,7 @@ function* series(rows: number, seed: string): Generator<Day> {
   const days = daysFor(rows)
   for (let made = 0, index = 0; made < rows; index += 1) {
     const random = randomFrom(`${seed}/${index}`)
-    const place = placeAt(index, random)
+    const place = areaAt(index, random)
     const length = Math.min(days, rows - made)
     const start = firstDay + random.between(0, 30) * dayMs
     const rate = place.population / 2_000_000 + random.next()

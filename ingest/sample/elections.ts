@@ -1,4 +1,4 @@
-import { isoDate, money, personOf, placeOf } from './people.ts'
+import { isoDate, money, personOf, cityOf } from './people.ts'
 import type { Random } from './random.ts'
 import { eachRow, type Cell, type SampleTable } from './samples.ts'
 import { assets, occupations, offices, parties } from './vocabulary.ts'
@@ -29,7 +29,7 @@ const details = [
 function candidacy(random: Random) {
   const year = random.pick(years)
   const office = random.pick(offices.filter((candidate) => candidate.year === year))
-  const [party, place] = [random.pick(parties), placeOf(random)]
+  const [party, place] = [random.pick(parties), cityOf(random)]
   const number = party.number * 10 ** (office.digits - 2) + random.between(0, 10 ** (office.digits - 2) - 1)
   const elected = random.chance(0.2)
   const votes = elected ? random.between(2000, 60_000) : Math.floor(3000 * random.next() ** 4)
@@ -94,19 +94,19 @@ function candidatos(random: Random): Record<string, Cell> {
     idade_data_eleicao: String(year - Number(person.born.slice(0, 4))),
     nm_email: random.chance(0.5) ? null : `${person.cpf.slice(0, 5)}@EXEMPLO.ORG`,
     nome_legenda: coalition,
-    nome_municipio_nascimento: placeOf(random).city.toUpperCase(),
+    nome_municipio_nascimento: cityOf(random).city.toUpperCase(),
     nome_partido: party.name,
     num_titulo_eleitoral_candidato: random.digits(12),
     numero_partido: party.number,
     sequencial_candidato: id,
     sigla_legenda: coalition === 'PARTIDO ISOLADO' ? null : 'COLIG.',
     sigla_ue: random.digits(5),
-    sigla_uf_nascimento: placeOf(random).uf,
+    sigla_uf_nascimento: cityOf(random).uf,
   }
 }
 
 function filiados(random: Random): Record<string, Cell> {
-  const [party, place, person] = [random.pick(parties), placeOf(random), personOf(random)]
+  const [party, place, person] = [random.pick(parties), cityOf(random), personOf(random)]
   const left = random.chance(0.3)
   const joined = isoDate(random, 1988, 2018)
   return {

@@ -1,4 +1,4 @@
-import { companyOf, isoDate, maskedCpf, money, personOf, placeOf } from './people.ts'
+import { companyOf, isoDate, maskedCpf, money, personOf, cityOf } from './people.ts'
 import type { Random } from './random.ts'
 import { eachRow, type Cell, type SampleTable } from './samples.ts'
 import { courts, ministries, parties } from './vocabulary.ts'
@@ -64,7 +64,7 @@ function cota(random: Random): Record<string, Cell> {
     personOf(random),
     companyOf(random),
     random.pick(parties),
-    placeOf(random),
+    cityOf(random),
   ]
   const flight = random.chance(0.2)
   const refund = random.chance(0.02)
@@ -157,7 +157,7 @@ function links(random: Random): Record<string, Cell> {
 }
 
 function auxilio(random: Random): Record<string, Cell> {
-  const [place, person] = [placeOf(random), personOf(random)]
+  const [place, person] = [cityOf(random), personOf(random)]
   const secret = random.chance(0.002)
   const responsible = random.chance(0.3) ? personOf(random) : null
   return {

@@ -1,4 +1,4 @@
-import { cityName, companyOf, isoDate, maskedCpf, personOf, placeOf } from './people.ts'
+import { cityName, companyOf, isoDate, maskedCpf, personOf, cityOf } from './people.ts'
 import type { Random } from './random.ts'
 import { eachRow, type Cell, type SampleTable } from './samples.ts'
 import { beaches, courses, menNames, schools, states, womenNames } from './vocabulary.ts'
@@ -43,7 +43,7 @@ function socios(random: Random): Record<string, Cell> {
 }
 
 function cursos(random: Random): Record<string, Cell> {
-  const [place, course] = [placeOf(random), random.pick(courses)]
+  const [place, course] = [cityOf(random), random.pick(courses)]
   const campus = String(random.between(100, 1_100_000))
   const grade = (): string => (450 + random.next() * 300).toFixed(2)
   const [whole, half] = [random.chance(0.7), random.chance(0.4)]

@@ -3,13 +3,13 @@ import * as words from './vocabulary.ts'
 
 /** Invented people, companies and places; none of their numbers passes a check digit on purpose. */
 
-export interface Place extends words.State {
+export interface City extends words.State {
   readonly city: string
   /** Seven digits. */
   readonly cityCode: number
 }
 
-export function placeOf(random: Random): Place {
+export function cityOf(random: Random): City {
   const state = random.pick(words.states)
   return { ...state, city: cityName(random), cityCode: state.code * 100_000 + random.between(100, 99_999) }
 }

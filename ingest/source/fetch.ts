@@ -67,7 +67,7 @@ export async function fetchFile(address: URL, options: FetchOptions): Promise<Fe
 }
 
 type Attempt = Fetched | { readonly status: 'again'; readonly trouble: string; readonly afterMs?: number }
-type Answer = Dispatcher.ResponseData
+type WebResponse = Dispatcher.ResponseData
 
 class Download {
   readonly #address: URL
@@ -118,7 +118,7 @@ class Download {
     }
   }
 
-  async #take(answer: Answer, have: number, isConditional: boolean): Promise<Attempt> {
+  async #take(answer: WebResponse, have: number, isConditional: boolean): Promise<Attempt> {
     const { statusCode: status, headers } = answer
     if (status === 200 || (status === 206 && have > 0)) return this.#save(answer, status === 206 ? have : 0)
     await leave(answer)
@@ -136,7 +136,7 @@ class Download {
     throw new TableFailure(`${this.#address.href} answers ${status}: see that it is the address of the file`)
   }
 
-  async #save({ headers, body }: Answer, have: number): Promise<Attempt> {
+  async #save({ headers, body }: WebResponse, have: number): Promise<Attempt> {
     const { bytesMax, progress, silenceMs } = this.#options
     const total = totalOf(headers, have)
     if (have === 0) {
@@ -214,7 +214,7 @@ class Download {
   }
 
   /** The address itself may be anywhere, since the operator wrote it; where a server leads to is its own word. */
-  async #follow(headers: Record<string, string>): Promise<Answer> {
+  async #follow(headers: Record<string, string>): Promise<WebResponse> {
     let address = this.#address
     for (let redirects = 0; ; redirects += 1) {
       const isOurs = address.origin === this.#address.origin
@@ -248,7 +248,7 @@ const publicOnly = new Agent({ connect: { lookup: publicLookup } })
 const leftBytesMax = 65_536
 const leftMs = 2000
 
-async function leave({ body }: Pick<Answer, 'body'>): Promise<void> {
+async function leave({ body }: Pick<WebResponse, 'body'>): Promise<void> {
   await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
 }
 

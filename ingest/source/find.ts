@@ -17,7 +17,7 @@ interface FileHere extends PackedFile {
 }
 
 /** Where a file of a source lies. */
-export type Place =
+export type SourceFile =
   | ({ readonly kind: 'here' } & FileHere)
   /** `addresses` are tried in turn until one is there. */
   | { readonly kind: 'web'; readonly addresses: readonly URL[] }
@@ -35,7 +35,7 @@ export function isWeb(sources: string): boolean {
  * @param sources a folder, or an http(s) address to which names are added
  * @throws TableFailure where two files could be meant, or a link leads outside of the folder
  */
-export async function findFiles(sources: string, table: Table): Promise<Place[]> {
+export async function findFiles(sources: string, table: Table): Promise<SourceFile[]> {
   const { files } = table.source
   if (files === null) {
     const names = Object.keys(packings).map((ending) => tableId(table) + ending)
@@ -43,7 +43,7 @@ export async function findFiles(sources: string, table: Table): Promise<Place[]>
       ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)) }]
       : usualFile(sources, names)
   }
-  const places: Place[] = []
+  const places: SourceFile[] = []
   for (const file of files) places.push(...(await named(sources, file)))
   return places
 }
@@ -56,7 +56,7 @@ export function lookedFor(sources: string, table: Table): string {
   return names.map((name) => (isWeb(name) ? name : `${sources.replace(/\/$/, '')}/${name}`)).join(', ')
 }
 
-async function usualFile(sources: string, names: readonly string[]): Promise<Place[]> {
+async function usualFile(sources: string, names: readonly string[]): Promise<SourceFile[]> {
   const found: FileHere[] = []
   for (const name of names) found.push(...(await fileAt(sources, path.join(sources, name))))
   if (found.length > 1) {
@@ -67,7 +67,7 @@ async function usualFile(sources: string, names: readonly string[]): Promise<Pla
   return found.map((file) => ({ kind: 'here', ...file }))
 }
 
-async function named(sources: string, file: string): Promise<Place[]> {
+async function named(sources: string, file: string): Promise<SourceFile[]> {
   if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)] }]
   if (isWeb(sources)) {
     if (file.includes('*')) {
@@ -81,7 +81,7 @@ async function named(sources: string, file: string): Promise<Place[]> {
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
   // Of several that are named none may be left out in silence.
   return Promise.all(
-    paths.map(async (one): Promise<Place> => {
+    paths.map(async (one): Promise<SourceFile> => {
       const [known] = await fileAt(sources, one)
       return known === undefined ? { kind: 'nowhere', path: one } : { kind: 'here', ...known }
     }),

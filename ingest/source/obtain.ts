@@ -10,7 +10,7 @@ import type { Source } from '../../core/warehouse/manifest.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
-import { findFiles, type Place } from './find.ts'
+import { findFiles, type SourceFile } from './find.ts'
 import { nameIn } from './stated.ts'
 import type { PackedFile } from './member.ts'
 import { placeWithin } from './within.ts'
@@ -67,7 +67,7 @@ export async function obtain(
 }
 
 async function obtainAll(
-  places: readonly Place[],
+  places: readonly SourceFile[],
   known: readonly Source[],
   options: ObtainOptions,
 ): Promise<(ObtainedFile | 'missing' | 'unchanged')[]> {
@@ -121,7 +121,7 @@ function validatorsOf(source: Source | undefined): Validators | null {
   }
 }
 
-function nameOf(place: Place | undefined): string {
+function nameOf(place: SourceFile | undefined): string {
   if (place?.kind === 'web') return place.addresses[0]?.href ?? ''
   return (place?.kind === 'here' ? place.namedPath : place?.path) ?? ''
 }
@@ -129,7 +129,7 @@ function nameOf(place: Place | undefined): string {
 /** @throws TableFailure where the file is not in the list of sums, or is another than the list says */
 async function requireSum(
   { file, validators }: ObtainedFile,
-  place: Place | undefined,
+  place: SourceFile | undefined,
   checksums: string,
   options: ObtainOptions,
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function requireSum(
 }
 
 async function listOf(
-  place: Place | undefined,
+  place: SourceFile | undefined,
   validators: Validators | null,
   checksums: string,
   { sources, folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,

@@ -3,7 +3,7 @@ import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
 import { rejectsKeptMax, type Reject } from '../rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
-import { Kept } from './kept.ts'
+import { HandedOn } from './handed-on.ts'
 import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
 import { reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
@@ -126,7 +126,7 @@ export class CsvScanner {
     if (this.#stopped || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
-    const kept = new Kept(data)
+    const kept = new HandedOn(data)
     let start = 0
     while (start < data.length && !this.#isStopped() && this.#bounds.find(data, start)) {
       this.#take(data, start, areSound, kept)
@@ -143,7 +143,7 @@ export class CsvScanner {
   }
 
   /** The record from `start` on, whose bounds were found. */
-  #take(data: Buffer, start: number, areSound: boolean, kept: Kept): void {
+  #take(data: Buffer, start: number, areSound: boolean, kept: HandedOn): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
     this.#line += breaks + 1

@@ -1,12 +1,12 @@
 import type { Parameter } from '../../core/duckdb/connection.ts'
-import type { Reading } from './reading.ts'
+import type { Reads } from './reads.ts'
 
 /** SQL and parameters, not yet run. */
 export interface Plan {
   readonly sql: string
   readonly parameters: readonly Parameter[]
   /** Null where no file is read. */
-  readonly reading: Reading | null
+  readonly reads: Reads | null
 }
 
 /** Values of readers on their way into a statement: each is a parameter, and the SQL holds its number alone. */

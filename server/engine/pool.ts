@@ -6,7 +6,7 @@ import { QueueFull } from '../concurrency/queue-full.ts'
 import { FairQueue, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 import { TooLarge } from './errors.ts'
 import type { Plan } from './plan.ts'
-import { blamed, requireWhole } from './reading.ts'
+import { blamed, requireWhole } from './reads.ts'
 
 export interface PoolLimits {
   readonly connections: number
@@ -121,7 +121,7 @@ export class Pool {
 
   /** Runs one statement, on a connection of its own meanwhile. */
   async #run<T extends object>(
-    { reading }: Plan,
+    { reads }: Plan,
     client: string,
     signal: AbortSignal,
     work: (connection: Connection, options: RunOptions) => Promise<T>,
@@ -137,11 +137,11 @@ export class Pool {
       signal.throwIfAborted()
       if (error instanceof QueryTimeout) throw error
       if (error instanceof OutOfMemory) throw new TooLarge()
-      throw reading === null ? error : await blamed(error, reading)
+      throw reads === null ? error : await blamed(error, reads)
     } finally {
       this.#giveBack(connection, client)
     }
-    if (reading !== null) await requireWhole(reading)
+    if (reads !== null) await requireWhole(reads)
     return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
   }
 

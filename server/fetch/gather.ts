@@ -30,7 +30,7 @@ export async function gather(
   const { parts } = snapshot.manifest
   const { client, pageBytesMax } = requester
   let total = 0
-  const work = async ({ part, rows }: Wanted, signal: AbortSignal) => {
+  const work = async ({ part, rows }: RowsOfPart, signal: AbortSignal) => {
     const texts = await pool.texts(planGathered(snapshot, form, part, rows), client, signal)
     total += texts.bytes.length
     if (total > pageBytesMax) throw new TooLarge()
@@ -110,12 +110,12 @@ function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
 }
 
 /** Some rows of one part, by their numbers in it. */
-interface Wanted {
+interface RowsOfPart {
   readonly part: number
   readonly rows: Uint32Array
 }
 
-function byPart(snapshot: Snapshot, positions: Uint32Array): Wanted[] {
+function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
   const { parts } = snapshot.manifest
   const wanted = new Map<number, number[]>()
   for (const position of positions) {

@@ -3,7 +3,7 @@ import { orderTerm, quotedText } from '../../core/sql.ts'
 import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
 import type { Column, ColumnForm, LineForm } from '../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
-import { readingOf, rowsAmong, rowsBetween } from '../engine/reading.ts'
+import { readsOf, rowsAmong, rowsBetween } from '../engine/reads.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { partOf, type Cut } from './cuts.ts'
 
@@ -17,7 +17,7 @@ export function planRows(snapshot: Snapshot, form: LineForm, { part, block, firs
   return {
     sql: textsSql(form, 'part.file_row_number between $2 and $3'),
     parameters: [fileOf(snapshot, part), start, start + rows - 1],
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       [{ file: partFile(snapshot, part), isRead: rowsBetween(start, start + rows) }],
       namesOf(form.fields),
@@ -31,7 +31,7 @@ export function planGathered(snapshot: Snapshot, form: LineForm, part: number, r
   return {
     sql: textsSql(form, `part.file_row_number ${among(rows)}`),
     parameters: [fileOf(snapshot, part)],
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       [{ file: partFile(snapshot, part), isRead: rowsAmong(rows.toSorted()) }],
       namesOf(form.fields),
@@ -75,7 +75,7 @@ export function planColumns(
       where file_row_number ${among(rows)} and acervo_position ${among(positions)}
       order by ${[...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}) as part`,
     parameters: parameters.values,
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       known.map(({ file, firstRow, rows: count }) => {
         const inPart = positions.filter((position) => position >= firstRow && position < firstRow + count)

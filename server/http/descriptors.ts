@@ -6,7 +6,7 @@ const ownDescriptors = 200
 /** With fewer a service is of no use. */
 const connectionsMin = 20
 
-interface Wanted {
+interface DescriptorNeeds {
   readonly connectionsMax: number
   readonly filesMax: number
 }
@@ -28,7 +28,7 @@ export function descriptorsMax(): number {
  */
 export function connectionsWithin(
   descriptors: number,
-  { connectionsMax, filesMax }: Wanted,
+  { connectionsMax, filesMax }: DescriptorNeeds,
   log: Log,
 ): number {
   const left = descriptors - filesMax - ownDescriptors

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { whenOver } from './over.ts'
 
-interface State {
+interface ConnectionState {
   isAnswering: boolean
   /** The last that came, answered or not. */
   latest: IncomingMessage | null
@@ -19,7 +19,7 @@ const pipelinedMax = 100
  * all that hangs on the end of an answer holds, since Node tells it only of the one that has the socket.
  */
 export class OpenConnections {
-  readonly #states = new Map<Duplex, State>()
+  readonly #states = new Map<Duplex, ConnectionState>()
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
 
@@ -71,7 +71,7 @@ export class OpenConnections {
     for (const connection of this.#states.keys()) connection.destroy()
   }
 
-  #answered(connection: Duplex, state: State): void {
+  #answered(connection: Duplex, state: ConnectionState): void {
     state.isAnswering = false
     if (connection.destroyed) return
     const next = state.pipelined.shift()

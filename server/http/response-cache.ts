@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Bytes that are kept, and the headers that came with them. */
-export interface KeptBody {
+export interface CachedBody {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }
@@ -18,7 +18,7 @@ const askedOnceMax = 10_000
  * but for room: the least recently used goes first.
  */
 export class ResponseCache {
-  readonly #kept: LRUCache<string, KeptBody> | null
+  readonly #kept: LRUCache<string, CachedBody> | null
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
 
   /** @param bytesMax of all bodies together; 0 keeps none */
@@ -29,7 +29,7 @@ export class ResponseCache {
         : new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes.byteLength + entryBytes })
   }
 
-  get(key: string): KeptBody | undefined {
+  get(key: string): CachedBody | undefined {
     return this.#kept?.get(key)
   }
 
@@ -37,7 +37,7 @@ export class ResponseCache {
     return this.#kept?.has(key) === true
   }
 
-  keep(key: string, body: KeptBody): void {
+  keep(key: string, body: CachedBody): void {
     this.#kept?.set(key, body)
   }
 

@@ -20,7 +20,7 @@ export interface PackedFile extends ServedFile {
 }
 
 /** Bytes that are wanted, `end` included, as in HTTP. */
-interface Span {
+interface UnpackedRange {
   readonly start: number
   readonly end: number
 }
@@ -50,7 +50,7 @@ export async function sendUnpacked(
   const place = span === null || packed.members === null ? null : placeOf(packed.members, span)
   const source = createReadStream(path.join(packed.folder, packed.file), place?.packed ?? {})
   const gunzip = createGunzip()
-  const cut = new Cut(place?.skip ?? 0, span === null ? Infinity : span.end - span.start + 1)
+  const cut = new Cutter(place?.skip ?? 0, span === null ? Infinity : span.end - span.start + 1)
   const look = new LastLook(place === null ? packed.sha256 : null, packed.isUnchanged)
   const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, sendBudget, () => ({}))
   const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending])
@@ -66,7 +66,7 @@ function describeSpan(
   res: ServerResponse,
   { tag }: PackedFile,
   members: readonly DownloadMember[],
-): Span {
+): UnpackedRange {
   const bytes = members.reduce((sum, [, unpacked]) => sum + unpacked, 0)
   res.setHeader('Accept-Ranges', 'bytes')
   const isAsked = headers.range !== undefined && (headers['if-range'] ?? tag) === tag
@@ -90,8 +90,8 @@ function describeSpan(
 /** Which bytes of the file hold a span, and how many unpacked ones come before it. */
 function placeOf(
   members: readonly DownloadMember[],
-  { start, end }: Span,
-): { packed: Span; skip: number } | null {
+  { start, end }: UnpackedRange,
+): { packed: UnpackedRange; skip: number } | null {
   let [packedAt, at] = [0, 0]
   let [from, to, skip] = [0, 0, 0]
   for (const [packed, unpacked] of members) {
@@ -105,7 +105,7 @@ function placeOf(
 }
 
 /** Lets some bytes of a stream through; the others are read all the same, since check sums stand at the end. */
-class Cut extends Transform {
+class Cutter extends Transform {
   #skip: number
   #left: number
 

@@ -1,6 +1,6 @@
 import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { Fault } from './fault.ts'
+import { Invalid } from './invalid.ts'
 import { formatList, parseList } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
@@ -43,20 +43,20 @@ export function parseCondition(
   table: Table,
   { field, operator: written }: Target,
   text: string,
-): Condition | Fault {
+): Condition | Invalid {
   const operator = written ?? 'eq'
   const known = operatorsOf(field)
   if (!isOperator(operator) || !known.includes(operator)) {
     const what = isOperator(operator)
       ? `has no operator "${operator}", since its type is ${field.type}`
       : `has no operator "${shortened(operator)}"`
-    return new Fault(
+    return new Invalid(
       `The field "${field.name}" ${what}${didYouMean(operator, known)}; its operators: ${known.join(', ')}.`,
     )
   }
   if (!table.filters.includes(field.name)) {
     const others = table.filters.join(', ') || 'none'
-    return new Fault(
+    return new Invalid(
       `The field "${field.name}" of ${tableId(table)} cannot be filtered by; the fields that can: ${others}.`,
     )
   }
@@ -65,22 +65,22 @@ export function parseCondition(
   return parseValues(field, operator, text)
 }
 
-function parseValues(field: Field, operator: Operator, text: string): Condition | Fault {
+function parseValues(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   switch (operatorRow(operator).takes) {
     case 'value': {
       const value = readValue(field, text)
-      if (value === null) return new Fault(`The parameter "${name}" must be ${expectedValue(field)}.`)
+      if (value === null) return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`)
       return { field, operator, values: [value] }
     }
     case 'truth': {
       const value = readTruth(text)
-      if (value === null) return new Fault(`The parameter "${name}" must be true or false.`)
+      if (value === null) return new Invalid(`The parameter "${name}" must be true or false.`)
       return { field, operator, values: [value] }
     }
     case 'part': {
       if (!isTextValue(text) || foldsToNothing(text)) {
-        return new Fault(
+        return new Invalid(
           `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, and of more than accents.`,
         )
       }
@@ -92,27 +92,27 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   }
 }
 
-function parseSeveral(field: Field, operator: Operator, text: string): Condition | Fault {
+function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   const texts = parseList(text)
   if (texts === null) {
-    return new Fault(
+    return new Invalid(
       `The parameter "${name}" must be values with commas between; one that holds a comma stands in quotes, and an empty one is "".`,
     )
   }
   const values = texts.map((value) => readValue(field, value))
   if (values.some((value) => value === null))
-    return new Fault(`Each value of the parameter "${name}" must be ${expectedValue(field)}.`)
+    return new Invalid(`Each value of the parameter "${name}" must be ${expectedValue(field)}.`)
   const read = values.flatMap((value) => value ?? [])
   if (operatorRow(operator).takes === 'pair') {
     if (read.length !== 2)
-      return new Fault(
+      return new Invalid(
         `The parameter "${name}" must be two values with a comma between, the least and the greatest.`,
       )
     return { field, operator, values: read }
   }
   if (read.length > listLengthMax)
-    return new Fault(`The parameter "${name}" holds more than ${listLengthMax} values.`)
+    return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   return { field, operator, values: [...new Set(read)].toSorted() }
 }
 

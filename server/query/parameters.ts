@@ -2,7 +2,7 @@ import { tableId, type Field, type OrderKey, type Table } from '../../core/catal
 import { didYouMean } from '../../core/nearest.ts'
 import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { foldsToNothing, shortened } from './conditions.ts'
-import { Fault } from './fault.ts'
+import { Invalid } from './invalid.ts'
 import { formatList, parseList } from './list.ts'
 import { isTextValue } from './values.ts'
 
@@ -19,28 +19,28 @@ export function orderable({ order, filters }: Table): string[] {
   return [...new Set([...order.map(({ field }) => field), ...filters])]
 }
 
-export function parsePageSize(text: string): number | Fault {
+export function parsePageSize(text: string): number | Invalid {
   const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (size >= 1 && size <= pageSizeMax) return size
-  return new Fault(`The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`)
+  return new Invalid(`The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`)
 }
 
-export function parseSnapshot(text: string): SnapshotId | 'current' | Fault {
+export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
   if (text === 'current' || isSnapshotId(text)) return text
-  return new Fault(
+  return new Invalid(
     'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
   )
 }
 
-export function parseWords(table: Table, text: string): string[] | Fault {
-  if (table.search.length === 0) return new Fault(`The table ${tableId(table)} has no fields to search.`)
+export function parseWords(table: Table, text: string): string[] | Invalid {
+  if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
   const words = [...new Set(text.split(/\s+/))].filter((word) => word !== '').toSorted()
-  if (words.length > wordsMax) return new Fault(`The parameter "search" holds more than ${wordsMax} words.`)
+  if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
   if (words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
-  return new Fault('The parameter "search" must be words with spaces between, each of more than accents.')
+  return new Invalid('The parameter "search" must be words with spaces between, each of more than accents.')
 }
 
-export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Fault {
+export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {
   const keys: OrderKey[] = []
   const terms = parseList(text)
   if (terms === null) return notAList(parameter)
@@ -53,14 +53,14 @@ export function parseOrdering(table: Table, parameter: string, text: string): Or
     const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
     if (fault !== null) return fault
     if (keys.some((key) => key.field === field)) {
-      return new Fault(`The parameter "${parameter}" names the field "${field}" twice.`)
+      return new Invalid(`The parameter "${parameter}" names the field "${field}" twice.`)
     }
     keys.push({ field, direction: isDescending ? 'desc' : 'asc' })
   }
   return keys
 }
 
-export function parseFields(table: Table, text: string): Field[] | Fault {
+export function parseFields(table: Table, text: string): Field[] | Invalid {
   const names = parseList(text)?.map((name) => name.trim())
   if (names === undefined) return notAList('fields')
   const known = table.fields.map(({ name }) => name)
@@ -71,8 +71,8 @@ export function parseFields(table: Table, text: string): Field[] | Fault {
   return inAlphabet(table.fields.filter(({ name }) => names.includes(name)))
 }
 
-function notAList(parameter: string): Fault {
-  return new Fault(`The parameter "${parameter}" must be names with commas between.`)
+function notAList(parameter: string): Invalid {
+  return new Invalid(`The parameter "${parameter}" must be names with commas between.`)
 }
 
 function fieldFault(
@@ -81,15 +81,15 @@ function fieldFault(
   name: string,
   allowed: readonly string[],
   use: string,
-): Fault | null {
+): Invalid | null {
   if (allowed.includes(name)) return null
   const list = `those that can be ${use}: ${allowed.join(', ') || 'none'}.`
   const shown = shortened(name)
   if (table.fields.some((field) => field.name === name)) {
-    return new Fault(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
+    return new Invalid(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
   }
   const hint = didYouMean(name, allowed)
-  return new Fault(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
+  return new Invalid(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
 }
 
 /** As the keys of a row (spec: Row). */

@@ -13,7 +13,7 @@ import {
   type Target,
 } from './conditions.ts'
 import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError } from './errors.ts'
-import { Fault } from './fault.ts'
+import { Invalid } from './invalid.ts'
 import {
   formatFields,
   formatOrdering,
@@ -97,7 +97,7 @@ export function parseRowQuery(
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
     const said = saidBy(table, name, text, aim, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shortened(name)) })
-    else if (said instanceof Fault) errors.push({ parameter: name, message: said.message })
+    else if (said instanceof Invalid) errors.push({ parameter: name, message: said.message })
     else if (said === null) given.set(name, text)
     else if (conditions.some((other) => isAlike(said, other))) {
       errors.push({
@@ -136,7 +136,7 @@ function saidBy(
   text: string,
   aim: Target | null,
   offered: readonly string[],
-): Condition | Fault | null {
+): Condition | Invalid | null {
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
   const end = name.lastIndexOf('__')
@@ -144,7 +144,7 @@ function saidBy(
   const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
   const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
   const known = [...offered, ...table.filters].join(', ')
-  return new Fault(`There is no parameter "${shortened(name)}" here${hint}; known: ${known}.`)
+  return new Invalid(`There is no parameter "${shortened(name)}" here${hint}; known: ${known}.`)
 }
 
 interface ReadParameters {
@@ -158,10 +158,10 @@ interface ReadParameters {
 
 /** Each parameter that is not right adds to the errors. */
 function readParameters(table: Table, given: QueryParameters, errors: ParameterError[]): ReadParameters {
-  const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Fault): T => {
+  const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Invalid): T => {
     const text = given.get(parameter)
     const value = text === undefined ? missing : parse(text)
-    if (!(value instanceof Fault)) return value
+    if (!(value instanceof Invalid)) return value
     errors.push({ parameter, message: value.message })
     return missing
   }

@@ -10,7 +10,7 @@ export interface PageLinks {
   readonly wholeFile: string
 }
 
-interface Place {
+interface PageOfCount {
   readonly count: number
   readonly page: number
   readonly lastPage: number
@@ -22,7 +22,7 @@ export function isEnveloped(format: RowFormat): boolean {
 }
 
 /** The envelope up to the first row. */
-export function envelopeHead({ count, page, lastPage }: Place, { to }: PageLinks): string {
+export function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
   const link = (other: number): string => JSON.stringify(to(other))
   const next = page < lastPage ? link(page + 1) : 'null'
   const previous = page > 1 ? link(page - 1) : 'null'
@@ -35,12 +35,12 @@ export const envelopeTail = ']}'
 const linkLengthMax = 2000
 
 /** What the envelope says, for all formats. */
-export function pageHeaders(place: Place, links: PageLinks): Record<string, string> {
+export function pageHeaders(place: PageOfCount, links: PageLinks): Record<string, string> {
   return { 'Acervo-Count': String(place.count), Link: linkHeader(place, links) }
 }
 
 /** RFC 8288; the less needed links are left out where a query is so long that they would not fit. */
-function linkHeader({ page, lastPage }: Place, { to, alternates, wholeFile }: PageLinks): string {
+function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile }: PageLinks): string {
   const all = [
     `<${wholeFile}>; rel="alternate"; type="application/gzip"`,
     ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),

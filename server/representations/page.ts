@@ -22,7 +22,7 @@ export interface Page {
   readonly form: Form
   readonly links: PageLinks
   /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
-  readonly place: Place | null
+  readonly place: PageRange | null
   /** Alike for pages of the same bytes, whichever process makes them. */
   readonly key: string
 }
@@ -36,7 +36,7 @@ export interface PageBody {
 }
 
 /** One page of a count of rows. */
-export interface Place extends Slice {
+export interface PageRange extends Slice {
   readonly count: number
   /** From 1. */
   readonly page: number
@@ -62,7 +62,7 @@ const representation = 3
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
   const form = formOf(table, format, query.fields)
-  const place = isWhole(snapshot, query) ? placeOf(manifest.rows, query) : null
+  const place = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
   const page = place?.page ?? query.page
   // The links are a part of an enveloped page.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
@@ -88,7 +88,7 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
 }
 
 /** @throws InvalidPage past the end; nothing at all has a page 1 */
-export function placeOf(count: number, { page: asked, pageSize }: RowQuery): Place {
+export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = asked === 'last' ? lastPage : asked
   if (page > lastPage) throw new InvalidPage()
@@ -111,7 +111,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
 async function blockBody(
   page: Page,
   form: LineForm,
-  place: Place,
+  place: PageRange,
   { blocks, memory }: RowEngine,
   requester: Requester,
 ): Promise<PageBody> {
@@ -150,7 +150,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const { snapshot, query, form, links } = page
   const asked = performance.now()
   const selection = await engine.selections.find(snapshot, query, requester)
-  const place = placeOf(selection.count, query)
+  const place = rangeOf(selection.count, query)
   requireSmall(page, place, requester)
   const positions = await selection.slice(place.first, place.rows, requester)
   const selecting = { queue: 0, query: performance.now() - asked }
@@ -173,7 +173,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
 function piecesOf(
   { links }: Page,
   { format, fields }: LineForm,
-  place: Place,
+  place: PageRange,
   rows: readonly Uint8Array[],
 ): PageBody['pieces'] {
   const isInEnvelope = isEnveloped(format)
@@ -194,7 +194,7 @@ function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Req
 function prefetchNext(
   snapshot: Snapshot,
   form: LineForm,
-  place: Place,
+  place: PageRange,
   cuts: readonly Cut[],
   blocks: Blocks,
 ): void {

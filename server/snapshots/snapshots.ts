@@ -23,7 +23,7 @@ import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../log.ts'
 import { blockRowsOf, rowBytesOf } from './block-size.ts'
-import { emptyState, inTurn, unopened, type Kept, type TableState } from './table-state.ts'
+import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface SnapshotOptions {
@@ -89,7 +89,7 @@ export class Snapshots {
     const kept = state?.kept.get(asked)
     if (state === undefined || kept === undefined) return work(null)
     return kept.inUse.during(async () => {
-      kept.opened ??= this.#openKept(state, asked, kept)
+      kept.opened ??= this.#openKnown(state, asked, kept)
       return work(await kept.opened)
     })
   }
@@ -273,7 +273,7 @@ export class Snapshots {
   async #open(
     state: TableState,
     manifest: Manifest,
-    { inUse, seen }: Pick<Kept, 'inUse' | 'seen'>,
+    { inUse, seen }: Pick<KnownSnapshot, 'inUse' | 'seen'>,
   ): Promise<Snapshot> {
     const { table } = state
     if (!holdsFields(manifest, table)) {
@@ -344,7 +344,7 @@ export class Snapshots {
     }
   }
 
-  async #openKept(state: TableState, id: SnapshotId, kept: Kept): Promise<Snapshot | null> {
+  async #openKnown(state: TableState, id: SnapshotId, kept: KnownSnapshot): Promise<Snapshot | null> {
     const { table } = state
     try {
       const manifest = await manifestOf(this.#warehouse, table, id)

@@ -3,14 +3,14 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { InUse, type Snapshot } from './snapshot.ts'
 
 /** A snapshot that lies on disk; it is read and verified when it is first asked for. */
-export interface Kept {
+export interface KnownSnapshot {
   readonly inUse: InUse
   opened: Promise<Snapshot | null> | null
   /** By file: size, times and inode when it was last read whole. */
   readonly seen: Map<string, string>
 }
 
-export function unopened(): Kept {
+export function unopened(): KnownSnapshot {
   return { inUse: new InUse(), opened: null, seen: new Map() }
 }
 
@@ -18,7 +18,7 @@ export function unopened(): Kept {
 export interface TableState {
   readonly table: Table
   current: Snapshot | null
-  readonly kept: Map<SnapshotId, Kept>
+  readonly kept: Map<SnapshotId, KnownSnapshot>
   /** What was last taken from the pointer, so that only a change is read. */
   seen: string
   /** Why what is published is not what is served, in words for anyone; null where all is well. */

@@ -14,7 +14,7 @@ const rowCount = 2 * blockRowsMax + 100
 const endless = {
   sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
   parameters: [],
-  reading: null,
+  reads: null,
 }
 
 let shop: Workshop

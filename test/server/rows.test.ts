@@ -321,7 +321,7 @@ test('a query that takes too long, and a wait in line that does, answer 503 with
   const endless = {
     sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
     parameters: [],
-    reading: null,
+    reads: null,
   }
   const { signal } = new AbortController()
   // The first is stopped at 200 ms, the second runs from then to 400 ms, the page gives up its wait at 350 ms.

@@ -183,7 +183,7 @@ describe('old snapshots', () => {
     const endless = {
       sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
       parameters: [],
-      reading: null,
+      reads: null,
     }
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)

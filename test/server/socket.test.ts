@@ -12,7 +12,7 @@ const rows = '/api/v1/dataset/d/t/data/'
 const endless = {
   sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
   parameters: [],
-  reading: null,
+  reads: null,
 }
 
 let shop: Workshop

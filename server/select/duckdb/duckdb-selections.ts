@@ -55,8 +55,8 @@ const unkeptDepthMax = 1_000_000
 export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
-  readonly #kept: LRUCache<string, Kept> | null
-  readonly #flights = new SingleFlight<Kept>()
+  readonly #kept: LRUCache<string, Found> | null
+  readonly #flights = new SingleFlight<Found>()
   readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
 
   constructor(pool: Pool, limits: SelectionLimits) {
@@ -202,7 +202,7 @@ export class DuckDbSelections implements Selections {
   ): Promise<Uint32Array> {
     if (slice.rows <= 0) return new Uint32Array()
     const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
-    const cut = (found: Kept, from: number): Uint32Array => {
+    const cut = (found: Found, from: number): Uint32Array => {
       if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
       return found.subarray(from, from + slice.rows)
     }
@@ -217,7 +217,7 @@ export class DuckDbSelections implements Selections {
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
-    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Kept> =>
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Found> =>
       this.#once(`${key} ${name}`, requester, async (signal) => {
         const plan = planOrdered(snapshot, scan, asked, limit)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
@@ -286,8 +286,8 @@ export class DuckDbSelections implements Selections {
   async #once(
     key: string,
     requester: Requester,
-    work: (signal: AbortSignal) => Promise<Kept>,
-  ): Promise<Kept> {
+    work: (signal: AbortSignal) => Promise<Found>,
+  ): Promise<Found> {
     const kept = this.#kept?.get(key)
     if (kept !== undefined) return kept
     return orTooCostly(() =>
@@ -310,9 +310,9 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-type Kept = RowSet | Uint32Array
+type Found = RowSet | Uint32Array
 
-function sizeOf(kept: Kept): number {
+function sizeOf(kept: Found): number {
   return Math.max(1, kept instanceof RowSet ? kept.bytes : kept.byteLength)
 }
 

@@ -6,7 +6,7 @@ import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Table } from '../../../core/catalog/catalog.ts'
 import { Parameters, type Plan } from '../../engine/plan.ts'
-import { everyRow, readingOf, rowsAmong, rowsBetween } from '../../engine/reading.ts'
+import { everyRow, readsOf, rowsAmong, rowsBetween } from '../../engine/reads.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { PartRows } from './row-set.ts'
 import { comparisonSql, conditionSql, wordSql } from './where.ts'
@@ -45,12 +45,12 @@ export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
 
 /** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
 export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
-  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
       from ${from} where ${where} group by file_index order by file_index`,
     parameters,
-    reading,
+    reads,
   }
 }
 
@@ -78,7 +78,7 @@ export function planWords(
       from read_parquet([${list.join(', ')}], file_row_number = true)
       where ${terms.join(' and ')} group by file_index order by file_index`,
     parameters: parameters.values,
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       files.map((file) => ({ file, isRead: everyRow })),
       ['words'],
@@ -105,17 +105,17 @@ export function planValues(
       where ${comparisonSql(condition, 'value', parameters)} and file_row_number between ${from} and ${to - 1}
       order by position limit ${max}`,
     parameters: parameters.values,
-    reading: readingOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
+    reads: readsOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
   }
 }
 
 /** How many rows of each part are right, for those parts that have some. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
-  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer from ${from} where ${where} group by file_index order by file_index`,
     parameters,
-    reading,
+    reads,
   }
 }
 
@@ -126,14 +126,14 @@ export function planOrdered(
   filter: RowFilter,
   slice: { readonly first: number; readonly rows: number } | null,
 ): Plan {
-  const { from, where, parameters, reading } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
   const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
   return {
     sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position from ${from}
       where ${where} order by ${[...filter.ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}${limit}`,
     parameters,
-    reading,
+    reads,
   }
 }
 
@@ -146,7 +146,7 @@ function filtered(
   snapshot: Snapshot,
   { parts, span, rows }: Scan,
   { conditions, words, ordering = [] }: Wanted & Partial<Pick<RowFilter, 'ordering'>>,
-): { from: string; where: string } & Pick<Plan, 'parameters' | 'reading'> {
+): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder } = snapshot
   const parameters = new Parameters()
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
@@ -166,7 +166,7 @@ function filtered(
     from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
     where: terms.join(' and ') || 'true',
     parameters: parameters.values,
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       parts.map(({ file, firstRow }) => {
         const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Plan } from '../../engine/plan.ts'
-import { noRow, readingOf } from '../../engine/reading.ts'
+import { noRow, readsOf } from '../../engine/reads.ts'
 import { orderTerm, quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues, readValue } from '../../query/values.ts'
@@ -54,7 +54,7 @@ function planStatistics(snapshot: Snapshot, names: readonly string[], column: nu
     sql: `select file_name, row_group_num_rows, stats_min_value, stats_max_value, stats_null_count, path_in_schema
       from parquet_metadata([${files.join(', ')}]) where column_id = $1 order by file_name, row_group_id`,
     parameters: [column],
-    reading: readingOf(
+    reads: readsOf(
       snapshot,
       names.map((file) => ({ file, isRead: noRow })),
       [],

@@ -7,7 +7,7 @@ import { DamagedTable } from './errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** What a plan reads of the files of a snapshot; all of it is looked at again before what came of it is used. */
-export interface Reading {
+export interface Reads {
   readonly snapshot: Snapshot
   readonly files: readonly FileReading[]
 }
@@ -15,12 +15,12 @@ export interface Reading {
 type Rows = FileReading['isRead']
 
 /** @param isRead whether some rows of a file, from `first` up to `end`, are wanted */
-export function readingOf(
+export function readsOf(
   snapshot: Snapshot,
   files: readonly { readonly file: string; readonly isRead: Rows }[],
   columns: readonly string[],
   isFiltered: boolean,
-): Reading {
+): Reads {
   return {
     snapshot,
     files: files.flatMap(({ file, isRead }) => {
@@ -56,7 +56,7 @@ export function rowsAmong(rows: Uint32Array): Rows {
 }
 
 /** @throws DamagedTable where a file is not as it was when it was taken; its snapshot is taken out then */
-export async function requireWhole({ snapshot, files }: Reading): Promise<void> {
+export async function requireWhole({ snapshot, files }: Reads): Promise<void> {
   for (const reading of files) {
     const damage = await damageIn(reading).catch((error: unknown) => {
       snapshot.doubt(messageOf(error))
@@ -69,20 +69,19 @@ export async function requireWhole({ snapshot, files }: Reading): Promise<void> 
 }
 
 /** What an error of a statement is: that of the files, where these are not whole, or cannot be read. */
-export async function blamed(error: unknown, reading: Reading): Promise<unknown> {
+export async function blamed(error: unknown, reads: Reads): Promise<unknown> {
   try {
-    await requireWhole(reading)
+    await requireWhole(reads)
   } catch (damaged) {
     return damaged
   }
-  if (!/^(IO|Invalid Input|Invalid) Error/.test(messageOf(error)) && (await areUnchanged(reading)))
-    return error
+  if (!/^(IO|Invalid Input|Invalid) Error/.test(messageOf(error)) && (await areUnchanged(reads))) return error
   // Something else of the files may be wrong, or their disk; or they were being written when they were read.
-  reading.snapshot.doubt(messageOf(error))
-  return new DamagedTable(tableId(reading.snapshot.table))
+  reads.snapshot.doubt(messageOf(error))
+  return new DamagedTable(tableId(reads.snapshot.table))
 }
 
-async function areUnchanged({ snapshot, files }: Reading): Promise<boolean> {
+async function areUnchanged({ snapshot, files }: Reads): Promise<boolean> {
   for (const { file } of files) if (!(await snapshot.isUnchanged(path.basename(file)))) return false
   return true
 }

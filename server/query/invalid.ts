@@ -1,5 +1,5 @@
 /** What is wrong with a parameter, as a sentence that says what would be right. */
-export class Fault {
+export class Invalid {
   readonly message: string
 
   constructor(message: string) {

@@ -1,5 +1,5 @@
 /** What is handed on of some bytes: all as they are, but for what is left out or replaced, told in their order. */
-export class Kept {
+export class HandedOn {
   readonly #data: Buffer
   readonly #pieces: Buffer[] = []
   /** From where on nothing was handed on yet. */
