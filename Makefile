@@ -1,13 +1,15 @@
 # The verbs that operators and developers use; each works from a fresh clone with Node, npm and make.
 
 SCALE ?= 1
+SHARE ?= 1
+SEED ?= $(shell date +%s)
 TABLES ?=
 
 TABLE ?=
 FILE ?=
 ACCEPT_DRIFT ?=
 
-.PHONY: serve test ingest verify rollback suggest sample bench build format
+.PHONY: serve test test-long ingest verify rollback suggest sample bench build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -16,6 +18,10 @@ serve: build
 
 test: node_modules/.package-lock.json
 	npm test
+
+# The tests of random input, as long as they were meant: hours, or the share of them that is asked for.
+test-long: build
+	@SHARE=$(SHARE) SEED=$(SEED) npm run -s test-long
 
 ingest: build
 	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(TABLES)

@@ -7,11 +7,13 @@ import { allTables, tableId, type Catalog, type Field, type Table } from '../cor
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Outcome } from '../ingest/report.ts'
 import { readRows } from './support/evaluator.ts'
-import { queries, compareOne, randomFrom, seed } from './support/random-queries.ts'
+import { compareOne, randomFrom } from './support/random-queries.ts'
+import { runsOf, seed } from './support/runs.ts'
 import { getPage, serve, type Service } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
 
 /** Real public files, where the setting names their folder; every row is compared with an independent reading. */
+const queries = runsOf('QUERIES')
 const realData = process.env['ACERVO_REAL_DATA'] ?? ''
 const describeWithData =
   realData !== '' && existsSync(path.join(realData, 'sources')) ? describe : describe.skip

@@ -18,6 +18,7 @@ import { CsvScanner } from '../../ingest/source/scan.ts'
 import { damaged, damages, dialect, fileOf, namesOf, type Dialect } from '../support/csv-texts.ts'
 import { declared } from '../support/declared.ts'
 import { temporaryFolder, workshop, type Workshop } from '../support/workshop.ts'
+import { runsOf, seed } from '../support/runs.ts'
 
 /**
  * Any file, valid or not: what is published is exactly what was written, or nothing is.
@@ -26,9 +27,9 @@ import { temporaryFolder, workshop, type Workshop } from '../support/workshop.ts
  * Parquet that is read back; the rows of the table must be those of the files in turn. FUZZ_RUNS files are made for
  * each test here (20,000 take some minutes).
  */
-const files = Number(process.env['FUZZ_RUNS'] ?? 400)
+const files = runsOf('FUZZ_RUNS')
 const batchFiles = 50
-const batches = { numRuns: Math.ceil(files / batchFiles), endOnFailure: true }
+const batches = { numRuns: Math.ceil(files / batchFiles), endOnFailure: true, seed }
 const timeoutMs = 30_000 + 60 * files
 /** No file here is large: one that takes so long is as bad as one that never ends. */
 const fileMsMax = 5000

@@ -11,9 +11,10 @@ import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
 import { temporaryFolder } from '../support/workshop.ts'
+import { runsOf } from '../support/runs.ts'
 
 /** The built ingest, killed wherever it is; `npm test` has built it. KILLS sets how often at random. */
-const kills = Number(process.env['KILLS'] ?? '12')
+const kills = runsOf('KILLS')
 const table = { dataset: 'socios-brasil', name: 'empresas' }
 /** Different for versions that follow each other, and never so few that the ingest asks. */
 const rowsOf = (version: number): number => 500 + (version % 100)

@@ -16,6 +16,7 @@ import { rollback } from '../../ingest/rollback/rollback.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { runsOf } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
 const address = '/api/v1/dataset/d/t/data/'
@@ -457,7 +458,7 @@ const changed = (text: string): string[] =>
   )
 
 describe('flipped bits', () => {
-  const flips = Number(process.env['FLIPS'] ?? '100')
+  const flips = runsOf('FLIPS')
 
   test(`of ${flips} in published files all are found by verify, and none is served after a restart`, async () => {
     const shop = await shopWith(csv(300, 'older'), csv(301, 'newer'))

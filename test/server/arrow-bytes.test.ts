@@ -6,13 +6,14 @@ import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { randomQuery, readRows, type Row } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
-import { randomFrom, seed } from '../support/random-queries.ts'
+import { randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
 import { catalogAround, catalogText, workshop } from '../support/workshop.ts'
 import { gzipSync } from 'node:zlib'
 
 /** One name, one sequence of bytes: whichever process answers, and whatever its memory held before. */
 
-const queries = Number(process.env['ARROW_QUERIES'] ?? 150)
+const queries = runsOf('ARROW_QUERIES')
 const random = randomFrom(seed)
 
 let servers: readonly ServerProgram[]

@@ -3,13 +3,14 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { layout } from '../../core/warehouse/layout.ts'
-import { randomFrom, seed } from '../support/random-queries.ts'
+import { randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
 /** Whatever happens to a served file, no wrong row is answered, and the fault is told. */
 
-const damages = Number(process.env['DAMAGES'] ?? 40)
+const damages = runsOf('DAMAGES')
 const readers = 20
 const random = randomFrom(seed)
 const upTo = (most: number): number => Math.floor(random() * most)

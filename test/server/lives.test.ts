@@ -5,13 +5,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
-import { randomFrom, seed } from '../support/random-queries.ts'
+import { randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 
 /** Nothing that an answer holds outlives its connection, whatever a reader does with it. */
 
-const lives = Number(process.env['LIVES'] ?? 400)
+const lives = runsOf('LIVES')
 const atOnce = 40
 const base = '/api/v1/dataset/d/t'
 

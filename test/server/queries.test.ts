@@ -7,11 +7,12 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
-import { compareOne, randomFrom, rowText, seed } from '../support/random-queries.ts'
+import { compareOne, randomFrom, rowText } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
 import { getPage, serve, type Page } from '../support/service.ts'
 import { catalogAround, workshop } from '../support/workshop.ts'
 
-const hostileQueries = Number(process.env['HOSTILE_QUERIES'] ?? 300)
+const hostileQueries = runsOf('HOSTILE_QUERIES')
 
 test('random queries over samples of every table answer what a second reading finds', async () => {
   const catalog = await loadCatalog('catalog.yaml')

@@ -11,11 +11,6 @@ import {
 } from './evaluator.ts'
 import type { Page, Service } from './service.ts'
 
-export const queriesDefault = 150
-/** How many random queries, and from where on. */
-export const queries = Number(process.env['QUERIES'] ?? queriesDefault)
-export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))
-
 /** Mulberry32: the same queries for the same seed. */
 export function randomFrom(start: number): Random {
   let state = start

@@ -1,0 +1,32 @@
+/**
+ * How often the tests of random input run. Every change needs the short runs; `make test-long` takes the long ones, or
+ * the share of them that SHARE says. One alone is set by its own name: `LIVES=5000 npm run jest test/server/lives`.
+ */
+const runs = {
+  /** Of the ingest, in the middle of its work. */
+  KILLS: { short: 12, long: 300 },
+  /** Of bits in published files. */
+  FLIPS: { short: 100, long: 5000 },
+  /** Sources, valid and damaged. */
+  FUZZ_RUNS: { short: 400, long: 30_000 },
+  /** Queries of real tables. */
+  QUERIES: { short: 150, long: 10_000 },
+  /** The same of texts that readers have stumbled over. */
+  HOSTILE_QUERIES: { short: 300, long: 20_000 },
+  /** Answers of two processes in Arrow, compared to the byte. */
+  ARROW_QUERIES: { short: 150, long: 10_000 },
+  /** Of sockets, in whatever way they end. */
+  LIVES: { short: 400, long: 10_000 },
+  /** Of files while they are served. */
+  DAMAGES: { short: 40, long: 1000 },
+} as const
+
+export function runsOf(name: keyof typeof runs): number {
+  const { short, long } = runs[name]
+  const { [name]: own, SHARE: share } = process.env
+  if (own !== undefined) return Number(own)
+  return share === undefined ? short : Math.max(short, Math.round(Number(share) * long))
+}
+
+/** What random input is made from; another seed makes other input. */
+export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))
