@@ -1,17 +1,11 @@
-import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import { codeOf, messageOf } from '../../core/errors.ts'
-import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
-import { hashOf } from '../../core/warehouse/hash.ts'
+import { messageOf } from '../../core/errors.ts'
 import { newestOnDisk, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   DamagedFile,
-  DamagedManifest,
-  MissingFile,
   filesOf,
-  holdsFields,
   orderTerms,
   readManifest,
   requireFile,
@@ -19,12 +13,13 @@ import {
   type Manifest,
 } from '../../core/warehouse/manifest.ts'
 import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
-import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Log } from '../log.ts'
-import { blockRowsOf, rowBytesOf } from './block-size.ts'
-import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
+import { fingerprint } from './fingerprint.ts'
+import { openSnapshot } from './open.ts'
+import { isDamage, reasonOf, Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
+import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 
 export interface SnapshotOptions {
   readonly warehouse: string
@@ -269,50 +264,15 @@ export class Snapshots {
     await this.#fallBack(state, manifest)
   }
 
-  /** @throws Error or DamagedFile where it is not whole, or not what the catalog declares */
-  async #open(
+  #open(
     state: TableState,
     manifest: Manifest,
-    { inUse, seen }: Pick<KnownSnapshot, 'inUse' | 'seen'>,
+    known: Pick<KnownSnapshot, 'inUse' | 'seen'>,
   ): Promise<Snapshot> {
-    const { table } = state
-    if (!holdsFields(manifest, table)) {
-      throw new Unfit(
-        `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew; ` +
-          'restart the server after a change of the catalog',
-      )
-    }
-    const folder = layout.snapshot(this.#warehouse, table, manifest.snapshot)
-    const checks = new Map<string, FileChecks>()
-    await requireFiles(folder, manifest, async (file) => {
-      seen.set(path.basename(file), await fingerprint(file))
-      return hashAndCheck(file, checks)
+    return openSnapshot(this.#warehouse, state.table, manifest, known, {
+      takeOut: (snapshot, error) => this.#takeOutSoon(state, snapshot, error),
+      doubt: (snapshot, why) => void this.#readAgain(state, snapshot, why),
     })
-    const unread = filesOf(manifest).find(({ file }) => isParquet(file) && !checks.has(file))
-    if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
-    const lastModified = new Date(manifest.import_date).toUTCString()
-    const rowBytes = rowBytesOf(manifest)
-    const report = await readReport(folder)
-    const snapshot: Snapshot = {
-      table,
-      manifest,
-      folder,
-      report,
-      checks,
-      takeOut: (error) => this.#takeOutSoon(state, snapshot, error),
-      doubt: (why) => void this.#readAgain(state, snapshot, why),
-      isUnchanged: async (file) => (await fingerprint(path.join(folder, file))) === seen.get(file),
-      choices: new Map(
-        report?.fields.flatMap(({ name, choices }) =>
-          choices === undefined ? [] : [[name, choices] as const],
-        ),
-      ),
-      lastModified,
-      rowBytes,
-      blockRows: blockRowsOf(rowBytes),
-      inUse,
-    }
-    return snapshot
   }
 
   /** A reader has proved it; what is being done to the table comes first. */
@@ -380,52 +340,5 @@ export class Snapshots {
     state.trouble = messageOf(error)
     const folder = layout.table(this.#warehouse, state.table)
     this.#log.error({ err: error, table: tableId(state.table), folder }, what)
-  }
-}
-
-/** What is published does not fit what is declared; the message is for anyone. */
-class Unfit extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'Unfit'
-  }
-}
-
-type Damage = DamagedFile | MissingFile
-
-function isDamage(error: unknown): error is Damage {
-  return error instanceof DamagedFile || error instanceof MissingFile
-}
-
-/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
-function reasonOf(error: unknown): string {
-  if (isDamage(error) || error instanceof Unfit) return error.message
-  if (error instanceof DamagedManifest)
-    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
-  const code = codeOf(error)
-  return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
-}
-
-function isParquet(file: string): boolean {
-  return /\.(parquet|lookup)$/.test(file)
-}
-
-/** Of a Parquet file the sums of its pieces too, by its name. */
-async function hashAndCheck(file: string, checks: Map<string, FileChecks>): Promise<string> {
-  if (!isParquet(file)) return hashOf(file)
-  // Without a footer it is not what was written, as its hash will show.
-  const found = await hashWithChecks(file).catch(() => null)
-  if (found === null) return hashOf(file)
-  checks.set(path.basename(file), found.checks)
-  return found.sha256
-}
-
-/** A rename gives a file another inode; a change of its bytes, however its times are set after, another time of change. */
-async function fingerprint(file: string): Promise<string> {
-  try {
-    const { ino, mtimeMs, ctimeMs, size } = await stat(file)
-    return `${ino} ${mtimeMs} ${ctimeMs} ${size}`
-  } catch {
-    return 'none'
   }
 }
