@@ -9,8 +9,8 @@ export interface MemoryGateLimits {
 }
 
 /**
- * MemoryGate in memory for answers while they are made: a large one holds what it has read so far while it waits for the rest,
- * so that only so many may be in work. The others wait in a fair queue, in turn by client.
+ * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the
+ * rest, so that only so many may be in work. The others wait in a fair queue, in turn by client.
  */
 export class MemoryGate {
   readonly #limits: MemoryGateLimits
@@ -27,12 +27,14 @@ export class MemoryGate {
   }
 
   /**
-   * @param bytes that it comes to, about; more than there is room for is made alone
+   * @param about how many bytes it comes to; more than there is room for is made alone
    * @param signal Leaves the queue
    * @throws QueueFull; the reason of the signal
    */
-  async during<T>(bytes: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async during<T>(about: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
+    // Fractions would add up to a rest that is never given back, and a large one could never again be alone.
+    const bytes = Math.ceil(about)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
       await waitIn(this.#queue, client, bytes, { signal, timeoutMs, refusal: crowded })

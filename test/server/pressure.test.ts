@@ -1,8 +1,10 @@
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import fc from 'fast-check'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { listen } from '../../server/http/listen.ts'
+import { MemoryGate } from '../../server/engine/memory-gate.ts'
 import { freePort } from '../support/ports.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -113,11 +115,27 @@ describe('under pressure', () => {
     const answered = await Promise.all(asked)
     clearInterval(watch)
     expect(answered.map(({ status }) => status)).toEqual(asked.map(() => 200))
-    const sizes = during.mock.calls.map(([bytes]) => bytes)
+    const sizes = during.mock.calls.map(([about]) => Math.ceil(about))
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(Math.max(makingBytesMax, ...sizes))
     expect(Math.max(...sizes)).toBeGreaterThan(makingBytesMax)
     expect(memory.taken).toBe(0)
+  })
+
+  test('whatever was made before, a page larger than the room is made in the end', async () => {
+    const sizes = fc.array(fc.double({ min: 0, max: 120, noNaN: true }), { minLength: 1, maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.scheduler(), async (made, scheduler) => {
+        const memory = new MemoryGate({ makingBytesMax: 100, queueTimeoutMs: 10_000 })
+        const { signal } = new AbortController()
+        const all = made.map((bytes, client) =>
+          memory.during(bytes, String(client % 3), signal, () => scheduler.schedule(Promise.resolve())),
+        )
+        await scheduler.waitFor(Promise.all(all))
+        expect(memory.taken).toBe(0)
+        expect(await memory.during(1000, 'last', signal, () => Promise.resolve('made'))).toBe('made')
+      }),
+    )
   })
 
   test('a client who fills the line does not keep others out of it', async () => {
