@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { layout } from '../core/warehouse/layout.ts'
-import { readManifest } from '../core/warehouse/manifest.ts'
+import { fileNames, layout } from '../core/warehouse/layout.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 
 const table = { dataset: 'bench', name: 'large' }
@@ -80,8 +81,9 @@ async function rssMaxOf(pid: number | undefined): Promise<number> {
 }
 
 async function stepsIn(warehouse: string): Promise<Readonly<Record<string, number>>> {
-  const manifest = await readManifest(layout.pointer(warehouse, table))
+  const store = openStore(warehouse)
+  const manifest = await publishedOf(store, table)
   if (manifest === null) throw new Error('nothing was published')
-  const file = path.join(layout.snapshot(warehouse, table, manifest.snapshot), layout.report)
-  return reportShape.parse(JSON.parse(await readFile(file, 'utf8'))).seconds
+  const report = await store.get(`${layout.snapshot(table, manifest.snapshot)}/${fileNames.report}`)
+  return reportShape.parse(JSON.parse(String(report))).seconds
 }

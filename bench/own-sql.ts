@@ -4,7 +4,8 @@ import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { readManifest } from '../core/warehouse/manifest.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
 import { json } from '../server/formats/json.ts'
 
 /**
@@ -17,9 +18,10 @@ const [rows, statements] = [Number(ROWS), Number(STATEMENTS)]
 const catalog = await loadCatalog(CATALOG)
 const table = catalog.datasets.get('bench')?.tables.get(TABLE)
 if (table === undefined) throw new Error(`there is no table ${TABLE}`)
-const manifest = await readManifest(layout.pointer(WAREHOUSE, table))
+const store = openStore(WAREHOUSE)
+const manifest = await publishedOf(store, table)
 if (manifest === null) throw new Error(`${TABLE} is not published`)
-const folder = path.resolve(layout.snapshot(WAREHOUSE, table, manifest.snapshot))
+const folder = await store.local(layout.snapshot(table, manifest.snapshot))
 const database = await Database.open({
   memory: '256MB',
   threads: 1,

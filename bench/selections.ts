@@ -6,7 +6,8 @@ import path from 'node:path'
 import type { Connection } from '../core/duckdb/connection.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { readManifest } from '../core/warehouse/manifest.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
 import { quotedText } from '../core/sql.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { startService, type Server } from './servers.ts'
@@ -69,11 +70,11 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function filesOf({ environment }: Bench, name: string): Promise<string> {
-  const warehouse = String(environment['WAREHOUSE'])
+  const store = openStore(String(environment['WAREHOUSE']))
   const table = { dataset: 'bench', name }
-  const manifest = await readManifest(layout.pointer(warehouse, table))
+  const manifest = await publishedOf(store, table)
   if (manifest === null) throw new Error(`${name} is not published`)
-  const folder = path.resolve(layout.snapshot(warehouse, table, manifest.snapshot))
+  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
   return `read_parquet([${manifest.parts.map(({ file }) => quotedText(path.join(folder, file))).join(', ')}])`
 }
 

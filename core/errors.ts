@@ -22,3 +22,15 @@ export function messageOf(error: unknown): string {
   const hasMessage = typeof error === 'object' && error !== null && 'message' in error
   return hasMessage ? String(error.message) : String(error)
 }
+
+/** Another process works on what a lock stands for. */
+export class LockHeld extends Error {
+  /** Of the other process; null where the system does not tell. */
+  readonly pid: number | null
+
+  constructor(pid: number | null) {
+    super(pid === null ? 'another process holds the lock' : `process ${pid} holds the lock`)
+    this.name = 'LockHeld'
+    this.pid = pid
+  }
+}

@@ -1,5 +1,3 @@
-import type { OrderKey } from './catalog/catalog.ts'
-
 /** A name from the catalog as an SQL identifier. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -12,7 +10,7 @@ export function quotedText(text: string): string {
 
 /** A key of an order; nulls are placed explicitly, since DuckDB's default could change under us. */
 export function orderTerm(
-  { field, direction }: OrderKey,
+  { field, direction }: { readonly field: string; readonly direction: 'asc' | 'desc' },
   column: (field: string) => string = quotedName,
 ): string {
   return `${column(field)} ${direction} nulls last`

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
@@ -6,31 +5,27 @@ import { messageOf, StartError } from '../core/errors.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { OutOfMemory } from '../core/duckdb/errors.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
-import { newestOnDisk, publishedBefore } from '../core/warehouse/history.ts'
+import { damagedIn, setAside } from '../core/warehouse/damaged.ts'
+import { clearFailure, writeFailure } from '../core/warehouse/failure.ts'
+import { newestIn, publishedBefore } from '../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
-import {
-  holdsFields,
-  manifestText,
-  readManifest,
-  requireFiles,
-  type Manifest,
-} from '../core/warehouse/manifest.ts'
-import { manifestOf, snapshotsOnDisk } from '../core/warehouse/on-disk.ts'
+import { holdsFields, type Manifest } from '../core/warehouse/manifest.ts'
+import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/published.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
+import type { Store } from '../core/warehouse/stores/store.ts'
+import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
-import { lookedUpDistinctMin } from './convert/lookups.ts'
+import { indexedDistinctMin } from './convert/indexes.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
-import { replaceDurably } from './publish/durable.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf, definitionsUntil } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
-import { inScratch, sweepDrafts, sweepScratch } from './publish/scratch.ts'
-import { damagedOnDisk, setAside } from './publish/set-aside.ts'
+import { inScratch, sweepScratch } from './publish/scratch.ts'
 import { TableFailure } from './rejects.ts'
-import { clearFailure, writeFailure, type Outcome } from './report.ts'
+import { failureReport, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
 import { obtain, type ObtainedFile } from './source/obtain.ts'
 
@@ -38,7 +33,7 @@ export interface IngestOptions {
   readonly catalog: Catalog
   /** A folder, or an http(s) address. */
   readonly sources: string
-  readonly warehouse: string
+  readonly store: Store
   /** What a run may use, in bytes. */
   readonly memoryBytes: number
   /** What a source may unpack to, in bytes. */
@@ -52,8 +47,8 @@ export interface IngestOptions {
   readonly partRows?: number
   /** Version of what turns sources into rows. */
   readonly converter?: number
-  /** Different values from which on a field is looked up. */
-  readonly lookedUpDistinctMin?: number
+  /** Different values from which on a field gets an index. */
+  readonly indexedDistinctMin?: number
   /** Text that is cast at once. */
   readonly batchBytes?: number
   /** Removes snapshots that are over their time; without it all are kept. */
@@ -78,10 +73,9 @@ const silenceMsDefault = 30_000
 /** Ingests tables, side by side as far as cores and memory allow; outcomes come as they are there. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
   try {
-    await mkdir(options.warehouse, { recursive: true })
-    await sweepScratch(options.warehouse)
+    await sweepScratch(options.store)
   } catch (cause) {
-    throw new StartError(`the warehouse ${options.warehouse} cannot be written: ${messageOf(cause)}`, {
+    throw new StartError(`the warehouse ${options.store.address} cannot be written: ${messageOf(cause)}`, {
       cause,
     })
   }
@@ -105,17 +99,10 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
 async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome> {
   const progress = options.progress(table)
   try {
-    return await withTable(options.warehouse, table, async () => {
-      await sweepDrafts(layout.table(options.warehouse, table))
+    return await withTable(options.store, table, async () => {
       const outcome = await ingestOrFail(table, options, progress)
       if (options.retention !== undefined && 'manifest' in outcome) {
-        await removeGarbage(
-          options.warehouse,
-          table,
-          outcome.manifest,
-          options.now(),
-          options.retention,
-        ).catch(
+        await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
           // What is published is published.
           (error: unknown) =>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
@@ -146,10 +133,10 @@ async function ingestOrFail(table: Table, options: IngestOptions, progress: Prog
 async function tryToReport(
   failure: TableFailure,
   table: Table,
-  { warehouse, now }: IngestOptions,
+  { store, now }: IngestOptions,
 ): Promise<string> {
   try {
-    return await writeFailure(warehouse, table, failure, now())
+    return await writeFailure(store, table, failureReport(table, failure, now()))
   } catch (error) {
     return `none, ${messageOf(error)}`
   }
@@ -165,17 +152,17 @@ function asFailure(error: unknown, memoryBytes: number): TableFailure {
 }
 
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
-  const { catalog, sources, warehouse, onlyUnpublished = false } = options
+  const { catalog, sources, store, onlyUnpublished = false } = options
   const { partRows = partRowsDefault, converter = converterVersion } = options
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
-  const found = await currentSnapshot(warehouse, table, progress)
+  const found = await currentSnapshot(store, table, progress)
   const { manifest, isDamaged } = found
   const current = isDamaged ? null : manifest
   const definition = definitionOf(table, partRows, converter)
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
-  return inScratch(warehouse, async (scratch) => {
+  return inScratch(store, async (scratch) => {
     const obtained = await obtain(table, {
       sources,
       folder: scratch,
@@ -187,14 +174,14 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     if (current !== null && isAsDeclared && (obtained === 'unchanged' || (await isSame(current, obtained)))) {
-      await clearFailure(warehouse, table)
+      await clearFailure(store, table)
       return { status: 'unchanged', table, manifest: current }
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
     // Another converter alone is no reason to publish again what was rolled back.
     const definitions = definitionsUntil(table, partRows, converter)
-    for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(warehouse, table)) {
+    for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
       if (!definitions.includes(withdrawn.definition) || !(await areSums(withdrawn.sources, obtained)))
         continue
       const trouble = whyNotServed(found, table)
@@ -205,7 +192,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       )
     }
     // Before another takes their place, so that a job that is killed leaves nothing to be done by hand.
-    await setAside(warehouse, table, found.damaged, options.now()).catch((error: unknown) =>
+    await setAside(store, table, found.damaged, options.now()).catch((error: unknown) =>
       progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
     )
     const work = await Database.open({
@@ -222,7 +209,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         files: obtained.map(({ file }) => file),
         identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
         limits: options,
-        warehouse,
+        store,
         before: manifest,
         previous: found.previous,
         scratch,
@@ -230,7 +217,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         progress,
         partRows,
         definition,
-        lookedUpDistinctMin: options.lookedUpDistinctMin ?? lookedUpDistinctMin,
+        indexedDistinctMin: options.indexedDistinctMin ?? indexedDistinctMin,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
         now: options.now,
@@ -271,24 +258,24 @@ interface Current {
 }
 
 /** A damaged snapshot must not stop the ingest that would replace it. */
-async function currentSnapshot(warehouse: string, table: Table, progress: Progress): Promise<Current> {
+async function currentSnapshot(store: Store, table: Table, progress: Progress): Promise<Current> {
   let manifest: Manifest | null = null
   try {
-    manifest = await readManifest(layout.pointer(warehouse, table))
+    manifest = await publishedOf(store, table)
     if (manifest === null) {
-      if ((await snapshotsOnDisk(warehouse, table)).length === 0)
+      if ((await snapshotsIn(store, table)).length === 0)
         return { manifest, isDamaged: false, damaged: [], previous: null }
       throw new Error('current.json is gone, though there are snapshots')
     }
-    await requireFiles(layout.snapshot(warehouse, table, manifest.snapshot), manifest)
-    await mendManifest(warehouse, table, manifest)
+    await requireFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
+    await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {
     progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
-    const damaged = await damagedOnDisk(warehouse, table)
+    const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
-    for await (const one of earlierThan(warehouse, table, manifest)) {
-      // Where the pointer cannot be read, the newest on disk is what a new one is compared with.
+    for await (const one of earlierThan(store, table, manifest)) {
+      // Where the pointer cannot be read, the newest that is left is what a new one is compared with.
       manifest ??= one
       if (damaged.includes(one.snapshot)) continue
       previous = one.snapshot
@@ -298,24 +285,12 @@ async function currentSnapshot(warehouse: string, table: Table, progress: Progre
   }
 }
 
-/** What was published before; where a damaged manifest breaks the chain, what lies on disk is the next best. */
-async function* earlierThan(
-  warehouse: string,
-  table: Table,
-  manifest: Manifest | null,
-): AsyncGenerator<Manifest> {
-  if (manifest !== null) yield* publishedBefore(warehouse, table, manifest)
-  for await (const one of newestOnDisk(warehouse, table)) {
+/** What was published before; where a damaged manifest breaks the chain, what is left is the next best. */
+async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
+  if (manifest !== null) yield* publishedBefore(store, table, manifest)
+  for await (const one of newestIn(store, table)) {
     if (manifest === null || one.snapshot < manifest.snapshot) yield one
   }
-}
-
-/** The manifest beside the parts says what the pointer says, so that one that is lost can be written again. */
-async function mendManifest(warehouse: string, table: Table, manifest: Manifest): Promise<void> {
-  const own = await manifestOf(warehouse, table, manifest.snapshot).catch(() => null)
-  if (own !== null && manifestText(own) === manifestText(manifest)) return
-  const folder = layout.snapshot(warehouse, table, manifest.snapshot)
-  await replaceDurably(path.join(folder, layout.manifest), manifestText(manifest))
 }
 
 /** Whether what is published was made from these very files. */

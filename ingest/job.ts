@@ -1,23 +1,26 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { hidesText, tableId, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import type { Connection } from '../core/duckdb/connection.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
-import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
-import type { DownloadMember } from '../core/warehouse/report.ts'
+import { clearFailure } from '../core/warehouse/failure.ts'
+import type { SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
+import { publish } from '../core/warehouse/published.ts'
+import type { DownloadMember } from '../core/warehouse/report.ts'
+import type { Store } from '../core/warehouse/stores/store.ts'
+import { forgetWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type Staged, type Work, type WrittenPart } from './convert/convert.ts'
 import { Intake } from './convert/intake.ts'
-import { writeLookups, type WrittenLookup } from './convert/lookups.ts'
+import { writeIndexes, type WrittenIndex } from './convert/indexes.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
 import { reconcilePublished } from './convert/reconcile.ts'
 import { driftSince, emptinessOf } from './drift.ts'
 import type { Progress } from './progress.ts'
 import { writeDownload } from './publish/download.ts'
 import { label, nameSnapshot } from './publish/label.ts'
-import { publish } from './publish/publish.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
-import { clearFailure, readBefore, writeReport, type Outcome, type Report } from './report.ts'
+import { readBefore, writeReport, type Outcome, type Report } from './report.ts'
 import type { Batch } from './source/batches.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
@@ -31,20 +34,20 @@ export interface Job {
   /** What else is known of a file that was read, such as its address. */
   readonly identify: (file: ReadFile, index: number) => Source
   readonly limits: UnpackLimits
-  readonly warehouse: string
+  readonly store: Store
   /** What is published now, damaged or not: a new snapshot is compared with it. */
   readonly before: Manifest | null
   /** What a rollback of the new snapshot would lead to. */
   readonly previous: SnapshotId | null
-  /** Folder of this job alone, on the file system of the warehouse. */
+  /** Folder of this job alone, from which the warehouse takes what is finished. */
   readonly scratch: string
   readonly db: Connection
   readonly progress: Progress
   readonly partRows: number
   /** Of the table, as `definitionOf` tells it. */
   readonly definition: string
-  /** Fields of the catalog's filters with this many different values are looked up. */
-  readonly lookedUpDistinctMin: number
+  /** Fields of the catalog's filters with this many different values get an index. */
+  readonly indexedDistinctMin: number
   /** Text that is cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
@@ -52,7 +55,7 @@ export interface Job {
 }
 
 /**
- * read and cast in batches -> sort -> write -> reconcile -> look up -> compare with the snapshot before -> pack -> publish.
+ * read and cast in batches -> sort -> write -> reconcile -> index -> compare with the snapshot before -> pack -> publish.
  *
  * @throws TableFailure where the source is not what the catalog declares; nothing is published then
  */
@@ -75,7 +78,7 @@ interface Converted {
   readonly rejects: readonly Reject[]
   readonly parts: readonly WrittenPart[]
   readonly profiles: readonly FieldProfile[]
-  readonly lookups: readonly WrittenLookup[]
+  readonly indexes: readonly WrittenIndex[]
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
 }
@@ -95,10 +98,10 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const parts = await steps.time('writing', write, 'own')
   await steps.time('reconciling', () => reconcilePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
-  const lookups = await steps.time('indexing', () =>
-    writeLookups(work, folder, parts, profiles, job.lookedUpDistinctMin),
+  const indexes = await steps.time('indexing', () =>
+    writeIndexes(work, folder, parts, profiles, job.indexedDistinctMin),
   )
-  return { work, folder, read, staged, rejects, parts, profiles, lookups, ofHeader }
+  return { work, folder, read, staged, rejects, parts, profiles, indexes, ofHeader }
 }
 
 /**
@@ -107,8 +110,8 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
  * @throws TableFailure where it was not
  */
 async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: Converted): Promise<string[]> {
-  const { table, warehouse, acceptsDrift, before } = job
-  const known = before && (await readBefore(layout.snapshot(warehouse, table, before.snapshot), before))
+  const { table, store, acceptsDrift, before } = job
+  const known = before && (await readBefore(store, table, before))
   const unlike = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, staged.goodRows, profiles)]
   const empty = emptinessOf(table, read)
   const drift = [...unlike, ...empty]
@@ -128,11 +131,11 @@ async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: C
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  { folder, read, staged, rejects, parts, profiles, lookups }: Converted,
+  { folder, read, staged, rejects, parts, profiles, indexes }: Converted,
   drift: readonly string[],
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
-  const { table, dataset, warehouse, definition, previous, now } = job
+  const { table, dataset, store, definition, previous, now } = job
   const labelled = {
     dataset,
     table,
@@ -164,11 +167,11 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder, lookups)
-  await publish(warehouse, table, folder, manifest)
-  await clearFailure(warehouse, table)
+  const manifest = await label(labelled, named, folder, indexes)
+  await publish(store, table, folder, manifest)
+  await clearFailure(store, table)
   // What is published anew is not held back any more.
-  await rm(layout.withdrawn(warehouse, table), { force: true })
+  await forgetWithdrawn(store, table)
   return { status: 'published', table, manifest, report }
 }
 

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
-import { readSettings } from '../core/settings.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
+import { readSettings } from '../core/settings.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
 import { publishViews } from './publish/views.ts'
@@ -19,6 +20,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
   })
   const settings = readSettings(process.env)
+  const store = openStore(settings.warehouse)
   const catalog = await loadCatalog(settings.catalog)
   const tables = chosenTables(catalog, positionals)
   const board = new Board(process.stderr)
@@ -28,6 +30,7 @@ async function main(): Promise<number> {
   for await (const outcome of ingest(tables, {
     ...settings,
     catalog,
+    store,
     memoryBytes: settings.ingestMemory,
     now: () => new Date(),
     progress: (table) => board.progress(tableId(table)),
@@ -42,7 +45,7 @@ async function main(): Promise<number> {
   }
   const code = conclude(outcomes, settings.sources, positionals.length > 0)
   try {
-    for (const { published, error } of await publishViews(settings.warehouse, catalog)) {
+    for (const { published, error } of await publishViews(store, catalog)) {
       console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
     }
   } catch (error) {

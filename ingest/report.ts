@@ -1,14 +1,13 @@
-import type { DownloadMember } from '../core/warehouse/report.ts'
-import { mkdir, rm } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Table } from '../core/catalog/catalog.ts'
 import { tableId } from '../core/catalog/catalog.ts'
-import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
+import { fileNames, type SnapshotId } from '../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../core/warehouse/manifest.ts'
-import { readReport } from '../core/warehouse/report.ts'
+import { readReport, type DownloadMember } from '../core/warehouse/report.ts'
+import type { Store } from '../core/warehouse/stores/store.ts'
 import type { FieldProfile } from './convert/profile.ts'
 import type { Before } from './drift.ts'
-import { replaceDurably, writeDurably } from './publish/durable.ts'
 import { rejectLine, type Reject, type TableFailure } from './rejects.ts'
 
 /**
@@ -144,38 +143,24 @@ function shortened(text: string): string {
 }
 
 export async function writeReport(folder: string, report: Report): Promise<void> {
-  await writeDurably(path.join(folder, layout.report), `${JSON.stringify(report, null, 2)}\n`)
+  await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
 /** What the report of a snapshot says of its rows, as far as it can be read. */
-export async function readBefore(folder: string, { rows: counted }: Manifest): Promise<Before> {
-  const report = await readReport(folder)
+export async function readBefore(store: Store, table: Table, { snapshot, rows }: Manifest): Promise<Before> {
+  const report = await readReport(store, table, snapshot)
   // The manifest knows the rows, if not the fields.
-  return report === null ? { rows: counted, fields: [] } : { rows: report.rows_out, fields: report.fields }
+  return report === null ? { rows, fields: [] } : { rows: report.rows_out, fields: report.fields }
 }
 
-/** Writes why a table was not published, beside its snapshots -> path of the file. */
-export async function writeFailure(
-  warehouse: string,
-  table: Table,
-  failure: TableFailure,
-  at: Date,
-): Promise<string> {
-  const file = layout.failure(warehouse, table)
-  await mkdir(path.dirname(file), { recursive: true })
-  const report = {
-    dataset: table.dataset,
-    table: table.name,
+/** What `failure.json` says of a table that was not published. */
+export function failureReport({ dataset, name }: Table, failure: TableFailure, at: Date): object {
+  return {
+    dataset,
+    table: name,
     at: at.toISOString(),
     problem: failure.message,
     rejects: failure.rejectCount,
     first_rejects: failure.rejects,
   }
-  await replaceDurably(file, `${JSON.stringify(report, null, 2)}\n`)
-  return file
-}
-
-/** A table that is well again has no failure. */
-export async function clearFailure(warehouse: string, table: Table): Promise<void> {
-  await rm(layout.failure(warehouse, table), { force: true })
 }

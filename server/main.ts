@@ -3,6 +3,7 @@ import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { readSettings } from '../core/settings.ts'
 import { lastWords } from '../core/errors.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { createApp } from './app.ts'
 import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
@@ -33,6 +34,7 @@ const scanThreads = os.availableParallelism()
 async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const log = openLog(settings.logLevel)
+  const store = openStore(settings.warehouse)
   const catalog = await loadCatalog(settings.catalog)
 
   const spill = await openSpill()
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
     memory: settings.queryMemory,
     threads: queryThreads,
     scratch: spill,
-    folders: [settings.warehouse],
+    folders: [store.localFolder],
   })
   const pool = await Pool.open(database, {
     ...settings,
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
     memory: settings.scanMemory,
     threads: scanThreads,
     scratch: path.join(spill, 'scans'),
-    folders: [settings.warehouse],
+    folders: [store.localFolder],
   })
   const scanPool = await Pool.open(
     scanDatabase,
@@ -60,9 +62,9 @@ async function main(): Promise<void> {
     shareOf(settings.scanConnections),
   )
   await scanDatabase.lock()
-  const { warehouse, snapshotsKept, snapshotGraceMs } = settings
+  const { snapshotsKept, snapshotGraceMs } = settings
   const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
-  const snapshots = new Snapshots({ warehouse, catalog, retention, log })
+  const snapshots = new Snapshots({ store, catalog, retention, log })
   await snapshots.refresh()
   snapshots.follow()
   const engine = {
@@ -75,7 +77,13 @@ async function main(): Promise<void> {
   const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, sendBudget)
 
   const filesAddress = fileAddresses(settings.publicUrl).base
-  const views = new PublicViews({ catalog, snapshots, warehouse, filesAddress, scratch: spill })
+  const views = new PublicViews({
+    catalog,
+    snapshots,
+    warehouse: store.localFolder,
+    filesAddress,
+    scratch: spill,
+  })
   const scrub = new Scrub(snapshots, log)
   scrub.begin(settings.scrubMs)
 

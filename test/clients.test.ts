@@ -42,7 +42,7 @@ describeWithClients('the warehouse in the hands of analysts', () => {
     const samples = writeSamples(shop.sources, tables, 0.1)
     while ((await samples.next()).done !== true);
     await shop.ingest({ tables: ['caso_full', 'bens_candidatos'] })
-    await publishViews(shop.warehouse, catalog)
+    await publishViews(shop.store, catalog)
     // As from the root of the project, and from nowhere near it.
     cwd = await temporaryFolder()
     await symlink(shop.warehouse, path.join(cwd, 'warehouse'))

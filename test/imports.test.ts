@@ -4,8 +4,18 @@ import { beforeAll, expect, test } from '@jest/globals'
 
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
-  ['core'],
-  ['server/concurrency', 'server/log.ts', 'ingest'],
+  ['core/errors.ts', 'core/in-order.ts', 'core/nearest.ts', 'core/sql.ts'],
+  ['core/catalog', 'core/duckdb', 'core/settings.ts'],
+  ['core/warehouse'],
+  ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],
+  ['ingest/source'],
+  ['ingest/convert', 'ingest/sample'],
+  ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
+  ['ingest/report.ts', 'ingest/rollback', 'ingest/verify'],
+  ['ingest/job.ts'],
+  ['ingest/ingest.ts'],
+  ['ingest/main.ts'],
+  ['server/concurrency', 'server/log.ts'],
   ['server/query', 'server/snapshots', 'server/http'],
   ['server/engine'],
   ['server/formats'],
@@ -106,6 +116,25 @@ test('HTTP is known to the edge alone', () => {
       file.startsWith('server/') && !edge.some((room) => file.startsWith(room)) && isOfHttp(target),
   )
   expect(wrong).toEqual([])
+})
+
+test('where a warehouse lies is known to its stores alone', () => {
+  const kinds = all().filter(
+    ([file, target]) =>
+      /^core\/warehouse\/stores\/(?!store|open)/.test(target) && file !== 'core/warehouse/stores/open.ts',
+  )
+  expect(kinds).toEqual([])
+  // The files of this machine that are looked at, and folders that are not in the warehouse yet.
+  const disk = all().filter(
+    ([file, target]) => file.startsWith('core/warehouse/') && target.startsWith('node:fs'),
+  )
+  expect(new Set(disk.map(([file]) => file))).toEqual(
+    new Set(
+      ['stores/folder.ts', 'file-checks.ts', 'fingerprint.ts', 'hash.ts', 'published.ts', 'views.ts'].map(
+        (file) => `core/warehouse/${file}`,
+      ),
+    ),
+  )
 })
 
 test('there is no cycle', () => {

@@ -91,7 +91,7 @@ function buildTable(definition: TableDefinition, dataset: string): Table {
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     filters: definition.filters ?? names,
-    lookups: { values: definition.filters ?? [], words: definition.search !== undefined },
+    indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,

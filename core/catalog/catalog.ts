@@ -82,7 +82,7 @@ export interface Table {
   /** Fields that a search looks through. */
   readonly search: readonly string[]
   /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
-  readonly lookups: { readonly values: readonly string[]; readonly words: boolean }
+  readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
   /** Rows that one export may have. */
   readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */

@@ -1,19 +1,7 @@
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { codeOf, messageOf } from '../errors.ts'
-
-/** Another process works on what a lock stands for. */
-export class LockHeld extends Error {
-  /** Of the other process; null where the system does not tell. */
-  readonly pid: number | null
-
-  constructor(pid: number | null) {
-    super(pid === null ? 'another process holds the lock' : `process ${pid} holds the lock`)
-    this.name = 'LockHeld'
-    this.pid = pid
-  }
-}
+import { codeOf, LockHeld, messageOf } from '../errors.ts'
 
 /**
  * Holds a lock between processes, by the lock that DuckDB keeps on a file that it has open: the system lets go of it

@@ -1,23 +1,32 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Table } from '../catalog/catalog.ts'
 import { codeOf } from '../errors.ts'
 import { layout, type SnapshotId } from './layout.ts'
-import { requireFiles } from './manifest.ts'
-import { manifestOf } from './on-disk.ts'
+import { manifestOf, removeSnapshot, snapshotsIn } from './published.ts'
+import type { Store } from './stores/store.ts'
+import { filesInStore, requireFiles } from './whole.ts'
 
 type TableName = Pick<Table, 'dataset' | 'name'>
+
+/** Those of the snapshots of a table that are not as they were written. */
+export async function damagedIn(store: Store, table: TableName): Promise<SnapshotId[]> {
+  const found: SnapshotId[] = []
+  for (const id of await snapshotsIn(store, table)) {
+    // What cannot be read now may be whole.
+    if (await isDamaged(store, table, id).catch(() => false)) found.push(id)
+  }
+  return found
+}
 
 /**
  * Whether a snapshot is not as it was written.
  *
  * @throws Error of the system where its files cannot be read, which may pass and says nothing of them
  */
-export async function isDamaged(warehouse: string, table: TableName, id: SnapshotId): Promise<boolean> {
+async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promise<boolean> {
   try {
-    const manifest = await manifestOf(warehouse, table, id)
+    const manifest = await manifestOf(store, table, id)
     if (manifest === null) return true
-    await requireFiles(layout.snapshot(warehouse, table, id), manifest)
+    await requireFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
     return false
   } catch (error) {
     if (codeOf(error) !== undefined) throw error
@@ -26,11 +35,35 @@ export async function isDamaged(warehouse: string, table: TableName, id: Snapsho
 }
 
 /** When a job last found a snapshot damaged and set out to put another in its place; null where none did. */
-export async function setAsideAt(warehouse: string, table: TableName, id: SnapshotId): Promise<Date | null> {
-  try {
-    return new Date(await readFile(path.join(layout.snapshot(warehouse, table, id), layout.setAside), 'utf8'))
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
+export async function setAsideAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
+  const bytes = await store.get(layout.setAside(table, id))
+  return bytes === null ? null : new Date(bytes.toString())
+}
+
+/**
+ * Marks damaged snapshots: no fallback leads to them, and they are no fault of the warehouse once another has taken
+ * their place. They stay where they are for their time, since readers may be walking through what of them is whole.
+ * Only under the lock of the table.
+ */
+export async function setAside(
+  store: Store,
+  table: TableName,
+  ids: readonly SnapshotId[],
+  now: Date,
+): Promise<void> {
+  for (const id of ids) await store.put(layout.setAside(table, id), now.toISOString())
+}
+
+/** Removes what was set aside so long ago, if it is damaged still: nothing that is whole is ever lost by a disk's mood. */
+export async function removeSetAside(
+  store: Store,
+  table: TableName,
+  id: SnapshotId,
+  now: Date,
+  graceMs: number,
+): Promise<void> {
+  const since = await setAsideAt(store, table, id)
+  if (since === null || since.getTime() + graceMs > now.getTime()) return
+  if (await isDamaged(store, table, id)) await removeSnapshot(store, table, id)
+  else await store.remove(layout.setAside(table, id))
 }

@@ -1,8 +1,9 @@
 import type { Table } from '../catalog/catalog.ts'
 import { readWithdrawn } from './withdrawn.ts'
 import { setAsideAt } from './damaged.ts'
-import { manifestOf, snapshotsOnDisk } from './on-disk.ts'
 import type { Manifest } from './manifest.ts'
+import { manifestOf, snapshotsIn } from './published.ts'
+import type { Store } from './stores/store.ts'
 
 type TableName = Pick<Table, 'dataset' | 'name'>
 
@@ -14,12 +15,12 @@ const chainMax = 1000
  * came before that one is not known.
  */
 export async function* publishedBefore(
-  warehouse: string,
+  store: Store,
   table: TableName,
   { previous: first }: Pick<Manifest, 'previous'>,
 ): AsyncGenerator<Manifest> {
   for (let previous = first, steps = 0; previous !== null && steps < chainMax; steps += 1) {
-    const manifest = await manifestOf(warehouse, table, previous).catch(() => null)
+    const manifest = await manifestOf(store, table, previous).catch(() => null)
     if (manifest === null) return
     yield manifest
     previous = manifest.previous
@@ -27,14 +28,14 @@ export async function* publishedBefore(
 }
 
 /**
- * What lies on disk and was neither rolled back nor found damaged, the newest first: the history where the pointer
+ * What is in the warehouse and was neither rolled back nor found damaged, the newest first: the history where the pointer
  * cannot be read.
  */
-export async function* newestOnDisk(warehouse: string, table: TableName): AsyncGenerator<Manifest> {
-  const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
-  for (const id of await snapshotsOnDisk(warehouse, table)) {
-    if (withdrawn.has(id) || (await setAsideAt(warehouse, table, id)) !== null) continue
-    const manifest = await manifestOf(warehouse, table, id).catch(() => null)
+export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
+  const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
+  for (const id of await snapshotsIn(store, table)) {
+    if (withdrawn.has(id) || (await setAsideAt(store, table, id)) !== null) continue
+    const manifest = await manifestOf(store, table, id).catch(() => null)
     if (manifest !== null) yield manifest
   }
 }

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { Table } from '../catalog/catalog.ts'
 
 /** UTC time of the import to the second, and the head of a hash of what was published. */
@@ -21,39 +20,40 @@ export const rowGroupRows = 16_384
 
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** Where things lie in the warehouse. Names come from the catalog alone, never from a request. */
+/** The keys of what lies in a warehouse (see `Store`). Names come from the catalog alone, never from a request. */
 export const layout = {
-  table: (warehouse: string, table: TableName): string => path.join(warehouse, table.dataset, table.name),
-  /** The pointer to the current snapshot, and its manifest: renaming it into place publishes. */
-  pointer: (warehouse: string, table: TableName): string =>
-    path.join(layout.table(warehouse, table), 'current.json'),
-  snapshot: (warehouse: string, table: TableName, snapshot: string): string =>
-    path.join(layout.table(warehouse, table), snapshot),
+  table: ({ dataset, name }: TableName): string => `${dataset}/${name}`,
+  /** The pointer to the current snapshot, and its manifest: putting it there publishes. */
+  pointer: (table: TableName): string => `${layout.table(table)}/current.json`,
+  snapshot: (table: TableName, snapshot: SnapshotId): string => `${layout.table(table)}/${snapshot}`,
   /** The manifest again, beside the parts: the pointer holds that of the current snapshot alone. */
-  manifest: 'manifest.json',
+  manifest: (table: TableName, snapshot: SnapshotId): string =>
+    `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
   /** Beside the parts of a snapshot that a job found damaged, and when. */
-  setAside: 'damaged.txt',
-  part: (number: number): string => `part-${String(number).padStart(5, '0')}.parquet`,
-  /** Beside the parts, and named so that no pattern for Parquet takes them for parts: see `Lookup`. */
-  valueLookup: (field: number): string => `values-${String(field).padStart(5, '0')}.lookup`,
-  wordLookup: (part: number): string => `words-${String(part).padStart(5, '0')}.lookup`,
-  /** Beside the parts: what the ingest saw and proved. */
-  report: 'report.json',
-  /** Beside the parts: all rows as one file. */
-  download: (table: TableName): string => `${table.name}.csv.gz`,
-  /** Which snapshot a rollback took back, so that its source is not published again unasked. */
-  withdrawn: (warehouse: string, table: TableName): string =>
-    path.join(layout.table(warehouse, table), 'withdrawn.json'),
-  /** Held by the one job that may change the table. */
-  lock: (warehouse: string, table: TableName): string =>
-    path.join(layout.locks(warehouse), `${table.dataset}.${table.name}`),
-  /** Views of all that is published, for analysts. */
-  views: (warehouse: string): string => path.join(warehouse, 'warehouse.duckdb'),
-  /** The SHA-256 of the views, as `sha256sum -c` reads it. */
-  viewsSum: (warehouse: string): string => `${layout.views(warehouse)}.sha256`,
-  locks: (warehouse: string): string => path.join(warehouse, '.locks'),
+  setAside: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/damaged.txt`,
+  /** Which snapshots a rollback took back, so that their sources are not published again unasked. */
+  withdrawn: (table: TableName): string => `${layout.table(table)}/withdrawn.json`,
   /** Why the last ingest of a table published nothing; gone when it is well again. */
-  failure: (warehouse: string, table: TableName): string => path.join(layout.table(warehouse, table), 'failure.json'),
-  /** On the file system of the warehouse, so that a rename publishes. */
-  scratch: (warehouse: string): string => path.join(warehouse, '.scratch'),
+  failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
+  /** Views of all that is published, for analysts. */
+  views: 'warehouse.duckdb',
+  /** The SHA-256 of the views, as `sha256sum -c` reads it. */
+  viewsSum: 'warehouse.duckdb.sha256',
+}
+
+/** What the files of a snapshot are called. */
+export const fileNames = {
+  manifest: 'manifest.json',
+  part: (number: number): string => `part-${digits(number)}.parquet`,
+  /** Named so that no pattern for Parquet takes them for parts: see `Index`. */
+  valueIndex: (field: number): string => `values-${digits(field)}.index`,
+  wordIndex: (part: number): string => `words-${digits(part)}.index`,
+  /** What the ingest saw and proved. */
+  report: 'report.json',
+  /** All rows as one file. */
+  download: (table: TableName): string => `${table.name}.csv.gz`,
+}
+
+function digits(number: number): string {
+  return String(number).padStart(5, '0')
 }

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
-import path from 'node:path'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
-import { codeOf } from '../errors.ts'
-import { hashOf } from './hash.ts'
 import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { orderTerm, quotedName } from '../sql.ts'
 
-/** Raised when the manifest changes its meaning; a server refuses formats that it does not know. */
+/**
+ * Raised when what a manifest says comes to mean something else: a server refuses formats that it does not know. Keys that
+ * are only added leave it as it is, since whoever does not know them leaves them alone.
+ */
 export const manifestFormat = 2
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -17,7 +16,7 @@ const sha512 = z.string().regex(/^[0-9a-f]{128}$/)
 const fileName = z.string().regex(/^[\w.-]+$/)
 const positions = z.int().min(0)
 
-const fileShape = z.strictObject({ file: fileName, bytes: positions, sha256, sha512 })
+const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
 const partShape = fileShape.extend({
   /** Position of its first row in the table, from 0. */
@@ -25,15 +24,15 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
-/** A file in which something is looked up instead of in the parts: Parquet, for the server alone. */
-const lookupShape = z.discriminatedUnion('kind', [
+/** A file in which rows are looked for instead of in the parts: Parquet, for the server alone. */
+const indexShape = z.discriminatedUnion('kind', [
   /** Every value of a field with its position, by value. */
   fileShape.extend({ kind: z.literal('values'), field: z.string() }),
   /** What a search looks through, folded, one text a row of a part. */
   fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
 ])
 
-const sourceShape = z.strictObject({
+const sourceShape = z.object({
   name: z.string(),
   bytes: positions,
   sha256,
@@ -45,7 +44,7 @@ const sourceShape = z.strictObject({
 
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
-const manifestShape = z.strictObject({
+const manifestShape = z.object({
   format: z.literal(manifestFormat),
   dataset: z.string(),
   table: z.string(),
@@ -59,9 +58,9 @@ const manifestShape = z.strictObject({
   /** What else lies beside the parts: the full download, the report. */
   files: z.array(fileShape),
   /** For the server alone; snapshots of one part need none. */
-  lookups: z.array(lookupShape).optional(),
+  indexes: z.array(indexShape).optional(),
   /** In the order of declaration. */
-  fields: z.array(z.strictObject({ name: z.string(), type: z.string(), stored: z.string() })),
+  fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */
   order: z.array(z.string()),
   /** UTC. */
@@ -77,51 +76,51 @@ const manifestShape = z.strictObject({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
-export type Lookup = z.infer<typeof lookupShape>
+export type Index = z.infer<typeof indexShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
 
 /** A manifest that cannot be what was written, or is of another version. */
 export class DamagedManifest extends Error {
-  constructor(file: string, cause: unknown) {
-    super(`${file} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
+  constructor(key: string, cause: unknown) {
+    super(`${key} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
     this.name = 'DamagedManifest'
   }
 }
 
+/** What indexes were called before. */
+const formerNames = { lookups: 'indexes' } as const
+
 /**
- * The manifest at a path, or null where there is none.
- *
- * @throws DamagedManifest naming the file
+ * @param key of the file, for the message
+ * @throws DamagedManifest
  */
-export async function readManifest(file: string): Promise<Manifest | null> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
+export function parseManifest(text: string, key: string): Manifest {
   try {
     const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
+    // To the byte, so that no flipped bit can pass for another date or count; of keys that nobody here knows, too.
+    if (sealed(rest) !== text) throw new Error('it is not as it was written')
+    for (const [former, name] of Object.entries(formerNames)) rest[name] ??= rest[former]
     const manifest = manifestShape.parse(rest)
-    // To the byte, so that no flipped bit can pass for another date or count.
-    if (manifestText(manifest) !== text) throw new Error('it is not as it was written')
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
       throw new Error('its parts do not add up to its rows')
     }
     return manifest
   } catch (cause) {
-    throw new DamagedManifest(file, cause)
+    throw new DamagedManifest(key, cause)
   }
 }
 
-/** A manifest as its file holds it, with the hash of all the rest as its last key. */
+/** A manifest as its file holds it. */
 export function manifestText(manifest: Manifest): string {
-  const rest = manifestShape.parse(manifest)
-  const own = createHash('sha256').update(JSON.stringify(rest)).digest('hex')
-  return `${JSON.stringify({ ...rest, manifest_sha256: own }, null, 2)}\n`
+  return sealed(manifestShape.parse(manifest))
+}
+
+/** As text, with the hash of all the rest as its last key. */
+function sealed(manifest: Readonly<Record<string, unknown>>): string {
+  const own = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
+  return `${JSON.stringify({ ...manifest, manifest_sha256: own }, null, 2)}\n`
 }
 
 /** The fields of a table as its Parquet holds them. */
@@ -143,72 +142,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** A file whose bytes are not those that were written; waiting does not mend it. */
-export class DamagedFile extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'DamagedFile'
-  }
-}
-
-/** A file that is not there, or not all of it; it may be on its way. */
-export class MissingFile extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MissingFile'
-  }
-}
-
-/**
- * Reads every file of a snapshot once: a flipped bit in Parquet often decodes to another value without an error.
- *
- * @throws MissingFile where one is missing or of another size; DamagedFile where its hash differs
- */
-export async function requireFiles(
-  folder: string,
-  manifest: Manifest,
-  hash: (file: string) => Promise<string> = hashOf,
-): Promise<void> {
-  const files = filesOf(manifest)
-  for (const { file, bytes } of files) {
-    const size = await sizeOf(path.join(folder, file))
-    if (size === null) throw new MissingFile(`${file} is gone`)
-    if (size !== bytes) throw new MissingFile(`${file} has ${size} bytes, and ${bytes} in its manifest`)
-  }
-  for (const file of files) await requireFile(folder, file, hash)
-}
-
-/**
- * Reads one file of a snapshot.
- *
- * @throws MissingFile or DamagedFile
- */
-export async function requireFile(
-  folder: string,
-  { file, bytes, sha256: written }: StoredFile,
-  hash: (file: string) => Promise<string> = hashOf,
-): Promise<void> {
-  const place = path.join(folder, file)
-  const size = await sizeOf(place)
-  if (size === null) throw new MissingFile(`${file} is gone`)
-  if (size !== bytes) throw new MissingFile(`${file} has ${size} bytes, and ${bytes} in its manifest`)
-  if ((await hash(place)) !== written) {
-    throw new DamagedFile(`${file} is not as it was written: its bytes have another hash than in the manifest`)
-  }
-}
-
 /** All files of a snapshot but its manifest. */
-export function filesOf({ parts, files, lookups = [] }: Manifest): StoredFile[] {
-  return [...parts, ...files, ...lookups]
-}
-
-async function sizeOf(file: string): Promise<number | null> {
-  try {
-    return (await stat(file)).size
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
+export function filesOf({ parts, files, indexes = [] }: Manifest): StoredFile[] {
+  return [...parts, ...files, ...indexes]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { z } from 'zod'
-import { layout } from './layout.ts'
+import type { Table } from '../catalog/catalog.ts'
+import { fileNames, layout, type SnapshotId } from './layout.ts'
+import type { Store } from './stores/store.ts'
 
 /** What the values of a field look like, in `report.json`. */
 const fieldShape = z.object({
@@ -31,10 +31,15 @@ const reportShape = z.object({
 /** The part of a report that others than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>
 
-/** The report in the folder of a snapshot; null where it cannot be read, as an older one may be. */
-export async function readReport(folder: string): Promise<SnapshotReport | null> {
+/** The report of a snapshot; null where it cannot be read, as an older one may be. */
+export async function readReport(
+  store: Store,
+  table: Pick<Table, 'dataset' | 'name'>,
+  id: SnapshotId,
+): Promise<SnapshotReport | null> {
   try {
-    return reportShape.parse(JSON.parse(await readFile(path.join(folder, layout.report), 'utf8')))
+    const bytes = await store.get(`${layout.snapshot(table, id)}/${fileNames.report}`)
+    return reportShape.parse(JSON.parse(String(bytes)))
   } catch {
     return null
   }

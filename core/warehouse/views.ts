@@ -15,7 +15,7 @@ export interface PublishedTable {
 }
 
 export interface ViewsOptions {
-  /** Absolute folder in which the parts lie. */
+  /** Absolute folder of this machine in which the parts lie. */
   readonly warehouse: string
   /** What stands before `/<dataset>/<table>/<snapshot>/<part>` for those who open the file: a folder or an address. */
   readonly base: string

@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
-import { codeOf } from '../errors.ts'
 import { isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import type { Manifest } from './manifest.ts'
+import type { Store } from './stores/store.ts'
+
+type TableName = Pick<Table, 'dataset' | 'name'>
 
 const withdrawnShape = z.strictObject({
   snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
@@ -22,20 +23,32 @@ export type Withdrawn = z.infer<typeof withdrawnShape>
  *
  * @throws Error naming the file where it is damaged
  */
-export async function readWithdrawn(warehouse: string, table: Pick<Table, 'dataset' | 'name'>): Promise<Withdrawn[]> {
-  const file = layout.withdrawn(warehouse, table)
+export async function readWithdrawn(store: Store, table: TableName): Promise<Withdrawn[]> {
+  const key = layout.withdrawn(table)
+  const bytes = await store.get(key)
+  if (bytes === null) return []
   try {
-    return z.array(withdrawnShape).parse(JSON.parse(await readFile(file, 'utf8')))
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw new Error(`${file} is damaged: remove it, and what was rolled back may be published again`, { cause: error })
+    return z.array(withdrawnShape).parse(JSON.parse(bytes.toString()))
+  } catch (cause) {
+    throw new Error(`${key} is damaged: remove it, and what was rolled back may be published again`, { cause })
   }
 }
 
-export function withdrawnText(withdrawn: readonly Withdrawn[]): string {
-  return `${JSON.stringify(withdrawn, null, 2)}\n`
+/** Holds a snapshot back, with those that were taken back before it. Only under the lock of the table. */
+export async function withdraw(store: Store, table: TableName, manifest: Manifest, at: Date): Promise<void> {
+  const before = await readWithdrawn(store, table)
+  const all = [
+    ...before.filter(({ snapshot }) => snapshot !== manifest.snapshot),
+    withdrawnOf(manifest, at),
+  ]
+  await store.put(layout.withdrawn(table), `${JSON.stringify(all, null, 2)}\n`)
 }
 
-export function withdrawnOf({ snapshot, sources, definition }: Manifest, at: Date): Withdrawn {
+/** Holds nothing back any more. Only under the lock of the table. */
+export async function forgetWithdrawn(store: Store, table: TableName): Promise<void> {
+  await store.remove(layout.withdrawn(table))
+}
+
+function withdrawnOf({ snapshot, sources, definition }: Manifest, at: Date): Withdrawn {
   return { snapshot, at: at.toISOString(), sources: sources.map(({ sha256 }) => sha256), definition }
 }

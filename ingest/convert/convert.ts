@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { layout, rowGroupRows } from '../../core/warehouse/layout.ts'
+import { fileNames, rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import type { Progress } from '../progress.ts'
@@ -242,7 +242,7 @@ export async function writeParts(
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const parts: WrittenPart[] = []
   for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
-    const file = layout.part(parts.length)
+    const file = fileNames.part(parts.length)
     const count = Math.min(partRows, rows - firstRow)
     await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, firstRow, count)})
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)

@@ -7,7 +7,7 @@ import { createGzip, gzipSync } from 'node:zlib'
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { inOrder } from '../../core/in-order.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from '../convert/convert.ts'
@@ -62,7 +62,7 @@ export async function writeDownload(
       progress.advance({ fraction: done / rows, rows: done })
     }
   }
-  await pipeline(bytes, createWriteStream(path.join(folder, layout.download(work.table))))
+  await pipeline(bytes, createWriteStream(path.join(folder, fileNames.download(work.table))))
   const expected = rows + (await breaksIn(work, hasBreaks))
   if (lines === expected) return members
   throw new TableFailure(

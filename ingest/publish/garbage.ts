@@ -1,12 +1,12 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { removeSetAside, setAsideAt } from '../../core/warehouse/damaged.ts'
 import { publishedBefore } from '../../core/warehouse/history.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import { setAsideAt } from '../../core/warehouse/damaged.ts'
+import { removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
-import { removeSetAside } from './set-aside.ts'
 
 /** A server removes what is over its time as long as nobody uses it; a job leaves it an hour to do so. */
 const serverFirstMs = 3_600_000
@@ -16,26 +16,26 @@ const serverFirstMs = 3_600_000
  * never pointed to. Only under the lock of the table.
  */
 export async function removeGarbage(
-  warehouse: string,
+  store: Store,
   table: Table,
   current: Manifest,
   now: Date,
   { count, graceMs }: Retention,
 ): Promise<void> {
   const ids: SnapshotId[] = []
-  for (const id of await snapshotsOnDisk(warehouse, table)) {
+  for (const id of await snapshotsIn(store, table)) {
     // What is damaged takes no place of what is whole.
-    if (id === current.snapshot || (await setAsideAt(warehouse, table, id)) === null) ids.push(id)
-    else await removeSetAside(warehouse, table, id, now, graceMs + serverFirstMs)
+    if (id === current.snapshot || (await setAsideAt(store, table, id)) === null) ids.push(id)
+    else await removeSetAside(store, table, id, now, graceMs + serverFirstMs)
   }
-  const withdrawn = new Set((await readWithdrawn(warehouse, table)).map(({ snapshot }) => snapshot))
+  const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
   // A clock may have been set back since they were published.
   const published = new Set<SnapshotId>()
-  for await (const { snapshot } of publishedBefore(warehouse, table, current)) published.add(snapshot)
+  for await (const { snapshot } of publishedBefore(store, table, current)) published.add(snapshot)
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
   const rest = ids.filter((id) => !orphans.includes(id))
   const old = removable(rest, current, now, { count, graceMs: graceMs + serverFirstMs })
-  for (const id of [...orphans, ...old]) await removeSnapshot(warehouse, table, id)
+  for (const id of [...orphans, ...old]) await removeSnapshot(store, table, id)
 }

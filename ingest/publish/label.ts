@@ -3,19 +3,19 @@ import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
-import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   manifestFormat,
   orderTerms,
   storedFields,
-  type Lookup,
+  type Index,
   type Manifest,
   type Part,
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
-import type { WrittenLookup } from '../convert/lookups.ts'
+import type { WrittenIndex } from '../convert/indexes.ts'
 
 /**
  * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.
@@ -33,7 +33,8 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     order: orderTerms(table),
     form,
     rejectsMax: table.rejectsMax,
-    lookups: [table.lookups, table.search],
+    // Named as they were when tables were first published, so that none is converted anew for a word.
+    lookups: [table.indexes, table.search],
     partRows,
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
@@ -82,17 +83,17 @@ export async function label(
   { dataset, table, sources, rows, textBytes, definition, importDate, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  written: readonly WrittenLookup[],
+  written: readonly WrittenIndex[],
 ): Promise<Manifest> {
   const files: StoredFile[] = []
-  for (const file of [layout.download(table), layout.report]) {
+  for (const file of [fileNames.download(table), fileNames.report]) {
     files.push({ file, ...(await sumsOf(path.join(folder, file))) })
   }
-  const lookups: Lookup[] = []
-  for (const lookup of written) {
-    const sums = await sumsOf(path.join(folder, lookup.file))
-    lookups.push(
-      lookup.kind === 'words' ? { ...lookup, ...sums, fields: [...lookup.fields] } : { ...lookup, ...sums },
+  const indexes: Index[] = []
+  for (const index of written) {
+    const sums = await sumsOf(path.join(folder, index.file))
+    indexes.push(
+      index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
   return {
@@ -105,7 +106,7 @@ export async function label(
     textBytes,
     parts,
     files,
-    ...(lookups.length > 0 && { lookups }),
+    ...(indexes.length > 0 && { indexes }),
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),

@@ -1,7 +1,8 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { LockHeld, holdLock } from '../../core/duckdb/file-lock.ts'
+import { LockHeld } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure } from '../rejects.ts'
 
 /**
@@ -9,10 +10,10 @@ import { TableFailure } from '../rejects.ts'
  *
  * @throws TableFailure naming the process that works on it already
  */
-export async function withTable<T>(warehouse: string, table: Table, work: () => Promise<T>): Promise<T> {
+export async function withTable<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
   let release: () => void
   try {
-    release = await holdLock(layout.lock(warehouse, table))
+    release = await store.lock(layout.table(table))
   } catch (error) {
     if (!(error instanceof LockHeld)) throw error
     const who = error.pid === null ? 'another process' : `process ${error.pid}`

@@ -1,21 +1,23 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { codeOf } from '../../core/errors.ts'
-import { LockHeld, holdLock } from '../../core/duckdb/file-lock.ts'
-import { layout } from '../../core/warehouse/layout.ts'
-import { draftEnding } from './durable.ts'
+import { holdLock } from '../../core/duckdb/file-lock.ts'
+import { codeOf, LockHeld } from '../../core/errors.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 
 /** This process among all that ever had its number; in containers the numbers come again and again. */
 const own = `${process.pid}.${Math.round(performance.timeOrigin)}-`
 const lockName = 'lock'
 
 /**
- * Runs work in a scratch folder of its own on the warehouse's file system, removed whatever happens. A lock in it tells
+ * Runs work in a scratch folder of its own beside the warehouse, removed whatever happens. A lock in it tells
  * other jobs, in other containers too, that it is in use.
  */
-export async function inScratch<T>(warehouse: string, work: (folder: string) => Promise<T>): Promise<T> {
-  await mkdir(layout.scratch(warehouse), { recursive: true })
-  const home = await mkdtemp(path.join(layout.scratch(warehouse), own))
+export async function inScratch<T>(
+  { scratchFolder }: Store,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  await mkdir(scratchFolder, { recursive: true })
+  const home = await mkdtemp(path.join(scratchFolder, own))
   const release = await holdLock(path.join(home, lockName))
   const folder = path.join(home, 'work')
   try {
@@ -27,12 +29,13 @@ export async function inScratch<T>(warehouse: string, work: (folder: string) => 
   }
 }
 
-/** Removes the scratch folders that killed jobs left behind. */
-export async function sweepScratch(warehouse: string): Promise<void> {
-  for (const name of await namesIn(layout.scratch(warehouse))) {
+/** Removes the scratch folders that killed jobs left behind; that of this job can be made then. */
+export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
+  await mkdir(scratchFolder, { recursive: true })
+  for (const name of await namesIn(scratchFolder)) {
     // A process does not exclude itself by a lock.
     if (name.startsWith(own)) continue
-    const home = path.join(layout.scratch(warehouse), name)
+    const home = path.join(scratchFolder, name)
     const hasLock = (await namesIn(home)).includes(lockName)
     // One that was killed before it had its lock; its number is the next best sign of life.
     if (!hasLock && isAlive(Number.parseInt(name, 10))) continue
@@ -41,15 +44,6 @@ export async function sweepScratch(warehouse: string): Promise<void> {
       await rm(home, { recursive: true, force: true })
     } catch (error) {
       if (!(error instanceof LockHeld)) throw error
-    }
-  }
-}
-
-/** Removes the drafts of files that killed jobs left in a folder. Only under the lock of what the folder holds. */
-export async function sweepDrafts(folder: string): Promise<void> {
-  for (const name of await namesIn(folder)) {
-    if (name.endsWith(draftEnding) || name.endsWith(`${draftEnding}.wal`)) {
-      await rm(path.join(folder, name), { force: true })
     }
   }
 }

@@ -3,6 +3,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
 import { publishViews } from '../publish/views.ts'
 import { TableFailure } from '../rejects.ts'
@@ -12,14 +13,15 @@ import { rollback } from './rollback.ts'
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const { catalog: file, warehouse } = readSettings(process.env)
+  const store = openStore(warehouse)
   const catalog = await loadCatalog(file)
   const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
   if (table === undefined || others.length > 0) {
     throw new StartError('name one table to roll back, such as `make rollback TABLE=covid19/caso`')
   }
   try {
-    const { from, to, rows } = await rollback(warehouse, table, new Date())
-    await publishViews(warehouse, catalog)
+    const { from, to, rows } = await rollback(store, table, new Date())
+    await publishViews(store, catalog)
     console.log(
       `${tableId(table)}: back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back`,
     )

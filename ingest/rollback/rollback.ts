@@ -1,12 +1,12 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, readManifest, requireFiles, type Manifest } from '../../core/warehouse/manifest.ts'
-import { manifestOf } from '../../core/warehouse/on-disk.ts'
-import { readWithdrawn, withdrawnOf, withdrawnText } from '../../core/warehouse/withdrawn.ts'
-import { replaceDurably } from '../publish/durable.ts'
+import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/published.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
+import { withdraw } from '../../core/warehouse/withdrawn.ts'
 import { withTable } from '../publish/lock.ts'
-import { pointTo } from '../publish/publish.ts'
 import { TableFailure } from '../rejects.ts'
 
 export interface RolledBack {
@@ -21,13 +21,13 @@ export interface RolledBack {
  *
  * @throws TableFailure where there is no whole snapshot before that the catalog of now describes; nothing is changed then
  */
-export async function rollback(warehouse: string, table: Table, now: Date): Promise<RolledBack> {
-  return withTable(warehouse, table, async () => {
-    const current = await readManifest(layout.pointer(warehouse, table))
+export async function rollback(store: Store, table: Table, now: Date): Promise<RolledBack> {
+  return withTable(store, table, async () => {
+    const current = await publishedOf(store, table)
     if (current === null)
       throw new TableFailure(`${tableId(table)} is not published: there is nothing to go back from`)
     const { previous } = current
-    const earlier = previous === null ? null : await manifestOf(warehouse, table, previous)
+    const earlier = previous === null ? null : await manifestOf(store, table, previous)
     if (earlier === null) {
       throw new TableFailure(
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is not kept any more`}`,
@@ -41,15 +41,10 @@ export async function rollback(warehouse: string, table: Table, now: Date): Prom
           'and roll back again, or put a good source in place and run `make ingest`',
       )
     }
-    await requireFiles(layout.snapshot(warehouse, table, earlier.snapshot), earlier)
-    const withdrawn = await readWithdrawn(warehouse, table)
+    await requireFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)
     // First, so that a job that begins in between cannot publish it again.
-    const all = [
-      ...withdrawn.filter(({ snapshot }) => snapshot !== current.snapshot),
-      withdrawnOf(current, now),
-    ]
-    await replaceDurably(layout.withdrawn(warehouse, table), withdrawnText(all))
-    await pointTo(warehouse, table, earlier)
+    await withdraw(store, table, current, now)
+    await pointTo(store, table, earlier.snapshot)
     return { from: current.snapshot, to: earlier.snapshot, rows: earlier.rows }
   })
 }

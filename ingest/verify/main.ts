@@ -3,6 +3,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { lastWords } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
 import { faultOfViews, verify } from './verify.ts'
 
@@ -10,16 +11,17 @@ import { faultOfViews, verify } from './verify.ts'
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
+  const store = openStore(settings.warehouse)
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
-  for await (const found of verify(settings.warehouse, chosenTables(catalog, positionals))) {
+  for await (const found of verify(store, chosenTables(catalog, positionals))) {
     bytes += found.bytes
     if (found.bytes > 0) snapshots += 1
     if (found.fault === null) continue
     faults += 1
     console.log(`${tableId(found.table)}: DAMAGED, ${found.what}: ${found.fault}`)
   }
-  const views = await faultOfViews(settings.warehouse)
+  const views = await faultOfViews(store)
   if (views !== null) {
     faults += 1
     console.log(`warehouse.duckdb: DAMAGED, ${views}`)

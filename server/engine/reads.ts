@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { messageOf } from '../../core/errors.ts'
 import { damageIn, type FileReading } from '../../core/warehouse/file-checks.ts'
-import { DamagedFile } from '../../core/warehouse/manifest.ts'
+import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { DamagedTable } from './errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'

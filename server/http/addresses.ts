@@ -1,5 +1,5 @@
 import type { AddressForm, Dataset, Family, Table } from '../../core/catalog/catalog.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
 
 export interface Addresses {
   readonly list: string
@@ -47,7 +47,7 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
     dataset: ({ slug }) => `${base}/${slug}/`,
     sums: ({ slug }) => `${base}/${slug}/SHA512SUMS`,
     listing: ({ dataset, name }) => `${base}/${dataset}/${name}/`,
-    download: (table) => `${base}/${table.dataset}/${layout.download(table)}`,
+    download: (table) => `${base}/${table.dataset}/${fileNames.download(table)}`,
     file: ({ dataset, name }, snapshot, file) => `${base}/${dataset}/${name}/${snapshot}/${file}`,
   }
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
-import { isSnapshotId, layout } from '../../core/warehouse/layout.ts'
+import { isSnapshotId, fileNames } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
@@ -88,7 +88,7 @@ function mediaTypeOf(file: string): string {
 
 /** The files that readers may have, the full download first. */
 function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
-  const download = layout.download(table)
+  const download = fileNames.download(table)
   return [
     ...manifest.files.filter(({ file }) => file === download),
     ...manifest.parts,
@@ -174,7 +174,7 @@ function checkSums(service: FileService): RequestHandler {
     const lines = currentOf(service, dataset).flatMap((snapshot) => {
       const { table, manifest } = snapshot
       return publicFiles(snapshot).map(({ file, sha512 }) => {
-        const isDownload = file === layout.download(table)
+        const isDownload = file === fileNames.download(table)
         return `${sha512}  ${isDownload ? file : `${table.name}/${manifest.snapshot}/${file}`}\n`
       })
     })
@@ -191,7 +191,7 @@ function leadToDownload(service: FileService): RequestHandler {
     res.status(302)
     res.setHeader('Cache-Control', service.freshness.changing)
     // Relative, so it holds behind any proxy.
-    res.setHeader('Location', `./${table.name}/${snapshot.manifest.snapshot}/${layout.download(table)}`)
+    res.setHeader('Location', `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`)
     res.end()
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { nameOf } from '../http/responder.ts'
 import { matchingTag } from '../http/conditional.ts'
@@ -134,7 +134,7 @@ async function sendDownload(
   res: ServerResponse,
 ): Promise<void> {
   const { table, manifest, folder, lastModified, report } = snapshot
-  const download = manifest.files.find(({ file }) => file === layout.download(table))
+  const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   if (download === undefined) throw new Error('a snapshot has its download')
   const served: ServedFile = {
     folder,

@@ -1,12 +1,14 @@
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
+import { versionOf } from '../../core/warehouse/fingerprint.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { filesOf, holdsFields, requireFiles, type Manifest } from '../../core/warehouse/manifest.ts'
+import { filesOf, holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
 import { blockRowsOf, rowBytesOf } from './block-size.ts'
-import { fingerprint } from './fingerprint.ts'
 import { Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownSnapshot } from './table-state.ts'
@@ -24,7 +26,7 @@ export interface Watch {
  * @throws Unfit, DamagedFile, or whatever keeps a file from being read
  */
 export async function openSnapshot(
-  warehouse: string,
+  store: Store,
   table: Table,
   manifest: Manifest,
   { inUse, seen }: Pick<KnownSnapshot, 'inUse' | 'seen'>,
@@ -36,16 +38,17 @@ export async function openSnapshot(
         'restart the server after a change of the catalog',
     )
   }
-  const folder = layout.snapshot(warehouse, table, manifest.snapshot)
+  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
   const checks = new Map<string, FileChecks>()
-  await requireFiles(folder, manifest, async (file) => {
-    seen.set(path.basename(file), await fingerprint(file))
+  const files = filesInFolder(folder, async (file) => {
+    seen.set(path.basename(file), await versionOf(file))
     return hashAndCheck(file, checks)
   })
+  await requireFiles(files, manifest)
   const unread = filesOf(manifest).find(({ file }) => isParquet(file) && !checks.has(file))
   if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
-  const report = await readReport(folder)
+  const report = await readReport(store, table, manifest.snapshot)
   const snapshot: Snapshot = {
     table,
     manifest,
@@ -54,7 +57,7 @@ export async function openSnapshot(
     checks,
     takeOut: (error) => watch.takeOut(snapshot, error),
     doubt: (why) => watch.doubt(snapshot, why),
-    isUnchanged: async (file) => (await fingerprint(path.join(folder, file))) === seen.get(file),
+    isUnchanged: async (file) => (await versionOf(path.join(folder, file))) === seen.get(file),
     choices: new Map(
       report?.fields.flatMap(({ name, choices }) =>
         choices === undefined ? [] : [[name, choices] as const],
@@ -68,8 +71,9 @@ export async function openSnapshot(
   return snapshot
 }
 
+/** Indexes ended with `.lookup` once. */
 function isParquet(file: string): boolean {
-  return /\.(parquet|lookup)$/.test(file)
+  return /\.(parquet|index|lookup)$/.test(file)
 }
 
 /** Of a Parquet file the sums of its pieces too, by its name. */

@@ -1,5 +1,6 @@
 import { codeOf } from '../../core/errors.ts'
-import { DamagedFile, DamagedManifest, MissingFile } from '../../core/warehouse/manifest.ts'
+import { DamagedManifest } from '../../core/warehouse/manifest.ts'
+import { DamagedFile, MissingFile } from '../../core/warehouse/whole.ts'
 
 /** What is published does not fit what is declared; the message is for anyone. */
 export class Unfit extends Error {

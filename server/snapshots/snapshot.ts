@@ -1,13 +1,14 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { FileChecks } from '../../core/warehouse/file-checks.ts'
-import type { DamagedFile, Manifest } from '../../core/warehouse/manifest.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { DamagedFile } from '../../core/warehouse/whole.ts'
 
 /** A table as one ingest published it; never changes. */
 export interface Snapshot {
   readonly table: Table
   readonly manifest: Manifest
-  /** Absolute folder of the parts. */
+  /** Absolute folder of this machine in which the parts lie. */
   readonly folder: string
   /** HTTP date of the import. */
   readonly lastModified: string

@@ -1,28 +1,22 @@
 import path from 'node:path'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { newestOnDisk, publishedBefore } from '../../core/warehouse/history.ts'
+import { versionOf } from '../../core/warehouse/fingerprint.ts'
+import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import {
-  DamagedFile,
-  filesOf,
-  orderTerms,
-  readManifest,
-  requireFile,
-  requireFiles,
-  type Manifest,
-} from '../../core/warehouse/manifest.ts'
-import { manifestOf, removeSnapshot, snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { filesOf, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
+import { manifestOf, publishedOf, removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../core/warehouse/whole.ts'
 import type { Log } from '../log.ts'
-import { fingerprint } from './fingerprint.ts'
 import { openSnapshot } from './open.ts'
 import { isDamage, reasonOf, Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
 import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 
 export interface SnapshotOptions {
-  readonly warehouse: string
+  readonly store: Store
   readonly catalog: Catalog
   readonly retention: Retention
   readonly log: Log
@@ -43,7 +37,7 @@ const pollEveryMs = 1000
 
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
 export class Snapshots {
-  readonly #warehouse: string
+  readonly #store: Store
   readonly #retention: Retention
   readonly #log: Log
   readonly #states: ReadonlyMap<Table, TableState>
@@ -52,8 +46,8 @@ export class Snapshots {
   #following = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ warehouse, catalog, retention, log }: SnapshotOptions) {
-    this.#warehouse = path.resolve(warehouse)
+  constructor({ store, catalog, retention, log }: SnapshotOptions) {
+    this.#store = store
     this.#retention = retention
     this.#log = log
     this.#states = new Map(allTables(catalog).map((table) => [table, emptyState(table)]))
@@ -80,7 +74,7 @@ export class Snapshots {
     if (asked === null || asked === current?.manifest.snapshot) {
       return current === null ? work(null) : current.inUse.during(() => work(current))
     }
-    // The id is a reader's word: it only chooses among those that were found on disk.
+    // The id is a reader's word: it only chooses among those that were found in the warehouse.
     const kept = state?.kept.get(asked)
     if (state === undefined || kept === undefined) return work(null)
     return kept.inUse.during(async () => {
@@ -110,7 +104,7 @@ export class Snapshots {
         const snapshot = kept.opened === null ? null : await kept.opened
         if (snapshot === null) continue
         try {
-          await kept.inUse.during(() => requireFiles(snapshot.folder, snapshot.manifest, hash))
+          await kept.inUse.during(() => requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest))
         } catch (error) {
           if (!isDamage(error)) throw error
           await inTurn(state, async () => {
@@ -153,13 +147,13 @@ export class Snapshots {
 
   async #poll(state: TableState): Promise<void> {
     const { table } = state
-    const pointer = layout.pointer(this.#warehouse, table)
-    const seen = await fingerprint(pointer)
+    // Where the pointer cannot be looked at, reading it tells why.
+    const seen = (await this.#store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
     if (seen !== state.seen) {
       let manifest: Manifest | null = null
       try {
-        manifest = await readManifest(pointer)
-        if (manifest === null && (await snapshotsOnDisk(this.#warehouse, table)).length > 0) {
+        manifest = await publishedOf(this.#store, table)
+        if (manifest === null && (await snapshotsIn(this.#store, table)).length > 0) {
           throw new Unfit(
             'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
           )
@@ -187,10 +181,10 @@ export class Snapshots {
       if (snapshot === null) continue
       const { folder, manifest } = snapshot
       for (const stored of filesOf(manifest)) {
-        const now = await fingerprint(path.join(folder, stored.file))
+        const now = await versionOf(path.join(folder, stored.file))
         if (now === kept.seen.get(stored.file)) continue
         try {
-          await requireFile(folder, stored)
+          await requireFile(filesInFolder(folder), stored)
           kept.seen.set(stored.file, now)
         } catch (error) {
           if (isDamage(error)) await this.#takeOut(state, snapshot, error)
@@ -214,7 +208,7 @@ export class Snapshots {
     }
     const { snapshot: id, rows } = manifest
     state.current = snapshot
-    for (const other of await snapshotsOnDisk(this.#warehouse, table)) {
+    for (const other of await snapshotsIn(this.#store, table)) {
       if (!state.kept.has(other)) state.kept.set(other, unopened())
     }
     state.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
@@ -226,14 +220,14 @@ export class Snapshots {
 
   /**
    * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
-   * (`from` is null), the newest on disk.
+   * (`from` is null), the newest in the warehouse.
    */
   async #fallBack(state: TableState, from: Manifest | null): Promise<void> {
     const { table } = state
     state.current = null
     try {
       const candidates =
-        from === null ? newestOnDisk(this.#warehouse, table) : publishedBefore(this.#warehouse, table, from)
+        from === null ? newestIn(this.#store, table) : publishedBefore(this.#store, table, from)
       for await (const manifest of candidates) {
         try {
           await this.#take(state, manifest)
@@ -251,9 +245,8 @@ export class Snapshots {
     }
   }
 
-  async #takeOut(state: TableState, { manifest }: Snapshot, error: unknown): Promise<void> {
+  async #takeOut(state: TableState, { manifest, folder }: Snapshot, error: unknown): Promise<void> {
     const { snapshot: id } = manifest
-    const folder = layout.snapshot(this.#warehouse, state.table, id)
     this.#log.error(
       { err: error, table: tableId(state.table), snapshot: id, folder },
       'snapshot damaged, and taken out of service',
@@ -269,7 +262,7 @@ export class Snapshots {
     manifest: Manifest,
     known: Pick<KnownSnapshot, 'inUse' | 'seen'>,
   ): Promise<Snapshot> {
-    return openSnapshot(this.#warehouse, state.table, manifest, known, {
+    return openSnapshot(this.#store, state.table, manifest, known, {
       takeOut: (snapshot, error) => this.#takeOutSoon(state, snapshot, error),
       doubt: (snapshot, why) => void this.#readAgain(state, snapshot, why),
     })
@@ -291,7 +284,7 @@ export class Snapshots {
     const { folder, manifest } = snapshot
     const about = { table: tableId(state.table), snapshot: manifest.snapshot, why }
     try {
-      await snapshot.inUse.during(() => requireFiles(folder, manifest))
+      await snapshot.inUse.during(() => requireFiles(filesInFolder(folder), manifest))
       this.#log.warn(about, 'files were in doubt, and are whole')
     } catch (error) {
       if (isDamage(error)) this.#takeOutSoon(state, snapshot, error)
@@ -307,7 +300,7 @@ export class Snapshots {
   async #openKnown(state: TableState, id: SnapshotId, kept: KnownSnapshot): Promise<Snapshot | null> {
     const { table } = state
     try {
-      const manifest = await manifestOf(this.#warehouse, table, id)
+      const manifest = await manifestOf(this.#store, table, id)
       return manifest === null ? null : await this.#open(state, manifest, kept)
     } catch (error) {
       // Polled again where the reason may pass.
@@ -326,7 +319,7 @@ export class Snapshots {
       if (old === undefined || old.inUse.now) continue
       kept.delete(id)
       try {
-        await removeSnapshot(this.#warehouse, table, id)
+        await removeSnapshot(this.#store, table, id)
         this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
       } catch (error) {
         kept.set(id, { ...unopened(), inUse: old.inUse, opened: Promise.resolve(null) })
@@ -338,7 +331,7 @@ export class Snapshots {
   #tell(state: TableState, error: unknown, what: string): void {
     if (state.trouble === messageOf(error)) return
     state.trouble = messageOf(error)
-    const folder = layout.table(this.#warehouse, state.table)
+    const folder = `${this.#store.address}/${layout.table(state.table)}`
     this.#log.error({ err: error, table: tableId(state.table), folder }, what)
   }
 }

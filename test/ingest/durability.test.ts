@@ -76,14 +76,15 @@ describeWithStrace('by its system calls', () => {
       `sync ${home}`,
     ])
     // The views are synced before they are shown too; how often DuckDB itself does is its own affair.
-    const inWork = /\.wal|SCRATCH|\.locks/
+    const inWork = /\.wal|SCRATCH\/(lock|work\/spill)|^sync \/SCRATCH\/work$|\.locks/
     const steps = calls.slice(views + 1).filter((call) => !inWork.test(call))
     expect(steps.filter((call, index) => call !== steps[index - 1])).toEqual([
-      'sync /warehouse.duckdb.draft',
+      'sync /SCRATCH/work/warehouse.duckdb',
       'sync /warehouse.duckdb.sha256.draft',
       'rename /warehouse.duckdb.sha256.draft -> /warehouse.duckdb.sha256',
       'sync /',
-      'rename /warehouse.duckdb.draft -> /warehouse.duckdb',
+      'sync /SCRATCH/work/warehouse.duckdb',
+      'rename /SCRATCH/work/warehouse.duckdb -> /warehouse.duckdb',
       'sync /',
       'sync /warehouse.duckdb.sha256.draft',
       'rename /warehouse.duckdb.sha256.draft -> /warehouse.duckdb.sha256',

@@ -56,7 +56,7 @@ async function publishedRows(shop: Workshop, outcome: Outcome | undefined): Prom
     throw new Error(outcome === undefined ? 'no outcome' : outcomeLines(outcome).join('\n') || outcome.status)
   }
   const { table, manifest } = outcome
-  const folder = layout.snapshot(shop.warehouse, table, manifest.snapshot)
+  const folder = path.join(shop.warehouse, layout.snapshot(table, manifest.snapshot))
   // A mark of byte order at the start of a text would be lost on its way to JavaScript.
   const columns = table.fields.map(({ name }) => `'=' || ${name}`).join(', ')
   const found: Row[] = []

@@ -9,7 +9,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { readManifest, requireFiles } from '../../core/warehouse/manifest.ts'
+import { publishedOf } from '../../core/warehouse/published.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
+import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 import { runsOf } from '../support/runs.ts'
 
@@ -53,10 +55,11 @@ function ingest(): { code: number | null; out: string } {
 
 /** The version that is published, after every file of it was read and found whole; 0 where nothing is. */
 async function published(): Promise<number> {
-  const manifest = await readManifest(layout.pointer(warehouse, table))
+  const store = openStore(warehouse)
+  const manifest = await publishedOf(store, table)
   if (manifest === null) return 0
-  const home = layout.snapshot(warehouse, table, manifest.snapshot)
-  await requireFiles(home, manifest)
+  const home = await store.local(layout.snapshot(table, manifest.snapshot))
+  await requireFiles(filesInFolder(home), manifest)
   const database = await Database.open({
     memory: '100MB',
     threads: 1,

@@ -7,8 +7,7 @@ import { describe, expect, test } from '@jest/globals'
 import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { readManifest } from '../../core/warehouse/manifest.ts'
-import { snapshotsOnDisk } from '../../core/warehouse/on-disk.ts'
+import { publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
@@ -39,7 +38,7 @@ async function refresh(shop: Workshop, text: string, options: Partial<IngestOpti
 }
 
 const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
-  (await readManifest(layout.pointer(shop.warehouse, tableOf(shop))))?.rows
+  (await publishedOf(shop.store, tableOf(shop)))?.rows
 
 const mayBeEmpty = 'where the table may have none, its may_be_empty: true in the catalog says so; '
 const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
@@ -97,7 +96,7 @@ describe('a source unlike the one before', () => {
 
   test('is found out even where the pointer is gone: the newest on disk is what it is compared with', async () => {
     const shop = await shopWith(csv(10), csv(11))
-    await rm(layout.pointer(shop.warehouse, tableOf(shop)))
+    await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
     const service = await serve(shop)
     expect((await getPage(service.app, address)).count).toBe(11)
     expect(service.snapshots.statuses).toEqual([
@@ -111,7 +110,7 @@ describe('a source unlike the one before', () => {
     expect(outcomeLines(refused)[0]).toContain('there are 2 rows, and 11 before')
     const healed = await refresh(shop, csv(12), onDay(4))
     expect(healed.status).toBe('published')
-    expect((await rollback(shop.warehouse, tableOf(shop), new Date())).rows).toBe(11)
+    expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
   })
 
   test('what was null before, or is new, is no drift', async () => {
@@ -190,7 +189,7 @@ describe('a rollback', () => {
       return (await getPage(app, address)).count
     }
     expect(await count()).toBe(12)
-    const { from, to, rows } = await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 4)))
+    const { from, to, rows } = await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 4)))
     expect([from.slice(0, 8), to.slice(0, 8), rows, await count()]).toEqual(['20260103', '20260102', 11, 11])
 
     const [held] = await shop.ingest(onDay(5))
@@ -198,11 +197,11 @@ describe('a rollback', () => {
       `d/t: held back, its source is the one of ${from}, which was rolled back; --accept-drift publishes it again`,
     ])
     expect(await count()).toBe(11)
-    await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
+    await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
     expect(await count()).toBe(10)
     const twice = await refresh(shop, csv(11), onDay(7))
     expect([twice.status, await count()]).toEqual(['held', 10])
-    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+    await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
       /^d\/t has no snapshot before 20260101/,
     )
 
@@ -214,7 +213,7 @@ describe('a rollback', () => {
   test('holds the source back whatever version converts it', async () => {
     const shop = await workshop(catalog)
     for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
-    await rollback(shop.warehouse, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
+    await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
     for (const converter of [1, 2, 3]) {
       expect((await refresh(shop, csv(11), { ...onDay(13), converter })).status).toBe('held')
       expect(await rowsOf(shop)).toBe(10)
@@ -224,14 +223,14 @@ describe('a rollback', () => {
 
   test('to a damaged snapshot is refused, and changes nothing', async () => {
     const shop = await shopWith(csv(10), csv(11))
-    const [, older] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const [, older] = await snapshotsIn(shop.store, tableOf(shop))
     const part = path.join(shop.warehouse, 'd', 't', String(older), 'part-00000.parquet')
     const bytes = await readFile(part)
     await writeFile(
       part,
       bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)),
     )
-    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+    await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
       'part-00000.parquet is not as it was written',
     )
     expect(await rowsOf(shop)).toBe(11)
@@ -241,8 +240,8 @@ describe('a rollback', () => {
 /** The same sources and warehouse as another catalog has them. */
 async function under(other: Catalog, shop: Workshop): Promise<Workshop> {
   const { ingest } = await workshop(other)
-  const { sources, warehouse } = shop
-  return { ...shop, catalog: other, ingest: (options) => ingest({ sources, warehouse, ...options }) }
+  const { sources, store } = shop
+  return { ...shop, catalog: other, ingest: (options) => ingest({ sources, store, ...options }) }
 }
 
 describe('a rollback across a change of the catalog', () => {
@@ -253,17 +252,17 @@ describe('a rollback across a change of the catalog', () => {
     const shop = await under(wide, narrow)
     expect((await refresh(shop, csv(11), onDay(2))).status).toBe('published')
     const files = await publishedFiles(shop)
-    const pointer = await readFile(layout.pointer(shop.warehouse, tableOf(shop)))
-    const [, before] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
-    await expect(rollback(shop.warehouse, tableOf(shop), new Date())).rejects.toThrow(
+    const pointer = await readFile(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
+    const [, before] = await snapshotsIn(shop.store, tableOf(shop))
+    await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
       `the snapshot before, ${before}, has other fields than the catalog declares for d/t now, so it could not be ` +
         'served; nothing was changed. Give the catalog the fields of then (n integer, s string) and ' +
         'roll back again, or put a good source in place and run `make ingest`',
     )
     expect(await publishedFiles(shop)).toEqual(files)
-    expect(await readFile(layout.pointer(shop.warehouse, tableOf(shop)))).toEqual(pointer)
+    expect(await readFile(path.join(shop.warehouse, layout.pointer(tableOf(shop))))).toEqual(pointer)
     // With the fields of then it is one.
-    expect((await rollback(shop.warehouse, tableOf(narrow), new Date())).rows).toBe(10)
+    expect((await rollback(shop.store, tableOf(narrow), new Date())).rows).toBe(10)
   })
 
   test.each<[what: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
@@ -286,7 +285,7 @@ describe('a rollback across a change of the catalog', () => {
     const narrow = await shopWith(csv(10))
     const shop = await under(wide, narrow)
     await refresh(shop, csv(11), onDay(2))
-    const { from } = await rollback(shop.warehouse, tableOf(narrow), new Date())
+    const { from } = await rollback(shop.store, tableOf(narrow), new Date())
     const service = await serve(shop)
     expect(service.snapshots.statuses).toEqual([expect.objectContaining({ snapshot: null })])
     await service.close()
@@ -299,7 +298,7 @@ describe('a rollback across a change of the catalog', () => {
   })
 })
 
-const snapshotsOf = (shop: Workshop): Promise<string[]> => snapshotsOnDisk(shop.warehouse, tableOf(shop))
+const snapshotsOf = (shop: Workshop): Promise<string[]> => snapshotsIn(shop.store, tableOf(shop))
 const days = (ids: readonly string[]): string[] => ids.map((id) => id.slice(6, 8))
 const flip = async (file: string): Promise<void> => {
   const bytes = await readFile(file)
@@ -344,7 +343,7 @@ describe('what is damaged', () => {
       await shop.ingest({ ...onDay(6), retention })
       const left = [...(came === 'published' ? ['04'] : []), ...whole.toReversed()]
       expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([left, []])
-      const back = await rollback(shop.warehouse, tableOf(shop), new Date()).catch(messageOf)
+      const back = await rollback(shop.store, tableOf(shop), new Date()).catch(messageOf)
       expect(typeof back === 'string' ? back.replace(/ before .*/, '') : back.rows).toBe(before)
     },
   )
@@ -375,28 +374,28 @@ describe('old snapshots', () => {
   test('are removed by a job when they are over their time, and never the last two', async () => {
     const shop = await shopWith(csv(10), csv(11), csv(12), csv(13))
     await shop.ingest({ ...onDay(6), retention })
-    const left = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const left = await snapshotsIn(shop.store, tableOf(shop))
     expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
   })
 
   test('of a job that was killed before it pointed to one are removed, those rolled back are not', async () => {
     const shop = await shopWith(csv(10), csv(11))
-    await rollback(shop.warehouse, tableOf(shop), new Date())
+    await rollback(shop.store, tableOf(shop), new Date())
     const home = path.join(shop.warehouse, 'd', 't')
-    const [newest = ''] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const [newest = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
     await refresh(shop, csv(10), { ...onDay(6), retention })
-    const left = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const left = await snapshotsIn(shop.store, tableOf(shop))
     expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
   })
 })
 
 test('a lock file is there whole or not at all, and one that is there is used', async () => {
   const shop = await shopWith(csv(10))
-  const names = await readdir(layout.locks(shop.warehouse))
+  const names = await readdir(path.join(shop.warehouse, '.locks'))
   expect(names).toEqual(['d.t'])
   expect((await refresh(shop, csv(11), onDay(2))).status).toBe('published')
-  expect(await readdir(layout.locks(shop.warehouse))).toEqual(['d.t'])
+  expect(await readdir(path.join(shop.warehouse, '.locks'))).toEqual(['d.t'])
 })
 
 test('a table whose parts are gone has no view, and the others have', async () => {
@@ -405,15 +404,15 @@ test('a table whose parts are gone has no view, and the others have', async () =
   const [first] = await shop.ingest()
   if (first?.status !== 'published') throw new Error('expected a snapshot')
   await rm(path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet'))
-  const leftOut = await publishViews(shop.warehouse, both)
+  const leftOut = await publishViews(shop.store, both)
   expect(leftOut.map(({ published }) => published.table.name)).toEqual(['t'])
 })
 
 test('two jobs at once: the second says who works on the table, and does nothing', async () => {
   const shop = await shopWith(csv(10))
   const holder = `
-    import { holdLock } from './dist/core/duckdb/file-lock.js'
-    await holdLock(${JSON.stringify(layout.lock(shop.warehouse, tableOf(shop)))})
+    import { openStore } from './dist/core/warehouse/stores/open.js'
+    await openStore(${JSON.stringify(shop.warehouse)}).lock('d/t')
     console.log('held')
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', holder], {
@@ -445,7 +444,7 @@ async function publishedFiles(shop: Workshop): Promise<string[]> {
 
 const faultsOf = async (shop: Workshop): Promise<Verified[]> => {
   const all: Verified[] = []
-  for await (const one of verify(shop.warehouse, [tableOf(shop)])) all.push(one)
+  for await (const one of verify(shop.store, [tableOf(shop)])) all.push(one)
   return all.filter(({ fault }) => fault !== null)
 }
 
@@ -493,30 +492,26 @@ describe('flipped bits', () => {
 
   test('in the views are found too', async () => {
     const shop = await shopWith(csv(10))
-    expect(await faultOfViews(shop.warehouse)).toBe(null)
-    await publishViews(shop.warehouse, catalog)
-    expect(await faultOfViews(shop.warehouse)).toBe(null)
-    const file = layout.views(shop.warehouse)
+    expect(await faultOfViews(shop.store)).toBe(null)
+    await publishViews(shop.store, catalog)
+    expect(await faultOfViews(shop.store)).toBe(null)
+    const file = path.join(shop.warehouse, layout.views)
     const bytes = await readFile(file)
     await writeFile(
       file,
       bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)),
     )
-    expect(await faultOfViews(shop.warehouse)).toBe(
-      'it is not as it was written: `make ingest` makes it anew',
-    )
+    expect(await faultOfViews(shop.store)).toBe('it is not as it was written: `make ingest` makes it anew')
     await rm(file)
-    expect(await faultOfViews(shop.warehouse)).toBe(
-      'it is not as it was written: `make ingest` makes it anew',
-    )
-    await publishViews(shop.warehouse, catalog)
-    expect(await faultOfViews(shop.warehouse)).toBe(null)
+    expect(await faultOfViews(shop.store)).toBe('it is not as it was written: `make ingest` makes it anew')
+    await publishViews(shop.store, catalog)
+    expect(await faultOfViews(shop.store)).toBe(null)
     // A job that was killed between the sum and the views leaves the sums of both.
     const sums = `${file}.sha256`
     const line = await readFile(sums, 'utf8')
     const both = `${'0'.repeat(64)}  warehouse.duckdb\n${line}`
     await writeFile(sums, both)
-    expect(await faultOfViews(shop.warehouse)).toBe(null)
+    expect(await faultOfViews(shop.store)).toBe(null)
     const others = [
       ...changed(line),
       // Of the old one another digit is another sum, which is not used any more.
@@ -532,17 +527,17 @@ describe('flipped bits', () => {
     const missed: string[] = []
     for (const text of others) {
       await writeFile(sums, text)
-      if ((await faultOfViews(shop.warehouse)) === null) missed.push(text)
+      if ((await faultOfViews(shop.store)) === null) missed.push(text)
     }
     expect(missed).toEqual([])
   })
 
   test('verify tells what is gone', async () => {
     const shop = await shopWith(csv(10))
-    const [id = ''] = await snapshotsOnDisk(shop.warehouse, tableOf(shop))
+    const [id = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))
     expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([[id, 't.csv.gz is gone']])
-    await rm(layout.pointer(shop.warehouse, tableOf(shop)))
+    await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
     await mkdir(path.join(shop.warehouse, 'd', 't', '20260105T000000Z-0123456789ab'))
     expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
       ['current.json', 'current.json is gone, though there are snapshots'],

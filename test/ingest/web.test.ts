@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { readManifest } from '../../core/warehouse/manifest.ts'
+import { publishedOf } from '../../core/warehouse/published.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
@@ -96,25 +96,25 @@ describe('a source that was fetched before', () => {
 
   test('is fetched in full where the catalog now reads it otherwise', async () => {
     const web = await startWeb({ '/base/d/t.csv': file('a,b\nx,1\n-,2\n', { etag: '"1"' }) })
-    const { warehouse, run } = await webShop(web)
+    const { store, run } = await webShop(web)
     await run()
     const renewed = await webShop(web, { nulls: ['-'] })
-    await expect(renewed.run({ warehouse, ...later })).resolves.toBe('published')
+    await expect(renewed.run({ store, ...later })).resolves.toBe('published')
     expect(web.asked).toEqual(['/base/d/t.csv', '/base/d/t.csv'])
-    await expect(renewed.run({ warehouse, ...later })).resolves.toBe('unchanged')
+    await expect(renewed.run({ store, ...later })).resolves.toBe('unchanged')
     expect(web.asked.at(-1)).toBe('/base/d/t.csv if-none-match: "1"')
   })
 
   test('is fetched in full where the catalog now names another address', async () => {
     const act = file(csv, { etag: '"1"' })
     const web = await startWeb({ '/one/t.csv': act, '/two/t.csv': [act, status(304)] })
-    const { warehouse, run } = await webShop(web, { files: 'http://web/one/t.csv' })
+    const { store, run } = await webShop(web, { files: 'http://web/one/t.csv' })
     await run()
     const moved = await webShop(web, { files: 'http://web/two/t.csv' })
-    await expect(moved.run({ warehouse, ...later })).resolves.toBe('unchanged')
+    await expect(moved.run({ store, ...later })).resolves.toBe('unchanged')
     expect(web.asked).toEqual(['/one/t.csv', '/two/t.csv'])
     // Nothing was asked on condition here, so a 304 says nothing.
-    await expect(moved.run({ warehouse, ...later })).resolves.toMatch(/^failed: .*http:\/\/web\/two\/t\.csv/)
+    await expect(moved.run({ store, ...later })).resolves.toMatch(/^failed: .*http:\/\/web\/two\/t\.csv/)
   })
 
   test('is fetched in full where a part of what is published is gone', async () => {
@@ -122,7 +122,7 @@ describe('a source that was fetched before', () => {
     const shop = await webShop(web)
     await shop.run()
     const home = path.join(shop.warehouse, 'd', 't')
-    const manifest = await readManifest(path.join(home, 'current.json'))
+    const manifest = await publishedOf(shop.store, { dataset: 'd', name: 't' })
     await rm(path.join(home, manifest?.snapshot ?? '', 'part-00000.parquet'))
     await expect(shop.run(later)).resolves.toBe('published')
     expect(web.asked).toEqual(['/base/d/t.csv', '/base/d/t.csv'])

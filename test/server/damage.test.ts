@@ -54,15 +54,15 @@ beforeAll(async () => {
     (_, n) => `${n},${states[(n * 7) % 5] ?? ''},São Paulo ${(n * 31) % 501},c${(n * 7919) % 1000},${n / 7}`,
   )
   shop = await workshop(catalog, { 'd/t.csv': `n,state,name,code,x\n${lines.join('\n')}\n` })
-  const [outcome] = await shop.ingest({ partRows: 1024, lookedUpDistinctMin: 100 })
+  const [outcome] = await shop.ingest({ partRows: 1024, indexedDistinctMin: 100 })
   if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
-  home = layout.snapshot(shop.warehouse, { dataset: 'd', name: 't' }, outcome.manifest.snapshot)
+  home = path.join(shop.warehouse, layout.snapshot({ dataset: 'd', name: 't' }, outcome.manifest.snapshot))
   pristine = await mkdtemp(path.join(path.dirname(shop.warehouse), 'pristine-'))
   await cp(home, pristine, { recursive: true })
   const service = await serve(shop, uncached)
   for (const ask of asks) due.set(ask, (await rawGet(service.app, ask)).body)
-  const files = (await readdir(home)).filter((name) => /parquet|lookup|csv\.gz/.test(name))
-  for (const file of files.filter((name) => !name.endsWith('.lookup'))) {
+  const files = (await readdir(home)).filter((name) => /parquet|index|csv\.gz/.test(name))
+  for (const file of files.filter((name) => !name.endsWith('.index'))) {
     const address = `/files/d/t/${outcome.manifest.snapshot}/${file}`
     asks.push(address)
     due.set(address, (await rawGet(service.app, address)).body)
@@ -120,7 +120,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     await rm(home, { recursive: true })
     await cp(pristine, home, { recursive: true })
     const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
-    const names = (await readdir(home)).filter((name) => /parquet|lookup|csv\.gz/.test(name))
+    const names = (await readdir(home)).filter((name) => /parquet|index|csv\.gz/.test(name))
     const [name, kind] = [one(names), one(Object.keys(kinds))]
     const file = path.join(home, name)
     const before = await readFile(file)

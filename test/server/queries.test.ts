@@ -20,7 +20,7 @@ test('random queries over samples of every table answer what a second reading fi
   const samples = writeSamples(shop.sources, allTables(catalog), 0.1)
   while ((await samples.next()).done !== true);
   // Parts and groups of a few rows, so that each ask goes over several.
-  await shop.ingest({ partRows: 128, lookedUpDistinctMin: 5 })
+  await shop.ingest({ partRows: 128, indexedDistinctMin: 5 })
   const service = await serve(shop)
   const random = randomFrom(seed)
   const differences: string[] = []
@@ -39,7 +39,7 @@ test('random queries over hostile texts answer what a second reading finds', asy
   const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
   const file = path.join(shop.sources, 'd/t.csv.gz')
   await shop.write('d/t.csv.gz', gzipSync(hostileCsv(random, 1500, 3)))
-  const [outcome] = await shop.ingest({ partRows: 64, lookedUpDistinctMin: 100 })
+  const [outcome] = await shop.ingest({ partRows: 64, indexedDistinctMin: 100 })
   expect(outcome).toMatchObject({ status: 'published' })
   const service = await serve(shop)
   const [table] = allTables(shop.catalog)
@@ -59,7 +59,7 @@ test('a walk of any ask gives each matching row once, also across a refresh', as
   const tables = allTables(catalog).filter(({ name }) => ['caso', 'socios', 'nomes'].includes(name))
   const samples = writeSamples(shop.sources, tables, 0.1)
   while ((await samples.next()).done !== true);
-  const ingest = { tables: tables.map(({ name }) => name), partRows: 64, lookedUpDistinctMin: 5 }
+  const ingest = { tables: tables.map(({ name }) => name), partRows: 64, indexedDistinctMin: 5 }
   await shop.ingest(ingest)
   const { app, snapshots } = await serve(shop)
   const random = randomFrom(seed)

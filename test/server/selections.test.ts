@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
@@ -44,7 +45,7 @@ const csv = (all: readonly Row[]): string =>
 let shop: Workshop
 beforeAll(async () => {
   shop = await workshop(catalog, { 'd/t.csv': csv(rows) })
-  await shop.ingest({ partRows: 512, lookedUpDistinctMin: 100 })
+  await shop.ingest({ partRows: 512, indexedDistinctMin: 100 })
 })
 
 const numbers = (found: readonly Record<string, unknown>[]): unknown[] => found.map(({ n }) => n)
@@ -121,7 +122,7 @@ describe('only what can be right is read', () => {
     const found = await getPage(app, `${address}?code=c42`)
     expect(numbers(found.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
     expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
-    expect(seen().filter((sql) => sql.includes('.lookup'))).toHaveLength(1)
+    expect(seen().filter((sql) => sql.includes('.index'))).toHaveLength(1)
     // What else must hold is looked at in those rows alone.
     const narrow = await getPage(app, `${address}?code__in=c42,c43&state=SP&search=sao`)
     expect(numbers(narrow.results)).toEqual(
@@ -135,17 +136,17 @@ describe('only what can be right is read', () => {
 
   test('words are not looked up in what another version of DuckDB folded', async () => {
     const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
-    const [outcome] = await other.ingest({ partRows: 512, lookedUpDistinctMin: 100 })
+    const [outcome] = await other.ingest({ partRows: 512, indexedDistinctMin: 100 })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
-    await writeFile(layout.pointer(other.warehouse, { dataset: 'd', name: 't' }), older)
+    await writeFile(path.join(other.warehouse, layout.pointer({ dataset: 'd', name: 't' })), older)
     const { app, seen } = await poolOf(other)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers((await getPage(app, `${address}?search=SAO%204&page_size=1000`)).results)).toEqual(
       due.map(({ n }) => n),
     )
-    expect(seen().filter((sql) => sql.includes('.lookup'))).toEqual([])
+    expect(seen().filter((sql) => sql.includes('.index'))).toEqual([])
   })
 
   test('words are looked up in their folded texts', async () => {
@@ -332,7 +333,7 @@ describe('tables of odd shapes', () => {
         'd/none.csv': 'n,s\n',
       },
     )
-    await shopOfOdd.ingest({ partRows: 16, lookedUpDistinctMin: 5 })
+    await shopOfOdd.ingest({ partRows: 16, indexedDistinctMin: 5 })
     made = await serve(shopOfOdd)
   })
 

@@ -63,7 +63,7 @@ export type ServiceOptions = Partial<
 
 /** The real service over a workshop's warehouse, closed when the test file ends. */
 export async function serve(
-  { catalog, warehouse }: Workshop,
+  { catalog, warehouse, store }: Workshop,
   options: ServiceOptions = {},
 ): Promise<Service> {
   const database = await Database.open({
@@ -83,7 +83,7 @@ export async function serve(
   let lines = ''
   const log = openLog('info', { write: (line: string) => void (lines += line) })
   const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
-  const snapshots = new Snapshots({ warehouse, catalog, retention, log })
+  const snapshots = new Snapshots({ store, catalog, retention, log })
   await snapshots.refresh()
   const blocks = new Blocks(pool, options.blockBytes ?? 10_000_000)
   const scanDatabase = await Database.open({

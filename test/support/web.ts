@@ -10,8 +10,8 @@ import { readdir } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { afterAll } from '@jest/globals'
-import { layout } from '../../core/warehouse/layout.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import type { Progress } from '../../ingest/progress.ts'
 import { rejectLine } from '../../ingest/rejects.ts'
@@ -214,7 +214,7 @@ export async function webShop(
     run: async (options) => {
       const sources = `${web.origin}/base`
       const [outcome] = await shop.ingest({ sources, retryMs: 1, progress: () => progress, ...options })
-      await requireNoScratch(shop.warehouse)
+      await requireNoScratch(shop.store)
       if (outcome?.status !== 'failed') {
         last = outcome
         return outcome?.status ?? 'nothing'
@@ -240,8 +240,7 @@ export async function webShop(
 }
 
 /** What was fetched may not stay, however a run ends. */
-async function requireNoScratch(warehouse: string): Promise<void> {
-  const scratch = layout.scratch(warehouse)
+async function requireNoScratch({ scratchFolder: scratch }: Store): Promise<void> {
   const left = existsSync(scratch) ? await readdir(scratch) : []
   if (left.length > 0) throw new Error(`left behind in ${scratch}: ${left.join(', ')}`)
 }

@@ -4,6 +4,8 @@ import path from 'node:path'
 import { afterAll } from '@jest/globals'
 import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Outcome } from '../../ingest/report.ts'
@@ -26,6 +28,8 @@ export interface Workshop {
   readonly catalog: Catalog
   readonly sources: string
   readonly warehouse: string
+  /** The same, as the programs see it. */
+  readonly store: Store
   /** Writes a source, such as `d/t.csv`. */
   readonly write: (name: string, content: string | Uint8Array) => Promise<void>
   /** Ingests tables (all of them) and returns what came of each. */
@@ -40,6 +44,7 @@ export async function workshop(
 ): Promise<Workshop> {
   const folder = await temporaryFolder()
   const [sources, warehouse] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
+  const store = openStore(warehouse)
   const write: Workshop['write'] = async (name, content) => {
     await mkdir(path.dirname(path.join(sources, name)), { recursive: true })
     await writeFile(path.join(sources, name), content)
@@ -49,13 +54,14 @@ export async function workshop(
     catalog,
     sources,
     warehouse,
+    store,
     write,
     ingest: async ({ tables, ...options } = {}) => {
       const chosen = allTables(catalog).filter((table) => tables?.includes(table.name) ?? true)
       const defaults = {
         catalog,
         sources,
-        warehouse,
+        store,
         memoryBytes: 900_000_000,
         unpackedBytesMax: 10_000_000_000,
         jobs: 1,
@@ -75,6 +81,8 @@ interface TinyTable {
   readonly fields: readonly string[]
   readonly order?: readonly string[]
   readonly source?: object
+  readonly filters?: readonly string[]
+  readonly search?: readonly string[]
   readonly may_be_empty?: boolean
 }
 

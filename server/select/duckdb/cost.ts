@@ -32,7 +32,7 @@ export function rowsOf({ parts, span, rows }: Scan): number {
   return rows === null ? read : Math.min(read, rows.length * parts.length)
 }
 
-/** The same, of the folded texts of a lookup. */
+/** The same, of the folded texts of an index. */
 export function costOfWords({ parts }: Scan, words: readonly string[]): number {
   return words.length * parts.reduce((sum, { rows }) => sum + rows, 0)
 }

@@ -8,7 +8,7 @@ import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
-import { isLookedUp, valueLookup, wordLookups } from './indexes.ts'
+import { isIndexed, valueIndex, wordIndexes } from './indexes.ts'
 import { RowSet } from './row-set.ts'
 import {
   narrowed,
@@ -24,7 +24,7 @@ import {
 } from './scan.ts'
 import type { Selection, Selections } from '../selections.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
-import { leadingField, planLookupZones, planZones, spanOf, zonesOf, type Zone } from './zone-map.ts'
+import { leadingField, planIndexZones, planZones, spanOf, zonesOf, type Zone } from './zone-map.ts'
 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
@@ -41,8 +41,8 @@ interface Rows extends Selection {
 
 /** So few rows are looked at one by one, wherever they lie. */
 const candidatesMax = 2000
-/** So many positions of a value are taken from its lookup. */
-export const lookedUpMax = 1_000_000
+/** So many positions of a value are taken from its index. */
+export const indexedMax = 1_000_000
 /** The first rows of an order are found without sorting all the others. */
 const prefixRows = 5000
 /** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
@@ -96,7 +96,7 @@ export class DuckDbSelections implements Selections {
     }
     const scan = await this.#scan(snapshot, filter, requester)
     const isLarge = rows / 8 > this.#limits.selectionBytesMax
-    if (isLarge && !isLookedUp(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
+    if (isLarge && !isIndexed(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
     const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, (signal) =>
       this.#rowSet(snapshot, scan, filter, requester, signal),
     )
@@ -108,7 +108,7 @@ export class DuckDbSelections implements Selections {
     }
   }
 
-  /** What lookups find first, which is least work; then what is left to look at. */
+  /** What indexes find first, which is least work; then what is left to look at. */
   async #rowSet(
     snapshot: Snapshot,
     scan: Scan,
@@ -123,19 +123,19 @@ export class DuckDbSelections implements Selections {
       found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
     const left: Condition[] = []
     for (const condition of conditions) {
-      const lookup = valueLookup(snapshot, condition)
-      if (lookup === undefined) left.push(condition)
+      const index = valueIndex(snapshot, condition)
+      if (index === undefined) left.push(condition)
       else {
-        const numbers = await this.#lookedUp(snapshot, lookup.file, condition, client, signal)
+        const numbers = await this.#indexed(snapshot, index.file, condition, client, signal)
         // A value of very many rows is found faster in the parts, where a bit stands for each.
-        if (numbers.length > lookedUpMax) left.push(condition)
+        if (numbers.length > indexedMax) left.push(condition)
         else found.push(RowSet.of(numbers, parts))
       }
     }
     const candidates = found.length === 0 ? undefined : both()
     const isFew = candidates !== undefined && candidates.count <= candidatesMax
     let wordsLeft = words
-    const files = isFew || words.length === 0 ? null : wordLookups(snapshot, scan)
+    const files = isFew || words.length === 0 ? null : wordIndexes(snapshot, scan)
     if (files !== null) {
       this.#requireCheap(costOfWords(scan, words), snapshot)
       const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
@@ -155,7 +155,7 @@ export class DuckDbSelections implements Selections {
     return both() ?? nothing
   }
 
-  async #lookedUp(
+  async #indexed(
     snapshot: Snapshot,
     file: string,
     condition: Condition,
@@ -165,7 +165,7 @@ export class DuckDbSelections implements Selections {
     const zones = await this.#zonesOf(snapshot, condition.field, file, client)
     const span = spanOf(zones, condition.field, [condition])
     if (span.to <= span.from) return new Uint32Array()
-    const plan = planValues(snapshot, file, condition, span, lookedUpMax + 1)
+    const plan = planValues(snapshot, file, condition, span, indexedMax + 1)
     return (await this.#pool.numbers(plan, client, signal)).numbers
   }
 
@@ -249,24 +249,24 @@ export class DuckDbSelections implements Selections {
   /**
    * Read once, for whoever comes first and all after.
    *
-   * @param lookup its file, or null for the parts, which the field leads
+   * @param index its file, or null for the parts, which the field leads
    */
   async #zonesOf(
     snapshot: Snapshot,
     field: Field,
-    lookup: string | null,
+    index: string | null,
     client: string,
   ): Promise<readonly Zone[]> {
     const known = this.#zones.get(snapshot) ?? new Map<string | null, Promise<readonly Zone[]>>()
     this.#zones.set(snapshot, known)
-    const found = known.get(lookup)
+    const found = known.get(index)
     if (found !== undefined) return found
-    const plan = lookup === null ? planZones(snapshot, field) : planLookupZones(snapshot, lookup)
+    const plan = index === null ? planZones(snapshot, field) : planIndexZones(snapshot, index)
     const reading = this.#pool
       .rows(plan, client, new AbortController().signal)
       .then(({ rows }) => zonesOf(field, rows))
-    known.set(lookup, reading)
-    reading.catch(() => known.delete(lookup))
+    known.set(index, reading)
+    reading.catch(() => known.delete(index))
     return reading
   }
 

@@ -1,33 +1,31 @@
 import { duckdbVersion } from '../../../core/duckdb/database.ts'
-import type { Lookup } from '../../../core/warehouse/manifest.ts'
+import type { Index } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Scan, Wanted } from './scan.ts'
 
 /** Which files of a snapshot say where something is, so that its parts need not be read. */
 
-/** The lookup that finds the rows of a condition; undefined where none does. */
-export function valueLookup({ manifest }: Snapshot, { field, operator }: Condition): Lookup | undefined {
+/** The index that finds the rows of a condition; undefined where none does. */
+export function valueIndex({ manifest }: Snapshot, { field, operator }: Condition): Index | undefined {
   if (operator !== 'eq' && operator !== 'in') return undefined
-  return manifest.lookups?.find((lookup) => lookup.kind === 'values' && lookup.field === field.name)
+  return manifest.indexes?.find((index) => index.kind === 'values' && index.field === field.name)
 }
 
 /**
  * The files that hold the words of the parts of a scan; null where not all do, others are searched by now, or another
  * version of DuckDB folded them, which may fold some character in another way than the one that folds the query.
  */
-export function wordLookups({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
+export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
   if (manifest.tools['duckdb'] !== duckdbVersion) return null
   const files = parts.flatMap((part) => {
     const number = manifest.parts.indexOf(part)
-    const lookup = manifest.lookups?.find((one) => one.kind === 'words' && one.part === number)
-    return lookup?.kind === 'words' && lookup.fields.join('\n') === table.search.join('\n')
-      ? [lookup.file]
-      : []
+    const index = manifest.indexes?.find((one) => one.kind === 'words' && one.part === number)
+    return index?.kind === 'words' && index.fields.join('\n') === table.search.join('\n') ? [index.file] : []
   })
   return files.length === parts.length && files.length > 0 ? files : null
 }
 
-export function isLookedUp(snapshot: Snapshot, { conditions }: Wanted): boolean {
-  return conditions.some((condition) => valueLookup(snapshot, condition) !== undefined)
+export function isIndexed(snapshot: Snapshot, { conditions }: Wanted): boolean {
+  return conditions.some((condition) => valueIndex(snapshot, condition) !== undefined)
 }

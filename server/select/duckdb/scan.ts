@@ -63,7 +63,7 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
   }))
 }
 
-/** As `planBits`, of the folded texts of the lookup: which rows hold every word. */
+/** As `planBits`, of the folded texts of the index: which rows hold every word. */
 export function planWords(
   snapshot: Snapshot,
   { parts }: Scan,
@@ -88,9 +88,9 @@ export function planWords(
 }
 
 /**
- * The positions of values, ascending, from the lookup of their field.
+ * The positions of values, ascending, from the index of their field.
  *
- * @param span rows of the lookup that can be right; no others are read
+ * @param span rows of the index that can be right; no others are read
  */
 export function planValues(
   snapshot: Snapshot,

@@ -43,8 +43,8 @@ export function planZones(snapshot: Snapshot, field: Field): Plan {
   )
 }
 
-/** The same of a lookup of values, which are its first column. */
-export function planLookupZones(snapshot: Snapshot, file: string): Plan {
+/** The same of an index of values, which are its first column. */
+export function planIndexZones(snapshot: Snapshot, file: string): Plan {
   return planStatistics(snapshot, [file], 0)
 }
 

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { layout } from '../../../core/warehouse/layout.ts'
 import { silentProgress } from '../../../ingest/progress.ts'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { readSource } from '../../../ingest/source/read.ts'
@@ -162,7 +161,7 @@ describe('several files', () => {
     expect(running).toBe(0)
     const [outcome] = await shop.ingest({ batchBytes: 500_000 })
     expect(outcome?.status).toBe('failed')
-    await expect(readdir(layout.scratch(shop.warehouse))).resolves.toEqual([])
+    await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
   })
 
   test('a file that is cast in batches: every row in its place, what is bad by its line', async () => {

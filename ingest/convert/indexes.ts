@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { layout } from '../../core/warehouse/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
@@ -9,7 +9,7 @@ import type { FieldProfile } from './profile.ts'
  * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
  * parts. They hold no row; a snapshot without them answers the same, more slowly.
  */
-export type WrittenLookup =
+export type WrittenIndex =
   /** Every value of a field with its position, by value: `value`, `position`. */
   | { readonly kind: 'values'; readonly field: string; readonly file: string }
   /** What a search looks through, folded, one text a row of a part: `words`. */
@@ -21,18 +21,18 @@ export type WrittenLookup =
     }
 
 /** A field with fewer different values is read about as fast from the parts, where a dictionary holds them. */
-export const lookedUpDistinctMin = 10_000
+export const indexedDistinctMin = 10_000
 /** Larger groups than those of parts, since one value is in one of them. */
 const valueGroupRows = 65_536
 const wordGroupRows = 16_384
 
-export async function writeLookups(
+export async function writeIndexes(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
   profiles: readonly FieldProfile[],
   distinctMin: number,
-): Promise<WrittenLookup[]> {
+): Promise<WrittenIndex[]> {
   if (parts.length < 2) return []
   return [
     ...(await writeValues(work, folder, profiles, distinctMin)),
@@ -45,20 +45,20 @@ async function writeValues(
   folder: string,
   profiles: readonly FieldProfile[],
   distinctMin: number,
-): Promise<WrittenLookup[]> {
+): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
-  const written: WrittenLookup[] = []
+  const written: WrittenIndex[] = []
   for (const [index, { field }] of fields.entries()) {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     // What leads the order is found by the statistics of the parts.
     const isLed = table.order[0]?.field === field.name
-    if (!table.lookups.values.includes(field.name) || isLed || distinct < distinctMin) continue
-    const file = layout.valueLookup(index)
+    if (!table.indexes.values.includes(field.name) || isLed || distinct < distinctMin) continue
+    const file = fileNames.valueIndex(index)
     const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
     await db.rows(`copy (${rows} order by value nulls last, position)
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${valueGroupRows})`)
     requireSame(
-      `lookup of "${field.name}"`,
+      `index of "${field.name}"`,
       await sumOf(work, `(${rows})`, 'value, position'),
       await sumOf(work, readSql(folder, file), 'value, position'),
     )
@@ -71,15 +71,15 @@ async function writeWords(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
-): Promise<WrittenLookup[]> {
+): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
-  if (texts.length === 0 || !table.lookups.words) return []
+  if (texts.length === 0 || !table.indexes.words) return []
   // No word holds a line feed, so none is found across two fields.
   const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
-  const written: WrittenLookup[] = []
+  const written: WrittenIndex[] = []
   for (const [part, { firstRow, rows: count }] of parts.entries()) {
-    const file = layout.wordLookup(part)
+    const file = fileNames.wordIndex(part)
     // Folded once, for the file and for its proof: that is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
@@ -87,7 +87,7 @@ async function writeWords(
       (format parquet, codec lz4_raw, row_group_size ${wordGroupRows})`)
     const sums = (from: string, position: string): Promise<string> => sumOf(work, from, `words, ${position}`)
     requireSame(
-      'lookup of words',
+      'index of words',
       await sums('words', 'position'),
       await sums(readSql(folder, file), 'file_row_number'),
     )

@@ -1,0 +1,21 @@
+import { stat } from 'node:fs/promises'
+import type { FileState } from './stores/store.ts'
+
+/**
+ * What a file of this machine is like; null where it is none. A rename gives it another inode; a change of its bytes, however its times are set
+ * after, another time of change.
+ */
+export async function fingerprint(file: string): Promise<FileState | null> {
+  const found = await stat(file)
+  if (!found.isFile()) return null
+  const { ino, mtimeMs, ctimeMs, size } = found
+  return { bytes: size, version: `${ino} ${mtimeMs} ${ctimeMs} ${size}` }
+}
+
+/** The version alone; one of its own where there is no such file, or where it cannot be looked at. */
+export async function versionOf(file: string): Promise<string> {
+  return fingerprint(file).then(
+    (found) => found?.version ?? 'none',
+    () => 'none',
+  )
+}

@@ -1,0 +1,141 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { holdLock } from '../../duckdb/file-lock.ts'
+import { codeOf } from '../../errors.ts'
+import { fingerprint } from '../fingerprint.ts'
+import type { FileState, Store } from './store.ts'
+
+const readBytes = 1024 * 1024
+/** Of files that a killed process leaves behind. */
+const draftEnding = '.draft'
+
+/**
+ * A warehouse in a folder of this machine: a file is synced before its name is, and a name by syncing its folder, so
+ * that what was renamed into place survives a power cut.
+ */
+export class FolderStore implements Store {
+  readonly address: string
+  readonly localFolder: string
+  readonly scratchFolder: string
+
+  constructor(folder: string) {
+    this.localFolder = path.resolve(folder)
+    this.address = this.localFolder
+    this.scratchFolder = this.#pathOf('.scratch')
+  }
+
+  async stat(key: string): Promise<FileState | null> {
+    return orNull(async () => fingerprint(this.#pathOf(key)))
+  }
+
+  async get(key: string): Promise<Buffer | null> {
+    return orNull(() => readFile(this.#pathOf(key)), ['ENOENT', 'EISDIR'])
+  }
+
+  read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
+    const part = range === undefined ? {} : { start: range.start, end: range.end - 1 }
+    return createReadStream(this.#pathOf(key), { ...part, highWaterMark: readBytes }) as AsyncIterable<Uint8Array>
+  }
+
+  async list(folder: string): Promise<string[]> {
+    return (await orNull(() => readdir(this.#pathOf(folder)), ['ENOENT', 'ENOTDIR'])) ?? []
+  }
+
+  async put(key: string, text: string): Promise<void> {
+    const target = this.#pathOf(key)
+    const created = await mkdir(path.dirname(target), { recursive: true })
+    const draft = `${target}.${process.pid}${draftEnding}`
+    await writeSynced(draft, text)
+    await rename(draft, target)
+    await (created === undefined ? syncFolder(path.dirname(target)) : this.#syncAbove(target))
+  }
+
+  async take(from: string, key: string): Promise<void> {
+    const target = this.#pathOf(key)
+    await mkdir(path.dirname(target), { recursive: true })
+    await syncTree(from)
+    await rename(from, target)
+    await this.#syncAbove(target)
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(this.#pathOf(key), { recursive: true, force: true })
+  }
+
+  async local(key: string): Promise<string> {
+    return this.#pathOf(key)
+  }
+
+  async lock(folder: string): Promise<() => void> {
+    const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
+    const release = await holdLock(this.#pathOf(`.locks/${name}`))
+    try {
+      for (const left of await this.list(folder)) {
+        if (left.endsWith(draftEnding)) await this.remove(folder === '' ? left : `${folder}/${left}`)
+      }
+      return release
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  #pathOf(key: string): string {
+    const names = key === '' ? [] : key.split('/')
+    if (names.some((name) => ['', '.', '..'].includes(name))) throw new Error(`${key} is no key of a warehouse`)
+    return path.join(this.localFolder, ...names)
+  }
+
+  /** Syncs the folders above a file or folder that is new, up to the warehouse. */
+  async #syncAbove(target: string): Promise<void> {
+    for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
+      await syncFolder(folder)
+      if (folder === this.localFolder) return
+    }
+  }
+}
+
+async function orNull<T>(look: () => Promise<T>, codes: readonly string[] = ['ENOENT']): Promise<T | null> {
+  try {
+    return await look()
+  } catch (error) {
+    if (codes.includes(codeOf(error) ?? '')) return null
+    throw error
+  }
+}
+
+/** Syncs a file, or every file of a folder and then the folder itself. */
+async function syncTree(place: string): Promise<void> {
+  if ((await stat(place)).isFile()) return syncFile(place)
+  for (const name of await readdir(place)) await syncFile(path.join(place, name))
+  await syncFolder(place)
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w')
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

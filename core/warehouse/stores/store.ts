@@ -1,0 +1,62 @@
+/**
+ * Where a warehouse lies: a folder of this machine, or whatever else can hold files under names. All that the warehouse
+ * promises (a snapshot is published whole or not at all, nothing that is read is ever changed) is built of these few
+ * methods by the files beside this folder, for every kind alike; `test/core/store.test.ts` holds what each must do.
+ *
+ * A key is the name of a file or folder in the warehouse: the names of `layout`, joined by '/', never a path of the
+ * machine and never a reader's word. Folders are there as long as something is in them.
+ *
+ * Whatever fails throws what the system said of it. Nothing may be half there: when a call is cut short, by a kill of
+ * the process too, what it was to write is there whole or is not there, and when it has returned it survives a power cut.
+ */
+export interface Store {
+  /** What the operator called it, for messages, and what analysts put before a key: a folder, or an address. */
+  readonly address: string
+  /** Absolute folder of this machine below which `local` finds files: the only one that a server's DuckDB may read. */
+  readonly localFolder: string
+  /** Absolute folder of this machine for work in progress, from which `take` is cheap. It may be missing. */
+  readonly scratchFolder: string
+
+  /** What a file is like now; null where there is none. */
+  stat(key: string): Promise<FileState | null>
+  /** All bytes of a small file; null where there is none. */
+  get(key: string): Promise<Buffer | null>
+  /**
+   * The bytes of a file, piece by piece; it fails where there is none.
+   *
+   * @param range from `start` up to `end`, without it
+   */
+  read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>
+  /** The names right in a folder, in any order; none where there is no such folder. */
+  list(folder: string): Promise<string[]>
+  /** Writes a small file, in place of the one before: who reads it gets one of them, whole. */
+  put(key: string, text: string): Promise<void>
+  /**
+   * Moves a file, or a folder of files, from this machine into the warehouse. A file takes the place of the one before;
+   * a folder is new.
+   *
+   * @param from absolute path; nothing is left there
+   */
+  take(from: string, key: string): Promise<void>
+  /** Removes a file, or a folder with all that is in it; nothing happens where there is none. */
+  remove(key: string): Promise<void>
+  /**
+   * Where a file or folder can be read on this machine, as an absolute path below `localFolder`. What lies elsewhere is
+   * brought here first, and stays as long as this process may read it.
+   */
+  local(key: string): Promise<string>
+  /**
+   * Holds a folder ('' for the files beside those of the tables) as the only process that changes what is in it. The
+   * lock ends with the process, however that ends; what another left half written is gone when it is held.
+   *
+   * @returns lets go
+   * @throws LockHeld
+   */
+  lock(folder: string): Promise<() => void>
+}
+
+export interface FileState {
+  readonly bytes: number
+  /** Another one whenever the bytes may be others; never shown. */
+  readonly version: string
+}

@@ -1,0 +1,84 @@
+import path from 'node:path'
+import { codeOf } from '../errors.ts'
+import { fingerprint } from './fingerprint.ts'
+import { hashBytes, hashOf } from './hash.ts'
+import { filesOf, type Manifest, type StoredFile } from './manifest.ts'
+import type { Store } from './stores/store.ts'
+
+/** A file whose bytes are not those that were written; waiting does not mend it. */
+export class DamagedFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'DamagedFile'
+  }
+}
+
+/** A file that is not there, or not all of it; it may be on its way. */
+export class MissingFile extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MissingFile'
+  }
+}
+
+/** The files of a snapshot, by their names. */
+export interface SnapshotFiles {
+  /** Null where there is none. */
+  readonly bytes: (file: string) => Promise<number | null>
+  /** SHA-256 of its bytes, as 64 hexadecimal digits. */
+  readonly hash: (file: string) => Promise<string>
+}
+
+/** @param folder key of a snapshot */
+export function filesInStore(store: Store, folder: string): SnapshotFiles {
+  return {
+    bytes: async (file) => (await store.stat(`${folder}/${file}`))?.bytes ?? null,
+    hash: (file) => hashBytes(store.read(`${folder}/${file}`)),
+  }
+}
+
+/**
+ * @param folder absolute path on this machine
+ * @param hash reads a file, by its path
+ */
+export function filesInFolder(folder: string, hash: (file: string) => Promise<string> = hashOf): SnapshotFiles {
+  return {
+    bytes: async (file) => {
+      try {
+        return (await fingerprint(path.join(folder, file)))?.bytes ?? null
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return null
+        throw error
+      }
+    },
+    hash: (file) => hash(path.join(folder, file)),
+  }
+}
+
+/**
+ * Reads every file of a snapshot once: a flipped bit in Parquet often decodes to another value without an error.
+ *
+ * @throws MissingFile where one is missing or of another size; DamagedFile where its hash differs
+ */
+export async function requireFiles(files: SnapshotFiles, manifest: Manifest): Promise<void> {
+  for (const file of filesOf(manifest)) await requireSize(files, file)
+  for (const file of filesOf(manifest)) await requireFile(files, file)
+}
+
+/**
+ * Reads one file of a snapshot.
+ *
+ * @throws MissingFile or DamagedFile
+ */
+export async function requireFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
+  await requireSize(files, stored)
+  if ((await files.hash(stored.file)) !== stored.sha256) {
+    throw new DamagedFile(`${stored.file} is not as it was written: its bytes have another hash than in the manifest`)
+  }
+}
+
+async function requireSize(files: SnapshotFiles, { file, bytes }: StoredFile): Promise<void> {
+  const found = await files.bytes(file)
+  if (found === null) throw new MissingFile(`${file} is gone`)
+  if (found !== bytes) throw new MissingFile(`${file} has ${found} bytes, and ${bytes} in its manifest`)
+}

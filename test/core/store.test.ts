@@ -1,0 +1,226 @@
+import { readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { LockHeld } from '../../core/errors.ts'
+import { hashBytes } from '../../core/warehouse/hash.ts'
+import { FolderStore } from '../../core/warehouse/stores/folder.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { rollback } from '../../ingest/rollback/rollback.ts'
+import { publishViews } from '../../ingest/publish/views.ts'
+import { faultOfViews, verify } from '../../ingest/verify/verify.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { getPage, serve } from '../support/service.ts'
+import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
+
+/** What each kind of store must do. A kind that is added is added here. */
+const kinds: [kind: string, open: (folder: string) => Store][] = [
+  ['a folder', (folder) => new FolderStore(path.join(folder, 'warehouse'))],
+  ['memory', (folder) => new MemoryStore(folder)],
+]
+
+const text = async (store: Store, key: string): Promise<string | null> =>
+  (await store.get(key))?.toString() ?? null
+
+async function bytesOf(parts: AsyncIterable<Uint8Array>): Promise<string> {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return Buffer.concat(all).toString()
+}
+
+/** A finished file or folder of this machine, in the scratch folder. */
+async function finished(store: Store, files: string | Readonly<Record<string, string>>): Promise<string> {
+  await mkdir(store.scratchFolder, { recursive: true })
+  const home = await mkdtemp(path.join(store.scratchFolder, 'work-'))
+  if (typeof files === 'string') {
+    await writeFile(path.join(home, 'file'), files)
+    return path.join(home, 'file')
+  }
+  await mkdir(path.join(home, 'folder'))
+  for (const [name, content] of Object.entries(files))
+    await writeFile(path.join(home, 'folder', name), content)
+  return path.join(home, 'folder')
+}
+
+/** All files by their keys, with what is in them; those of the store's own begin with a dot. */
+async function contentOf(store: Store, folder = ''): Promise<Record<string, string>> {
+  const content: Record<string, string> = {}
+  for (const name of await store.list(folder)) {
+    if (name.startsWith('.')) continue
+    const key = folder === '' ? name : `${folder}/${name}`
+    const [written, state] = [await text(store, key), await store.stat(key)]
+    if (written === null) Object.assign(content, await contentOf(store, key))
+    else
+      content[key] = state?.bytes === Buffer.byteLength(written) ? written : `${state?.bytes ?? 'no'} bytes`
+  }
+  return content
+}
+
+describe.each(kinds)('a store in %s', (_kind, open) => {
+  const fresh = async (): Promise<Store> => open(await temporaryFolder())
+
+  test('has nothing at first, and says so everywhere', async () => {
+    const store = await fresh()
+    expect(path.isAbsolute(store.localFolder) && path.isAbsolute(store.scratchFolder)).toBe(true)
+    expect([
+      await store.stat('d/t/x'),
+      await store.get('d/t/x'),
+      await store.list('d/t'),
+      await store.list(''),
+    ]).toEqual([null, null, [], []])
+    await store.remove('d/t/x')
+    await expect(bytesOf(store.read('d/t/x'))).rejects.toThrow('d/t/x')
+  })
+
+  test('holds what is put, taken, replaced and removed, as a map of names would', async () => {
+    const key = fc.constantFrom('a', 'b', 'd/a', 'd/t/a', 'd/t/b', 'd/u/a')
+    const content = fc.string({ unit: 'binary', maxLength: 200 })
+    const step = fc.oneof(
+      fc.record({ put: key, content }),
+      fc.record({ take: key, content }),
+      fc.record({
+        folder: fc.constantFrom('d/t/one', 'e/u/one'),
+        files: fc.dictionary(fc.constantFrom('x', 'y.z'), content, { minKeys: 1 }),
+      }),
+      fc.record({ remove: fc.oneof(key, fc.constantFrom('d/t', 'd', 'e/u/one')) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const store = await fresh()
+        const model = new Map<string, string>()
+        const left: string[] = []
+        const removeBelow = (name: string): void => {
+          for (const one of model.keys()) if (one === name || one.startsWith(`${name}/`)) model.delete(one)
+        }
+        for (const one of steps) {
+          if ('put' in one) {
+            await store.put(one.put, one.content)
+            model.set(one.put, one.content)
+          } else if ('take' in one) {
+            const from = await finished(store, one.content)
+            await store.take(from, one.take)
+            left.push(...readdirSync(path.dirname(from)))
+            model.set(one.take, one.content)
+          } else if ('folder' in one) {
+            // A folder is new, as a snapshot is.
+            if ((await store.list(one.folder)).length > 0) continue
+            await store.take(await finished(store, one.files), one.folder)
+            for (const [name, written] of Object.entries(one.files))
+              model.set(`${one.folder}/${name}`, written)
+          } else if ('remove' in one) {
+            await store.remove(one.remove)
+            removeBelow(one.remove)
+          }
+          expect([await contentOf(store), left]).toEqual([Object.fromEntries(model), []])
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('shows who reads while it is replaced one text or the other, whole', async () => {
+    const store = await fresh()
+    const texts = ['x'.repeat(300_000), 'y'.repeat(200_000)]
+    await store.put('d/t/current.json', texts[0] ?? '')
+    const writing = (async () => {
+      for (let turn = 0; turn < 30; turn += 1) await store.put('d/t/current.json', texts[turn % 2] ?? '')
+    })()
+    for (let turn = 0; turn < 100; turn += 1) expect(texts).toContain(await text(store, 'd/t/current.json'))
+    await writing
+  })
+
+  test('reads ranges as they are asked for, and tells that a file was replaced', async () => {
+    const store = await fresh()
+    await store.put('d/a', '0123456789')
+    const before = await store.stat('d/a')
+    const ranges = [
+      { start: 0, end: 1 },
+      { start: 3, end: 7 },
+      { start: 9, end: 10 },
+      { start: 0, end: 10 },
+    ]
+    for (const range of ranges)
+      expect(await bytesOf(store.read('d/a', range))).toBe('0123456789'.slice(range.start, range.end))
+    await store.put('d/a', '0123456789')
+    expect((await store.stat('d/a'))?.version).not.toBe(before?.version)
+    expect([await store.stat('d'), await store.get('d')]).toEqual([null, null])
+  })
+
+  test('brings a file or folder where this machine can read it', async () => {
+    const store = await fresh()
+    await store.take(await finished(store, { 'part-00000.parquet': 'rows', 'report.json': '{}' }), 'd/t/one')
+    const folder = await store.local('d/t/one')
+    expect(path.relative(store.localFolder, folder)).toBe(path.join('d', 't', 'one'))
+    expect((await readdir(folder)).toSorted()).toEqual(['part-00000.parquet', 'report.json'])
+    expect(await readFile(path.join(await store.local('d/t/one/part-00000.parquet')), 'utf8')).toBe('rows')
+    expect(await hashBytes(store.read('d/t/one/part-00000.parquet'))).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('lets one hold a folder, and others another, until it is let go', async () => {
+    const store = await fresh()
+    const release = await store.lock('d/t')
+    // A process does not exclude itself by a lock of the system; see the test of two jobs at once.
+    const other = await store.lock('d/u')
+    other()
+    release()
+    const again = await store.lock('d/t')
+    again()
+    expect(new LockHeld(7).message).toBe('process 7 holds the lock')
+  })
+
+  test('is ingested into, served, verified and rolled back', async () => {
+    const store = await fresh()
+    const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
+    const shop = {
+      ...(await workshop(catalog, { 'd/t.csv': 'n,s\n2,b\n1,a\n' })),
+      store,
+      warehouse: store.localFolder,
+    }
+    const ingest = (day: number) =>
+      shop.ingest({ store, partRows: 1, now: () => new Date(Date.UTC(2026, 0, day)) })
+    const rows = async (): Promise<unknown[]> => {
+      const { app, close } = await serve(shop)
+      const { results } = await getPage(app, '/api/v1/dataset/d/t/data/?s__contains=a')
+      await close()
+      return results.map(({ n }) => n)
+    }
+    expect((await ingest(2)).map(({ status }) => status)).toEqual(['published'])
+    expect(await rows()).toEqual([1])
+    await shop.write('d/t.csv', 'n,s\n3,a\n1,a\n')
+    expect((await ingest(3)).map(({ status }) => status)).toEqual(['published'])
+    expect((await ingest(4)).map(({ status }) => status)).toEqual(['unchanged'])
+    expect(await rows()).toEqual([1, 3])
+    expect(await publishViews(store, catalog)).toEqual([])
+    const table = catalog.datasets.get('d')?.tables.get('t')
+    if (table === undefined) throw new Error('no table')
+    expect((await rollback(store, table, new Date(Date.UTC(2026, 0, 5)))).rows).toBe(2)
+    expect(await rows()).toEqual([1])
+    expect((await ingest(6)).map(({ status }) => status)).toEqual(['held'])
+    const faults = []
+    for await (const { what, fault } of verify(store, [table])) if (fault !== null) faults.push([what, fault])
+    expect([faults, await faultOfViews(store)]).toEqual([[], null])
+  })
+})
+
+test.each([
+  ['a plain folder', 'warehouse', path.resolve('warehouse')],
+  ['a folder by its address', 'file:///srv/acervo', '/srv/acervo'],
+])('WAREHOUSE names %s', (_what, warehouse, folder) => {
+  expect(openStore(warehouse).localFolder).toBe(folder)
+})
+
+test('WAREHOUSE of a kind that nobody knows is told with those that are known', () => {
+  expect(() => openStore('gopher://old/hole')).toThrow(
+    'WAREHOUSE: there is no kind of warehouse gopher://; it is a folder, or begins with file://',
+  )
+})
+
+test.each(['../x', 'd/../../x', '/etc/passwd', 'd//t', 'd/./t'])(
+  'no key leads out of a folder: %s',
+  async (key) => {
+    const store = new FolderStore(await temporaryFolder())
+    await expect(store.get(key)).rejects.toThrow('is no key of a warehouse')
+  },
+)
