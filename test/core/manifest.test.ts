@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { layout } from '../../core/warehouse/layout.ts'
+import { manifestText, parseManifest } from '../../core/warehouse/manifest.ts'
+import { rollback } from '../../ingest/rollback/rollback.ts'
+import { getPage, serve } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+let shop: Workshop
+let pointer: string
+let written: string
+beforeAll(async () => {
+  shop = await workshop(
+    tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: ['s'], search: ['s'] }),
+    {
+      'd/t.csv': 'n,s\n1,a\n2,b\n3,c\n',
+    },
+  )
+  await shop.ingest({ partRows: 2, indexedDistinctMin: 1 })
+  pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
+  written = await readFile(pointer, 'utf8')
+})
+
+/** As any version seals a manifest: all but the hash, and the hash of it as the last key. */
+function sealed(manifest: object): string {
+  const { manifest_sha256: _own, ...rest } = manifest as Record<string, unknown>
+  const own = createHash('sha256').update(JSON.stringify(rest)).digest('hex')
+  return `${JSON.stringify({ ...rest, manifest_sha256: own }, null, 2)}\n`
+}
+
+test('a manifest is read back as it was written', () => {
+  expect(manifestText(parseManifest(written, 'd/t/current.json'))).toBe(written)
+  expect(sealed(JSON.parse(written) as object)).toBe(written)
+})
+
+test('keys of a later version are left alone, wherever they are', () => {
+  const own = JSON.parse(written) as Record<string, unknown>
+  const more = fc.dictionary(fc.stringMatching(/^later_\w{1,8}$/), fc.jsonValue(), {
+    minKeys: 1,
+    noNullPrototype: true,
+  })
+  const known = parseManifest(written, 'd/t/current.json')
+  fc.assert(
+    fc.property(more, (keys) => {
+      const parts = (own['parts'] as object[]).map((part) => ({ ...part, ...keys }))
+      const fields = (own['fields'] as object[]).map((field) => ({ ...keys, ...field }))
+      const text = sealed({ ...keys, ...own, parts, fields, ...keys })
+      expect(parseManifest(text, 'd/t/current.json')).toEqual(known)
+    }),
+  )
+})
+
+test('indexes are found under the name they had before', () => {
+  const { indexes, ...rest } = JSON.parse(written) as Record<string, unknown>
+  const former = parseManifest(sealed({ ...rest, lookups: indexes }), 'd/t/current.json')
+  expect(former.indexes?.map(({ kind }) => kind)).toEqual(['values', 'words', 'words'])
+  expect(former.indexes).toEqual(indexes)
+})
+
+test.each<[what: string, change: (own: Record<string, unknown>) => string]>([
+  ['of a later format', (own) => sealed({ ...own, format: 3 })],
+  ['without its parts', ({ parts: _parts, ...own }) => sealed(own)],
+  ['whose parts do not add up', (own) => sealed({ ...own, rows: 4 })],
+  ['without the hash of itself', ({ manifest_sha256: _own, ...own }) => `${JSON.stringify(own, null, 2)}\n`],
+  ['that is no JSON', () => '{'],
+  ['that is no object', () => 'null\n'],
+])('a manifest %s is told by its key', (_what, change) => {
+  expect(() =>
+    parseManifest(change(JSON.parse(written) as Record<string, unknown>), 'd/t/current.json'),
+  ).toThrow('d/t/current.json is damaged or of an unknown format')
+})
+
+test('no changed byte of a manifest goes unseen', () => {
+  fc.assert(
+    fc.property(fc.nat(written.length - 1), fc.stringMatching(/^[ -~]$/), (at, sign) => {
+      fc.pre(written[at] !== sign)
+      const changed = written.slice(0, at) + sign + written.slice(at + 1)
+      expect(() => parseManifest(changed, 'd/t/current.json')).toThrow('is damaged')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a snapshot of a later version is served, and a rollback leads to it with all that it says', async () => {
+  const later = sealed({ later: { of: ['another', 'version'] }, ...(JSON.parse(written) as object) })
+  const { snapshot } = parseManifest(later, 'd/t/current.json')
+  for (const file of [
+    pointer,
+    path.join(shop.warehouse, layout.manifest({ dataset: 'd', name: 't' }, snapshot)),
+  ])
+    await writeFile(file, later)
+  const { app, close } = await serve(shop)
+  expect((await getPage(app, '/api/v1/dataset/d/t/data/?s=b')).results).toEqual([{ n: 2, s: 'b' }])
+  await close()
+  await shop.write('d/t.csv', 'n,s\n1,a\n2,b\n3,c\n4,d\n')
+  await shop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
+  const table = shop.catalog.datasets.get('d')?.tables.get('t')
+  if (table === undefined) throw new Error('no table')
+  await rollback(shop.store, table, new Date('2027-01-02T00:00:00Z'))
+  expect(await readFile(pointer, 'utf8')).toBe(later)
+})
