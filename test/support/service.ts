@@ -18,6 +18,7 @@ import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import { DuckDbSelections, type SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
+import type { Selections } from '../../server/select/selections.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
 
@@ -59,6 +60,8 @@ export type ServiceOptions = Partial<
   readonly blockBytes?: number
   readonly memory?: string
   readonly filesAddress?: string
+  /** Another engine than DuckDB. */
+  readonly otherSelections?: Selections
 }
 
 /** The real service over a workshop's warehouse, closed when the test file ends. */
@@ -104,13 +107,10 @@ export async function serve(
     shareOf(options.connections ?? 2),
   )
   await scanDatabase.lock()
-  const selections = new DuckDbSelections(scanConnections, {
-    selectionBytesMax: 10_000_000,
-    scanValuesMax: 1e9,
-    ...options,
-  })
+  const limits = { selectionBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
+  const selections = new DuckDbSelections(scanConnections, limits)
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { blocks, pool, selections, memory }
+  const engine = { blocks, pool, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({
     catalog,
     snapshots,
