@@ -5,7 +5,10 @@ import request from 'supertest'
 import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'
 import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings.ts'
+import { rowFormats } from '../server/formats/registry.ts'
 import { problemRows } from '../server/http/problems.ts'
+import { operators } from '../server/query/operators.ts'
+import { parameterRows } from '../server/query/query.ts'
 import { serve } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
 
@@ -20,7 +23,7 @@ beforeAll(async () => {
 
 /** Cells of the table under a header, without back ticks. */
 function tableUnder(header: string): string[][] {
-  const start = papers.indexOf(`| ${header}`)
+  const start = papers.search(new RegExp(`^\\| ${header} `, 'm'))
   if (start === -1) throw new Error(`no paper has a table "${header}"`)
   const [block = ''] = papers.slice(start).split('\n\n')
   return block
@@ -60,6 +63,54 @@ test('the addresses are those that answer', async () => {
     const { status } = await request(app).get(filled)
     expect([filled, status]).toEqual([filled, /\/(data|export)\/?$/.test(filled) ? 503 : 200])
   }
+})
+
+test('the parameters and operators are those of the code', () => {
+  const named = tableUnder('parameter').flatMap(([cell = '']) => cell.split(/[ ,]+/))
+  const ofFields = named.filter((name) => name.includes('__')).map((name) => name.split('__')[1])
+  expect(new Set(ofFields)).toEqual(new Set(Object.keys(operators)))
+  const others = named.filter((name) => !name.startsWith('<field>') && !name.startsWith('__'))
+  expect(new Set(others)).toEqual(new Set(Object.keys(parameterRows)))
+})
+
+test('the formats are those of the code, with their media types', () => {
+  const rows = rowFormats.map(({ name, mediaTypes: [own] }) => [name, own])
+  expect(tableUnder('format').map(([name, type]) => [name, type])).toEqual(rows)
+  const [, choice = ''] = tableUnder('parameter').find(([name]) => name === 'format') ?? []
+  expect(choice.split(';')[0]?.split(', ')).toEqual(rows.map(([name]) => name))
+})
+
+/** The keys of a JSON Schema, with what it says of them. */
+function keysOf(schema: Schema, above = ''): [key: string, description: string | undefined][] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, value]): ReturnType<typeof keysOf> => [
+    [`${above}${name}`, value.description],
+    ...keysOf(value, `${above}${name}.`),
+  ])
+  const { items, additionalProperties: named, anyOf = [] } = schema
+  return [
+    ...own,
+    ...(items === undefined ? [] : keysOf(items, above)),
+    ...(typeof named === 'object' ? keysOf(named, `${above}*.`) : []),
+    ...anyOf.flatMap((one) => keysOf(one, above)),
+  ]
+}
+
+interface Schema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly additionalProperties?: boolean | Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+test('the keys of the catalog are those of its schema', async () => {
+  const keys = keysOf(JSON.parse(await readFile('core/catalog/catalog.schema.json', 'utf8')) as Schema)
+  expect(keys.length).toBeGreaterThan(70)
+  const described = keys.filter(([key, text]) => text !== undefined && !key.includes('source.'))
+  expect(tableUnder('catalog key')).toEqual(described.map(([key, text = '']) => [key, words(text)]))
+  const paper = await readFile('docs/catalog.md', 'utf8')
+  const untold = keys.filter(([key]) => !new RegExp(`\\b${key.split('.').at(-1) ?? ''}\\b`).test(paper))
+  expect(untold).toEqual([])
 })
 
 test('the types are those of the code', () => {
@@ -109,6 +160,6 @@ test('files that are named are there, and links lead to files', async () => {
 
 test('the make verbs are those of the Makefile', async () => {
   const makefile = await readFile('Makefile', 'utf8')
-  const verbs = new Set([...papers.matchAll(/make (\w+)/g)].map((match) => match[1] ?? ''))
+  const verbs = new Set([...papers.matchAll(/(?:`|^)make ([\w-]+)/gm)].map((match) => match[1] ?? ''))
   expect([...verbs].filter((verb) => !new RegExp(`^${verb}:`, 'm').test(makefile))).toEqual([])
 })
