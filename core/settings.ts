@@ -99,7 +99,7 @@ export const settingRows = {
   queryConnections: row({
     name: 'QUERY_CONNECTIONS',
     default: '3',
-    meaning: 'Queries that run at the same time; others wait in line.',
+    meaning: 'Queries that run at the same time; others wait in the queue.',
     parse: (text) => wholeNumber(text, 1, 64),
     expects: 'a whole number from 1 to 64',
   }),
@@ -142,7 +142,7 @@ export const settingRows = {
   scanConnections: row({
     name: 'SCAN_CONNECTIONS',
     default: '2',
-    meaning: 'Filters, searches and orders that are worked out at the same time; others wait in line.',
+    meaning: 'Filters, searches and orders that are worked out at the same time; others wait in the queue.',
     parse: (text) => wholeNumber(text, 1, 64),
     expects: 'a whole number from 1 to 64',
   }),
@@ -200,7 +200,8 @@ export const settingRows = {
   makingBytesMax: row({
     name: 'MAKING_MB',
     default: '8',
-    meaning: 'Pages that are made at the same time, in megabytes, a larger one alone; others wait in line.',
+    meaning:
+      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue.',
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),

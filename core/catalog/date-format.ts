@@ -21,9 +21,9 @@ const parts = {
   ss: { part: 'second', digits: '[0-9]{2}' },
 } as const satisfies Record<string, { part: Part; digits: string }>
 
-const needed: Readonly<Record<'date' | 'datetime', { all: readonly Part[]; most: number }>> = {
-  date: { all: ['year', 'month', 'day'], most: 3 },
-  datetime: { all: ['year', 'month', 'day', 'hour', 'minute'], most: 6 },
+const needed: Readonly<Record<'date' | 'datetime', { all: readonly Part[]; partsMax: number }>> = {
+  date: { all: ['year', 'month', 'day'], partsMax: 3 },
+  datetime: { all: ['year', 'month', 'day', 'hour', 'minute'], partsMax: 6 },
 }
 
 /**
@@ -52,8 +52,8 @@ export function parseDateFormat(format: string, type: 'date' | 'datetime'): Date
     groups.set(meant, groups.size + 1)
     pattern += `(${digits})`
   }
-  const { all, most } = needed[type]
-  return all.every((part) => groups.has(part)) && groups.size <= most ? { pattern, groups } : null
+  const { all, partsMax } = needed[type]
+  return all.every((part) => groups.has(part)) && groups.size <= partsMax ? { pattern, groups } : null
 }
 
 /** SQL: a text in this format as ISO 8601; null where it is not in this format. */

@@ -36,7 +36,7 @@ export interface RunOptions {
 /** An interrupt is lost on a statement that still waits for a thread, so it is repeated until it takes. */
 const interruptEveryMs = 50
 
-/** Runs one statement at a time; whoever shares one waits in line elsewhere. */
+/** Runs one statement at a time; whoever shares one waits in a queue elsewhere. */
 export class Connection {
   readonly #connection: DuckDBConnection
 

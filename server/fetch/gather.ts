@@ -38,7 +38,7 @@ export async function gather(
   }
   const read = await snapshot.inUse.during(async () => {
     const found: Awaited<ReturnType<typeof work>>[] = []
-    // As many as there are connections, so that none waits in line behind its own.
+    // As many as there are connections, so that none waits in the queue behind its own.
     const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
     for await (const texts of inWork) found.push(texts)
     return found

@@ -43,10 +43,11 @@ export function sparingUse({ kind, limits, advice, client, clientsMax }: Sparing
       requestPropertyName: property,
       keyGenerator: client,
       store: new ClientCounts(clientsMax, windowMs),
-      // Ours, below: those of the library need Express, and hash the client's address each time.
+      // Written below: those of the library need `res.append`, and what was answered before goes past Express.
       standardHeaders: false,
       legacyHeaders: false,
-      validate: false,
+      // Who a client is, behind which proxies, is told by `client`, not by Express.
+      validate: { trustProxy: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
       handler: (_req, _res, next) => next(refusal),
     })
     const policy = `"${property}"; q=${requests}; w=${windowMs / 1000}`

@@ -42,16 +42,16 @@ export async function sendUnpacked(
     packed.doubt(`${packed.file} has changed`)
     throw damagedFiles(packed.saveAs)
   }
-  const span = packed.members === null ? null : describeSpan(req, res, packed, packed.members)
+  const wanted = packed.members === null ? null : wantedRangeOf(req, res, packed, packed.members)
   if (req.method === 'HEAD') {
     res.end()
     return
   }
-  const place = span === null || packed.members === null ? null : placeOf(packed.members, span)
-  const source = createReadStream(path.join(packed.folder, packed.file), place?.packed ?? {})
+  const range = wanted === null || packed.members === null ? null : packedRangeOf(packed.members, wanted)
+  const source = createReadStream(path.join(packed.folder, packed.file), range?.packed ?? {})
   const gunzip = createGunzip()
-  const cut = new Cutter(place?.skip ?? 0, span === null ? Infinity : span.end - span.start + 1)
-  const look = new LastLook(place === null ? packed.sha256 : null, packed.isUnchanged)
+  const cut = new Cutter(range?.skip ?? 0, wanted === null ? Infinity : wanted.end - wanted.start + 1)
+  const look = new LastLook(range === null ? packed.sha256 : null, packed.isUnchanged)
   const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, sendBudget, () => ({}))
   const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending])
   const failed = ends.find((end) => end.status === 'rejected')
@@ -61,7 +61,7 @@ export async function sendUnpacked(
 }
 
 /** Says how much comes, and which part of it where a range is asked for. */
-function describeSpan(
+function wantedRangeOf(
   { headers }: IncomingMessage,
   res: ServerResponse,
   { tag }: PackedFile,
@@ -78,17 +78,17 @@ function describeSpan(
   }
   // Of several ranges the whole is as good an answer.
   const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
-  const span = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
+  const wanted = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
   if (range !== undefined && other === undefined) {
     res.statusCode = 206
-    res.setHeader('Content-Range', `bytes ${span.start}-${span.end}/${bytes}`)
+    res.setHeader('Content-Range', `bytes ${wanted.start}-${wanted.end}/${bytes}`)
   }
-  res.setHeader('Content-Length', span.end - span.start + 1)
-  return span
+  res.setHeader('Content-Length', wanted.end - wanted.start + 1)
+  return wanted
 }
 
-/** Which bytes of the file hold a span, and how many unpacked ones come before it. */
-function placeOf(
+/** Which bytes of the file hold what is wanted, and how many unpacked ones come before it. */
+function packedRangeOf(
   members: readonly DownloadMember[],
   { start, end }: UnpackedRange,
 ): { packed: UnpackedRange; skip: number } | null {

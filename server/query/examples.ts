@@ -21,9 +21,9 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
     const texts = seen.get(field.name)?.choices ?? []
     return texts.flatMap((text) => readValue(field, text) ?? []).filter((text) => text !== '')
   }
-  const most = (field: Field): string | null => bound(field, seen.get(field.name)?.max)
+  const maxOf = (field: Field): string | null => bound(field, seen.get(field.name)?.max)
   const chosen = filtered.find((field) => choices(field).length > 1)
-  const measured = filtered.find((field) => operatorsOf(field).includes('range') && most(field) !== null)
+  const measured = filtered.find((field) => operatorsOf(field).includes('range') && maxOf(field) !== null)
   const [key] = orderable(table)
   const examples: ExampleQuery[] = []
   if (chosen !== undefined) {
@@ -37,7 +37,7 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
   }
   if (measured !== undefined) {
     const { name } = measured
-    examples.push(query(`rows with the greatest ${name}`, { [`${name}__gte`]: most(measured) ?? '' }))
+    examples.push(query(`rows with the greatest ${name}`, { [`${name}__gte`]: maxOf(measured) ?? '' }))
   }
   if (key !== undefined) {
     examples.push(

@@ -35,8 +35,8 @@ export const envelopeTail = ']}'
 const linkLengthMax = 2000
 
 /** What the envelope says, for all formats. */
-export function pageHeaders(place: PageOfCount, links: PageLinks): Record<string, string> {
-  return { 'Acervo-Count': String(place.count), Link: linkHeader(place, links) }
+export function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
+  return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 
 /** RFC 8288; the less needed links are left out where a query is so long that they would not fit. */

@@ -22,7 +22,7 @@ export interface Page {
   readonly form: Form
   readonly links: PageLinks
   /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
-  readonly place: PageRange | null
+  readonly range: PageRange | null
   /** Alike for pages of the same bytes, whichever process makes them. */
   readonly key: string
 }
@@ -62,11 +62,11 @@ const representation = 3
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
   const form = formOf(table, format, query.fields)
-  const place = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
-  const page = place?.page ?? query.page
+  const range = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
+  const page = range?.page ?? query.page
   // The links are a part of an enveloped page.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
-  return { snapshot, query, form, links, place, key: named.join('\n') }
+  return { snapshot, query, form, links, range, key: named.join('\n') }
 }
 
 /** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
@@ -102,8 +102,8 @@ export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): Pag
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
-  const { form, place } = page
-  if (place !== null && isLineForm(form)) return blockBody(page, form, place, engine, requester)
+  const { form, range } = page
+  if (range !== null && isLineForm(form)) return blockBody(page, form, range, engine, requester)
   return page.snapshot.inUse.during(() => gatheredBody(page, engine, requester))
 }
 
@@ -111,18 +111,18 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
 async function blockBody(
   page: Page,
   form: LineForm,
-  place: PageRange,
+  range: PageRange,
   { blocks, memory }: RowEngine,
   requester: Requester,
 ): Promise<PageBody> {
   const { snapshot } = page
-  requireSmall(page, place, requester)
-  const cuts = cutsOf(snapshot, place)
+  requireSmall(page, range, requester)
+  const cuts = cutsOf(snapshot, range)
   const read: ReadRows[] = []
   const rows =
     allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
-    (await memory.during(place.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
-      // Looked for when it is its turn, since what waits in line must not hold what it has found.
+    (await memory.during(range.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
+      // Looked for when it is its turn, since what waits in the queue must not hold what it has found.
       const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
       const missing = cuts.filter((_cut, index) => kept[index] === null)
       read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, requester)))))
@@ -130,11 +130,11 @@ async function blockBody(
       return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
     }))
   const began = performance.now()
-  if (read.length === 0) prefetchNext(snapshot, form, place, cuts, blocks)
+  if (read.length === 0) prefetchNext(snapshot, form, range, cuts, blocks)
   const timings = read.map(({ timing }) => timing)
   return {
-    pieces: piecesOf(page, form, place, rows),
-    headers: pageHeaders(place, page.links),
+    pieces: piecesOf(page, form, range, rows),
+    headers: pageHeaders(range, page.links),
     serverTiming: timingOf(timings, performance.now() - began),
   }
 }
@@ -150,22 +150,22 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const { snapshot, query, form, links } = page
   const asked = performance.now()
   const selection = await engine.selections.find(snapshot, query, requester)
-  const place = rangeOf(selection.count, query)
-  requireSmall(page, place, requester)
-  const positions = await selection.slice(place.first, place.rows, requester)
+  const range = rangeOf(selection.count, query)
+  requireSmall(page, range, requester)
+  const positions = await selection.slice(range.first, range.rows, requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLineForm(form)
       ? gather(snapshot, form, positions, engine.pool, requester)
       : gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-  const bytes = place.rows * snapshot.rowBytes
+  const bytes = range.rows * snapshot.rowBytes
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
-  const pieces = isLineForm(form) ? piecesOf(page, form, place, gathered.pieces) : gathered.pieces
+  const pieces = isLineForm(form) ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]
   return {
     pieces,
-    headers: pageHeaders(place, links),
+    headers: pageHeaders(range, links),
     serverTiming: timingOf(timings, performance.now() - began),
   }
 }
@@ -173,16 +173,16 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
 function piecesOf(
   { links }: Page,
   { format, fields }: LineForm,
-  place: PageRange,
+  range: PageRange,
   rows: readonly Uint8Array[],
 ): PageBody['pieces'] {
   const isInEnvelope = isEnveloped(format)
-  const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(place, links) : format.head(fields)]
+  const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(range, links) : format.head(fields)]
   for (const [index, piece] of rows.entries()) {
     if (index > 0) pieces.push(format.separator)
     pieces.push(piece)
   }
-  pieces.push(isInEnvelope ? envelopeTail : format.tail(place.rows))
+  pieces.push(isInEnvelope ? envelopeTail : format.tail(range.rows))
   return pieces
 }
 
@@ -194,16 +194,16 @@ function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Req
 function prefetchNext(
   snapshot: Snapshot,
   form: LineForm,
-  place: PageRange,
+  range: PageRange,
   cuts: readonly Cut[],
   blocks: Blocks,
 ): void {
   const last = cuts.at(-1)
-  if (last !== undefined && last.first + last.rows + place.rows > snapshot.blockRows)
+  if (last !== undefined && last.first + last.rows + range.rows > snapshot.blockRows)
     blocks.prefetch(snapshot, form, last)
 }
 
-/** The longest wait in line, the time of all queries, and what it took to put the answer together. */
+/** The longest wait in the queue, the time of all queries, and what it took to put the answer together. */
 function timingOf(read: readonly Timing[], send: number): string {
   const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
   const query = read.reduce((sum, timing) => sum + timing.query, 0)

@@ -226,7 +226,7 @@ function fileOf(service: FileService): RequestHandler {
   }
 }
 
-/** In a place of its client, since each transfer holds a file and memory for as long as its reader takes. */
+/** Within the limit of its client, since each transfer holds a file and memory for as long as its reader takes. */
 async function transfer(
   { transfers, sendBudget, client }: FileService,
   req: Request,

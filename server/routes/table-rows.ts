@@ -72,7 +72,7 @@ export function tableRows(family: Family, service: RowService): Resource {
           'Acervo-Snapshot': id,
           // The links to other pages come with the page, and are kept with it.
           Link: linkTo(wholeFile),
-          ...(page.place !== null && { 'Acervo-Count': String(page.place.count) }),
+          ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
         },
         isAtHand: false,
         body: (signal) =>

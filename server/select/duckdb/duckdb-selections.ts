@@ -24,7 +24,7 @@ import {
 } from './scan.ts'
 import type { Selection, Selections } from '../selections.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
-import { leadingField, planIndexZones, planZones, spanOf, zonesOf, type Zone } from './zone-map.ts'
+import { leadingField, planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
@@ -57,7 +57,7 @@ export class DuckDbSelections implements Selections {
   readonly #limits: SelectionLimits
   readonly #kept: LRUCache<string, Found> | null
   readonly #flights = new SingleFlight<Found>()
-  readonly #zones = new WeakMap<Snapshot, Map<string | null, Promise<readonly Zone[]>>>()
+  readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
 
   constructor(pool: Pool, limits: SelectionLimits) {
     this.#pool = pool
@@ -162,7 +162,7 @@ export class DuckDbSelections implements Selections {
     client: string,
     signal: AbortSignal,
   ): Promise<Uint32Array> {
-    const zones = await this.#zonesOf(snapshot, condition.field, file, client)
+    const zones = await this.#zoneMapOf(snapshot, condition.field, file, client)
     const span = spanOf(zones, condition.field, [condition])
     if (span.to <= span.from) return new Uint32Array()
     const plan = planValues(snapshot, file, condition, span, indexedMax + 1)
@@ -242,7 +242,7 @@ export class DuckDbSelections implements Selections {
     if (field === null || !conditions.some((condition) => condition.field === field)) {
       return scanOf(snapshot, everything)
     }
-    const zones = await this.#zonesOf(snapshot, field, null, requester.client)
+    const zones = await this.#zoneMapOf(snapshot, field, null, requester.client)
     return scanOf(snapshot, spanOf(zones, field, conditions))
   }
 
@@ -251,20 +251,15 @@ export class DuckDbSelections implements Selections {
    *
    * @param index its file, or null for the parts, which the field leads
    */
-  async #zonesOf(
-    snapshot: Snapshot,
-    field: Field,
-    index: string | null,
-    client: string,
-  ): Promise<readonly Zone[]> {
-    const known = this.#zones.get(snapshot) ?? new Map<string | null, Promise<readonly Zone[]>>()
-    this.#zones.set(snapshot, known)
+  async #zoneMapOf(snapshot: Snapshot, field: Field, index: string | null, client: string): Promise<ZoneMap> {
+    const known = this.#zoneMaps.get(snapshot) ?? new Map<string | null, Promise<ZoneMap>>()
+    this.#zoneMaps.set(snapshot, known)
     const found = known.get(index)
     if (found !== undefined) return found
-    const plan = index === null ? planZones(snapshot, field) : planIndexZones(snapshot, index)
+    const plan = index === null ? planZoneMap(snapshot, field) : planIndexZoneMap(snapshot, index)
     const reading = this.#pool
       .rows(plan, client, new AbortController().signal)
-      .then(({ rows }) => zonesOf(field, rows))
+      .then(({ rows }) => zoneMapOf(field, rows))
     known.set(index, reading)
     reading.catch(() => known.delete(index))
     return reading

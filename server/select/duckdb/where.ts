@@ -16,7 +16,7 @@ const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
   lt: (column, value) => `${column} < ${value}`,
   lte: (column, value) => `${column} <= ${value}`,
   in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
-  range: (column, least, greatest) => `${column} between ${least} and ${greatest}`,
+  range: (column, min, max) => `${column} between ${min} and ${max}`,
   contains: (column, part) => `contains(${foldedSql(column)}, ${foldedSql(part)})`,
   startswith: (column, part) => `starts_with(${foldedSql(column)}, ${foldedSql(part)})`,
 }

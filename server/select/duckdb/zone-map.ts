@@ -18,6 +18,9 @@ export interface Zone {
   readonly nulls: number | null
 }
 
+/** In the order of the rows. */
+export type ZoneMap = readonly Zone[]
+
 /** Positions from `from` up to `to`, without it. */
 export interface Span {
   readonly from: number
@@ -33,7 +36,7 @@ export function leadingField({ table, manifest }: Snapshot): Field | null {
 }
 
 /** Reads the statistics of the field from the footers of all parts, group by group. */
-export function planZones(snapshot: Snapshot, field: Field): Plan {
+export function planZoneMap(snapshot: Snapshot, field: Field): Plan {
   const { parts, fields } = snapshot.manifest
   const column = fields.findIndex(({ name }) => name === field.name)
   return planStatistics(
@@ -44,7 +47,7 @@ export function planZones(snapshot: Snapshot, field: Field): Plan {
 }
 
 /** The same of an index of values, which are its first column. */
-export function planIndexZones(snapshot: Snapshot, file: string): Plan {
+export function planIndexZoneMap(snapshot: Snapshot, file: string): Plan {
   return planStatistics(snapshot, [file], 0)
 }
 
@@ -63,8 +66,8 @@ function planStatistics(snapshot: Snapshot, names: readonly string[], column: nu
   }
 }
 
-/** @param rows the answer to `planZones` */
-export function zonesOf(field: Field, rows: readonly (readonly unknown[])[]): Zone[] {
+/** @param rows the answer to `planZoneMap` */
+export function zoneMapOf(field: Field, rows: readonly (readonly unknown[])[]): ZoneMap {
   let from = 0
   return rows.map(([, count, min, max, nulls]) => {
     const zone = {
@@ -80,7 +83,7 @@ export function zonesOf(field: Field, rows: readonly (readonly unknown[])[]): Zo
 }
 
 /** All positions that can be right by the conditions on the leading field: its values ascend or descend throughout. */
-export function spanOf(zones: readonly Zone[], field: Field, conditions: readonly Condition[]): Span {
+export function spanOf(zones: ZoneMap, field: Field, conditions: readonly Condition[]): Span {
   const own = conditions.filter((condition) => condition.field.name === field.name)
   const left = zones.filter((zone) => own.every((condition) => canHold(zone, condition)))
   return { from: left[0]?.from ?? 0, to: left.at(-1)?.to ?? 0 }
