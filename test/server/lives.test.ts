@@ -9,6 +9,7 @@ import { randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
+import { until } from '../support/until.ts'
 
 /** Nothing that an answer holds outlives its connection, whatever a reader does with it. */
 
@@ -111,7 +112,7 @@ test('after random lives of connections nothing is left, and exports work', asyn
   }
   const isOver = (): boolean =>
     JSON.stringify(left()) === JSON.stringify(nothing) && descriptors() <= before + 3
-  for (let wait = 0; wait < 100 && !isOver(); wait += 1) await setTimeout(50)
+  await until(isOver).catch(() => undefined)
   expect({ seed, ...left() }).toEqual({ seed, ...nothing })
   expect(descriptors()).toBeLessThanOrEqual(before + 3)
   const exported = await request(service.app).get(`${base}/export/?n__gte=1&format=csv`).expect(200)

@@ -1,11 +1,11 @@
 import net from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { listen } from '../../server/http/listen.ts'
 import { MemoryGate } from '../../server/engine/memory-gate.ts'
 import { freePort } from '../support/ports.ts'
+import { until } from '../support/until.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -67,7 +67,7 @@ describe('under pressure', () => {
       const before = service.pool.waiting
       const asked = rawGet(service.app, `${rows}?page_size=10&page=${page}`, { 'X-Forwarded-For': client })
       waiting.push(asked.then(() => void answered.push(client)))
-      for (let wait = 0; wait < 100 && service.pool.waiting === before; wait += 1) await setTimeout(10)
+      await until(() => service.pool.waiting !== before)
     }
     const waiting: Promise<void>[] = []
     for (let page = 1; page <= 10; page += 1) await ask('192.0.2.1', page)
@@ -151,7 +151,7 @@ describe('under pressure', () => {
       return [client, (await rawGet(service.app, target, { 'X-Forwarded-For': client })).status]
     }
     const first = Array.from({ length: 5 }, (_, page) => ask('192.0.2.1', page + 1))
-    for (let wait = 0; wait < 100 && service.pool.waiting < 5; wait += 1) await setTimeout(10)
+    await until(() => service.pool.waiting >= 5)
     const second = ask('192.0.2.2', 6)
     const refused = await Promise.race(first)
     stop.abort()
@@ -168,7 +168,7 @@ describe('under pressure', () => {
     const stop = new AbortController()
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)
-    for (let wait = 0; wait < 100 && service.pool.waiting === 0; wait += 1) await setTimeout(10)
+    await until(() => service.pool.waiting > 0)
     const refused = await rawGet(service.app, `${rows}?page_size=10&page=400`)
     stop.abort()
     await held
@@ -201,21 +201,18 @@ describe('under pressure', () => {
     silent.write(`GET ${big} HTTP/1.1\r\nHost: x\r\n\r\n`)
     const status = async (target: string, more: Record<string, string> = {}): Promise<number> =>
       (await rawGet(service.app, target, more)).status
-    for (
-      let wait = 0;
-      wait < 500 && (await status(`${rows}?page_size=3&page=${1 + (wait % 60)}`)) === 200;
-      wait += 1
-    ) {
-      await setTimeout(10)
-    }
+    let page = 0
+    await until(async () => {
+      page += 1
+      return (await status(`${rows}?page_size=3&page=${1 + (page % 60)}`)) !== 200
+    })
     expect([
       await status(`${rows}?page_size=4`),
       await status(`${rows}?page_size=2`),
       await status(`${rows}?page_size=2`, { 'If-None-Match': tag }),
     ]).toEqual([503, 200, 304])
     expect((await rawGet(service.app, '/api/v1/dataset/d/')).status).toBe(200)
-    await setTimeout(2100)
-    expect(await status(`${rows}?page_size=5`)).toBe(200)
+    await until(async () => (await status(`${rows}?page_size=5`)) === 200)
     // Nothing more comes, though the reader begins to read.
     const closed = new Promise((resolve) => silent.once('close', resolve))
     silent.on('error', () => undefined).resume()

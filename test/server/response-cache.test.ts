@@ -1,10 +1,10 @@
-import { setTimeout } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { until } from '../support/until.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
@@ -233,8 +233,7 @@ describe('work that is done once', () => {
     expect(service.pool.queries).toBe(1)
     // This page ends the block, and found it: whoever asks for it is on a walk.
     await getPage(service.app, `${rows}?page_size=1024&page=2`)
-    for (let wait = 0; wait < 200 && service.pool.queries < 2; wait += 1) await setTimeout(10)
-    expect(service.pool.queries).toBe(2)
+    await until(() => service.pool.queries === 2)
     await getPage(service.app, `${rows}?page_size=1024&page=3`)
     expect(service.pool.queries).toBe(2)
   })

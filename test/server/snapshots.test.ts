@@ -1,11 +1,11 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { removable } from '../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { until } from '../support/until.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 const hourMs = 3_600_000
@@ -187,7 +187,7 @@ describe('old snapshots', () => {
     }
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?snapshot=${ids[0]}`)
-    for (let wait = 0; wait < 200 && service.pool.waiting === 0; wait += 1) await setTimeout(10)
+    await until(() => service.pool.waiting > 0)
     const newer = await published(shop, [3, 4], dayAgo + 2 * hourMs)
     await service.snapshots.refresh()
     expect(await onDisk(shop)).toEqual([ids[0], ...newer])

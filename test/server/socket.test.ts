@@ -7,6 +7,7 @@ import { listen, type Listening, type ListenOptions } from '../../server/http/li
 import { freePort } from '../support/ports.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { until } from '../support/until.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 const endless = {
@@ -95,18 +96,18 @@ test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnect
 
 test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
   const other = await freePort()
+  let asked = 0
   const stopping = await listen((_req, res) => {
+    asked += 1
     void setTimeout(200).then(() => res.end('done'))
   }, at(other))
   const agent = new http.Agent({ keepAlive: true })
   const answer = new Promise<string>((resolve, reject) => {
     http.get({ port: other, agent }, (res) => res.setEncoding('utf8').on('data', resolve)).on('error', reject)
   })
-  await setTimeout(50)
-  const started = Date.now()
+  await until(() => asked === 1)
   await stopping.stop()
   expect(await answer).toBe('done')
-  expect(Date.now() - started).toBeLessThan(5000)
   await expect(exchange(other, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('ECONNREFUSED')
   agent.destroy()
 })
@@ -119,13 +120,11 @@ test('a stop sends to the end what a slow reader has not taken yet, and does not
   const slow = net.connect(other, '127.0.0.1', () => slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
   let taken = 0
   await new Promise((resolve) => slow.once('readable', resolve))
-  const started = Date.now()
   const stopped = stopping.stop()
   await setTimeout(200)
   for await (const chunk of slow) taken += (chunk as Buffer).length
   await stopped
   expect(taken).toBeGreaterThan(body.length)
-  expect(Date.now() - started).toBeLessThan(5000)
   silent.destroy()
 })
 
@@ -179,7 +178,7 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   // Different pages, since one is made once for all.
   for (const [index, socket] of sockets.entries())
     socket.write(`GET ${rows}?page_size=${index + 1} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  for (let wait = 0; wait < 500 && asked.mock.calls.length < 30; wait += 1) await setTimeout(10)
+  await until(() => asked.mock.calls.length >= 30)
   for (const socket of sockets) socket.destroy()
   const waited = await Promise.allSettled(
     asked.mock.results.map((result) => result.value as Promise<unknown>),
@@ -189,11 +188,8 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   expect(waited).toMatchObject(Array.from({ length: 30 }, () => left))
 
   holder.abort()
-  // Long before the query would be stopped for its time.
-  const ended = held.catch((error: unknown) => error)
-  expect(await Promise.race([ended, setTimeout(3000, 'still running', { ref: false })])).toMatchObject({
-    name: 'AbortError',
-  })
+  // Not when the query would be stopped for its time, which is another error.
+  expect(await held.catch((error: unknown) => error)).toMatchObject({ name: 'AbortError' })
   expect((await getPage(app, rows)).count).toBe(3)
   await impatient.stop()
 })
@@ -217,11 +213,11 @@ test('requests in a row on one connection are answered in turn, and dropped with
   const pipelined = await listen(app, at(other))
   const socket = net.connect(other, '127.0.0.1')
   socket.write(`GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300))
-  for (let wait = 0; wait < 200 && pool.waiting < 1; wait += 1) await setTimeout(10)
+  await until(() => pool.waiting >= 1)
   await setTimeout(50)
   expect(pool.waiting).toBe(1)
   socket.destroy()
-  for (let wait = 0; wait < 200 && pool.waiting > 0; wait += 1) await setTimeout(10)
+  await until(() => pool.waiting === 0)
   expect([pool.waiting, pool.queries]).toEqual([0, 1])
   holder.abort()
   await held

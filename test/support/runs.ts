@@ -28,5 +28,8 @@ export function runsOf(name: keyof typeof runs): number {
   return share === undefined ? short : Math.max(short, Math.round(Number(share) * long))
 }
 
+/** Whether all that there is to try is tried, not a part of it by the seed. */
+export const isWhole = process.env['SHARE'] !== undefined
+
 /** What random input is made from; another seed makes other input. */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))

@@ -30,7 +30,7 @@ export class FolderStore implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    return orNull(() => readFile(this.#pathOf(key)), ['ENOENT', 'EISDIR'])
+    return orNull(() => readFile(this.#pathOf(key)))
   }
 
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {

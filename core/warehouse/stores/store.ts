@@ -17,7 +17,7 @@ export interface Store {
   /** Absolute folder of this machine for work in progress, from which `take` is cheap. It may be missing. */
   readonly scratchFolder: string
 
-  /** What a file is like now; null where there is none. */
+  /** What a file is like now; null where there is none, and of a folder. */
   stat(key: string): Promise<FileState | null>
   /** All bytes of a small file; null where there is none. */
   get(key: string): Promise<Buffer | null>
