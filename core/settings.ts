@@ -64,7 +64,7 @@ export const settingRows = {
   warehouse: row({
     name: 'WAREHOUSE',
     default: './warehouse',
-    meaning: 'The folder in which the published snapshots lie.',
+    meaning: 'The folder in which the published snapshots lie, or its file:// address.',
     parse: path,
     expects: anyPath,
   }),
@@ -106,7 +106,7 @@ export const settingRows = {
   queryMemory: row({
     name: 'QUERY_MEMORY',
     default: '256MB',
-    meaning: 'What the queries of the server may use in all.',
+    meaning: 'What pages and exports may use in DuckDB, all together.',
     parse: memory,
     expects: 'a size such as 256MB or 1GB',
   }),
@@ -149,7 +149,8 @@ export const settingRows = {
   scanMemory: row({
     name: 'SCAN_MEMORY',
     default: '256MB',
-    meaning: 'What these may use in all; sorting goes on in files past it.',
+    meaning:
+      'What these may use in DuckDB, all together, apart from QUERY_MEMORY; sorting goes on in files past it.',
     parse: memory,
     expects: 'a size such as 256MB or 1GB',
   }),
