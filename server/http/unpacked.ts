@@ -104,10 +104,14 @@ function packedRangeOf(
   return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
 }
 
-/** Lets some bytes of a stream through; the others are read all the same, since check sums stand at the end. */
+/**
+ * Lets some bytes of a stream through. The others are read all the same, since check sums stand at the end, and the last
+ * bytes wait for it: so they come of what is whole, and when the work is done.
+ */
 class Cutter extends Transform {
   #skip: number
   #left: number
+  #held: Buffer | null = null
 
   constructor(skip: number, left: number) {
     super()
@@ -119,6 +123,14 @@ class Cutter extends Transform {
     const wanted = chunk.subarray(this.#skip).subarray(0, this.#left)
     this.#skip = Math.max(0, this.#skip - chunk.length)
     this.#left -= wanted.length
-    done(null, wanted.length > 0 ? wanted : undefined)
+    if (wanted.length > 0) {
+      if (this.#held !== null) this.push(this.#held)
+      this.#held = wanted
+    }
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, this.#held)
   }
 }
