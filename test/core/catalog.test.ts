@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { fieldTypeNames } from '../../core/catalog/field-types.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { catalogJsonSchema } from '../../core/catalog/definition.ts'
 import { CatalogError } from '../../core/catalog/faults.ts'
@@ -206,7 +207,7 @@ describe('the loader', () => {
       'type: strng',
       [
         'c.yaml:24:18: "city" cannot be searched: only fields of type string or text can',
-        'c.yaml:27:33: "type" is "strng", which is not one of string, text, integer, float, decimal, bool, date, datetime (did you mean "string"?)',
+        `c.yaml:27:33: "type" is "strng", which is not one of ${fieldTypeNames.join(', ')} (did you mean "string"?)`,
       ],
     ],
     [

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
+import { rowFormats } from '../../server/formats/registry.ts'
 import { serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
@@ -248,7 +249,10 @@ test.each<[query: string, sentence: string]>([
   ['n__contains=1', 'The field "n" has no operator "contains", since its type is integer; its operators: eq'],
   ['ordering=hiden', '"hiden", which is no field; those that can be ordered by: n, s, w'],
   ['fields=hiden', '"hiden", which is no field (did you mean "hidden"?); those that can be shown: s, w'],
-  ['format=ndjsn', 'must be one of: json, csv, ndjson, arrow (did you mean "ndjson"?)'],
+  [
+    'format=ndjsn',
+    `must be one of: ${rowFormats.map(({ name }) => name).join(', ')} (did you mean "ndjson"?)`,
+  ],
   ['n=abc', 'The parameter "n__eq" must be a whole number of 64 bits, digits only, such as 1200 or -7.'],
 ])('%s is told what would be right', async (query, sentence) => {
   const { body } = await request(service.app).get(`${address}?${query}`).expect(400)

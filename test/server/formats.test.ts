@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
+import { rowFormats } from '../../server/formats/registry.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { seed } from '../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
@@ -227,9 +228,11 @@ describe('the same rows', () => {
       `<${at}?format=csv>; rel="prev"`,
       `<${at}?format=csv>; rel="first"`,
       `<${at}?format=csv&page=3>; rel="last"`,
-      `<${at}?format=json&page=2>; rel="alternate"; type="application/json"`,
-      `<${at}?format=ndjson&page=2>; rel="alternate"; type="application/x-ndjson"`,
-      `<${at}?format=arrow&page=2>; rel="alternate"; type="application/vnd.apache.arrow.stream"`,
+      ...rowFormats
+        .filter(({ name }) => name !== 'csv')
+        .map(
+          ({ name, mediaTypes: [own] }) => `<${at}?format=${name}&page=2>; rel="alternate"; type="${own}"`,
+        ),
     ])
   })
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
+import { rowFormats } from '../../server/formats/registry.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { clientOf } from '../../server/http/client.ts'
 import { timeInZone } from '../../server/routes/import-date.ts'
@@ -50,9 +51,12 @@ describe('headers', () => {
         '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
         `<http://localhost:8000${rows}>; rel="first"`,
         `<http://localhost:8000${rows}>; rel="last"`,
-        `<http://localhost:8000${rows}?format=csv>; rel="alternate"; type="text/csv"`,
-        `<http://localhost:8000${rows}?format=ndjson>; rel="alternate"; type="application/x-ndjson"`,
-        `<http://localhost:8000${rows}?format=arrow>; rel="alternate"; type="application/vnd.apache.arrow.stream"`,
+        ...rowFormats
+          .slice(1)
+          .map(
+            ({ name, mediaTypes: [own] }) =>
+              `<http://localhost:8000${rows}?format=${name}>; rel="alternate"; type="${own}"`,
+          ),
       ].join(', '),
       'acervo-snapshot': expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
       'access-control-allow-origin': '*',
@@ -93,7 +97,7 @@ describe('headers', () => {
       name: expect.any(String),
       description: expect.stringContaining('Use sparingly.'),
       renders: address.includes('/t/data')
-        ? ['application/json', 'text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream']
+        ? rowFormats.map(({ mediaTypes: [own] }) => own)
         : ['application/json'],
       parses: [],
     })

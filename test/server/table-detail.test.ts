@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
+import { rowFormats } from '../../server/formats/registry.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
@@ -139,12 +140,7 @@ test('a table tells what it is and what may be asked of it', async () => {
       },
     ],
     page_size: { default: 1000, max: 10_000 },
-    formats: [
-      { name: 'json', media_type: 'application/json' },
-      { name: 'csv', media_type: 'text/csv; charset=utf-8; header=present' },
-      { name: 'ndjson', media_type: 'application/x-ndjson' },
-      { name: 'arrow', media_type: 'application/vnd.apache.arrow.stream' },
-    ],
+    formats: rowFormats.map(({ name, contentType }) => ({ name, media_type: contentType })),
     dataset_url: `${base}/api/v1/dataset/d/`,
     data_url: `${base}/api/v1/dataset/d/t/data/`,
     export_url: `${base}/api/v1/dataset/d/t/export/`,
