@@ -42,7 +42,7 @@ export class Pool {
   readonly #clientMax: number
   /** Client -> how many of its statements run. */
   readonly #running = new Map<string, number>()
-  #queries = 0
+  #statements = 0
 
   private constructor(idle: Connection[], limits: PoolLimits, clientMax: number) {
     this.#idle = idle
@@ -72,9 +72,9 @@ export class Pool {
     return this.#queue.size
   }
 
-  /** How many queries have begun since the start. */
-  get queries(): number {
-    return this.#queries
+  /** How many statements have begun since the start. */
+  get statements(): number {
+    return this.#statements
   }
 
   /**
@@ -129,7 +129,7 @@ export class Pool {
     const asked = performance.now()
     const connection = await this.#take(client, signal)
     const begun = performance.now()
-    this.#queries += 1
+    this.#statements += 1
     let answer: T
     try {
       answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })

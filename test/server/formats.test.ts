@@ -397,7 +397,7 @@ describe('an export', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const slow = serveSlow()
-    const before = service.pool.queries
+    const before = service.pool.statements
     const asked = http.get({ port, path: `${exported}?format=ndjson&n__gte=0`, agent: false })
     const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
     await once(response, 'data')
@@ -406,7 +406,7 @@ describe('an export', () => {
     slow.restore()
     server.close()
     // No more than what was begun.
-    expect(service.pool.queries - before).toBeLessThanOrEqual(2)
+    expect(service.pool.statements - before).toBeLessThanOrEqual(2)
     // Its place is free again.
     for (let left = 6; left > 0; left -= 1) await get(`${exported}?place=SP`)
   })

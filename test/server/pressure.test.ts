@@ -47,7 +47,7 @@ describe('under pressure', () => {
     expect([cold.status, warm.status, unchanged.status, list.status]).toEqual([503, 200, 304, 200])
     expect([cold.headers['retry-after'], cold.headers['cache-control']]).toEqual(['5', 'no-store'])
     expect(JSON.parse(cold.body.toString())).toMatchObject({ type: 'urn:acervo:problem:overloaded' })
-    expect(service.pool.queries).toBe(2)
+    expect(service.pool.statements).toBe(2)
     stop.abort()
     await held
     expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
@@ -90,7 +90,7 @@ describe('under pressure', () => {
       expect(answer.status).toBe(200)
     }
     // The bounds of row groups once, a filter and an order each; of the first client's two run, and the others wait.
-    expect([service.scans.queries, service.scans.waiting]).toEqual([2 + 1 + 4 * 2, 6])
+    expect([service.scans.statements, service.scans.waiting]).toEqual([2 + 1 + 4 * 2, 6])
     stop.abort()
     await Promise.all(held)
     expect(service.scans.waiting).toBe(0)

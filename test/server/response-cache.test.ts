@@ -28,9 +28,9 @@ describe('an unchanged answer', () => {
   test.each(three)('%s is a 304 without a body and without a query', async (target) => {
     const service = await serve(shop)
     const first = await rawGet(service.app, target)
-    const { queries } = service.pool
+    const { statements } = service.pool
     const again = await rawGet(service.app, target, { 'If-None-Match': first.headers['etag'] ?? '' })
-    expect([again.status, again.body.length, service.pool.queries]).toEqual([304, 0, queries])
+    expect([again.status, again.body.length, service.pool.statements]).toEqual([304, 0, statements])
     const names = ['etag', 'last-modified', 'cache-control', 'vary', 'acervo-snapshot', 'acervo-notice']
     expect(names.map((name) => again.headers[name])).toEqual(names.map((name) => first.headers[name]))
     expect(first.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=600')
@@ -196,9 +196,9 @@ test('no more is compressed at the same time than is allowed, and what is kept i
   expect(answers.filter(({ headers }) => headers['content-encoding'] === undefined)).not.toEqual([])
   const target = `${rows}?page_size=50`
   for (let time = 0; time < 2; time += 1) await rawGet(service.app, target)
-  const { queries } = service.pool
+  const { statements } = service.pool
   const { headers } = await rawGet(service.app, target, gzip)
-  expect([headers['content-encoding'], service.pool.queries]).toEqual(['gzip', queries])
+  expect([headers['content-encoding'], service.pool.statements]).toEqual(['gzip', statements])
 })
 
 describe('work that is done once', () => {
@@ -211,7 +211,7 @@ describe('work that is done once', () => {
         Array.from({ length: 100 }, () => rawGet(service.app, target, { 'Accept-Encoding': encoding })),
       )
       expect(new Set(answers.map(({ status, body }) => `${status} ${body.toString('base64')}`)).size).toBe(1)
-      expect([answers[0]?.status, service.pool.queries]).toEqual([200, 1])
+      expect([answers[0]?.status, service.pool.statements]).toEqual([200, 1])
     },
   )
 
@@ -224,18 +224,18 @@ describe('work that is done once', () => {
       ])
     }
     // The first block, then the two that a walk comes to next, in one statement.
-    expect(service.pool.queries).toBe(2)
+    expect(service.pool.statements).toBe(2)
   })
 
   test('a walk finds the next block read already', async () => {
     const service = await serve(shop)
     await getPage(service.app, `${rows}?page_size=1024&page=1`)
-    expect(service.pool.queries).toBe(1)
+    expect(service.pool.statements).toBe(1)
     // This page ends the block, and found it: whoever asks for it is on a walk.
     await getPage(service.app, `${rows}?page_size=1024&page=2`)
-    await until(() => service.pool.queries === 2)
+    await until(() => service.pool.statements === 2)
     await getPage(service.app, `${rows}?page_size=1024&page=3`)
-    expect(service.pool.queries).toBe(2)
+    expect(service.pool.statements).toBe(2)
   })
 
   test('a page that is asked for twice is kept whole, one that is asked for once is not', async () => {
@@ -245,7 +245,7 @@ describe('work that is done once', () => {
     const bodies: string[] = []
     for (let time = 0; time < 4; time += 1) {
       bodies.push((await rawGet(service.app, target)).body.toString())
-      queries.push(service.pool.queries)
+      queries.push(service.pool.statements)
     }
     expect(queries).toEqual([1, 2, 2, 2])
     expect(new Set(bodies).size).toBe(1)
@@ -255,10 +255,10 @@ describe('work that is done once', () => {
     const service = await serve(shop, { blockBytes: 0 })
     const target = `${rows}?page_size=10000`
     const ask = async (form: Record<string, string>): Promise<number> => {
-      const before = service.pool.queries
+      const before = service.pool.statements
       const { status, headers } = await rawGet(service.app, target, form)
       expect([status, headers['content-encoding']]).toEqual([200, form['Accept-Encoding']])
-      return service.pool.queries - before
+      return service.pool.statements - before
     }
     const whole = [await ask({}), await ask({}), await ask({})]
     expect(whole.every((queries) => queries > 0 && queries === whole[0])).toBe(true)
@@ -271,9 +271,9 @@ describe('work that is done once', () => {
     const { body } = await rawGet((await serve(shop)).app, `${rows}?page_size=500&page=2`, form)
     const service = await serve(shop, { blockBytes: 0, keptBytesMax: Math.round(2.5 * body.length) })
     const ask = async (page: number): Promise<number> => {
-      const before = service.pool.queries
+      const before = service.pool.statements
       await rawGet(service.app, `${rows}?page_size=500&page=${page}`, form)
-      return service.pool.queries - before
+      return service.pool.statements - before
     }
     expect([await ask(1), await ask(1)]).toEqual([1, 0])
     for (const page of [2, 3, 4, 5, 6]) await ask(page)

@@ -297,7 +297,7 @@ test('a page beside unusually long rows is read alone where the block of them do
   await shop.ingest()
   const { app, pool } = await serve(shop, { memory: '64MB' })
   const last = await getPage(app, `${address}?page_size=1&page=last`)
-  expect([last.results, pool.queries]).toEqual([[{ n: short + long - 1, s: text }], 2])
+  expect([last.results, pool.statements]).toEqual([[{ n: short + long - 1, s: text }], 2])
   expect((await getPage(app, `${address}?page_size=2&page=3`)).results.map(({ n }) => n)).toEqual([4, 5])
 })
 

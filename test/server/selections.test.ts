@@ -58,11 +58,11 @@ describe('a selection is found once', () => {
     await getPage(app, `${ask}&page=7`)
     await getPage(app, `${ask}&page=last&fields=n`)
     await request(app).get(`${ask}&format=csv`).expect(200)
-    expect(selections.queries).toBe(1)
+    expect(selections.statements).toBe(1)
     await getPage(app, `${address}?state__eq=SP&page_size=10`)
-    expect(selections.queries).toBe(1)
+    expect(selections.statements).toBe(1)
     await getPage(app, `${address}?state=RJ&page_size=10`)
-    expect(selections.queries).toBe(2)
+    expect(selections.statements).toBe(2)
   })
 
   test.each(['identity', 'gzip', 'identity;q=0, br'])(
@@ -82,7 +82,7 @@ describe('a selection is found once', () => {
         // A query for each part that has rows of the page.
         const { pool: alone, app: other } = await serve(shop, { blockBytes: 0 })
         await rawGet(other, page)
-        expect(pool.queries).toBe(alone.queries)
+        expect(pool.statements).toBe(alone.statements)
       }
     },
   )
@@ -93,7 +93,7 @@ describe('a selection is found once', () => {
     const pages = await walk(app, `${address}?state=SP&page_size=400`)
     expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
     expect(pages.map(({ count }) => count)).toEqual(pages.map(() => due.length))
-    expect(selections.queries).toBeGreaterThan(pages.length)
+    expect(selections.statements).toBeGreaterThan(pages.length)
   })
 
   test('by its counts, where its positions are too many to keep', async () => {
@@ -182,9 +182,9 @@ describe('orders', () => {
   test('the order in which the rows lie costs no query, nor does a field of one value', async () => {
     const { app, selections } = await serve(shop)
     await getPage(app, `${address}?ordering=n`)
-    expect(selections.queries).toBe(0)
+    expect(selections.statements).toBe(0)
     const { results } = await getPage(app, `${address}?state=SP&order-by=state,n&page_size=3`)
-    expect(selections.queries).toBe(1)
+    expect(selections.statements).toBe(1)
     expect(numbers(results)).toEqual(
       rows
         .filter(({ state }) => state === 'SP')
@@ -212,7 +212,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
     expect(headers['link']).toContain('<http://localhost:8000/files/d/t.csv.gz>')
     // A narrower ask is not.
     expect((await getPage(app, `${address}?n__lt=100&state=SP`)).count).toBe(20)
-    expect(selections.queries).toBeGreaterThan(0)
+    expect(selections.statements).toBeGreaterThan(0)
   })
 
   test('a scan that takes too long is stopped, and says where all rows are', async () => {
@@ -229,10 +229,10 @@ test('an answer that is asked for again is 304 before anything is selected', asy
   const { app, selections } = await serve(shop)
   const ask = `${address}?state=SP&ordering=-code&page_size=5`
   const { headers } = await request(app).get(ask).expect(200)
-  const before = selections.queries
+  const before = selections.statements
   const again = await serve(shop)
   await request(again.app).get(ask).set('If-None-Match', String(headers['etag'])).expect(304)
-  expect([selections.queries, again.selections.queries]).toEqual([before, 0])
+  expect([selections.statements, again.selections.statements]).toEqual([before, 0])
 })
 
 test('a kept answer, compressed or not, keeps the headers that only its making told', async () => {

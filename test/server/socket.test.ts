@@ -218,7 +218,7 @@ test('requests in a row on one connection are answered in turn, and dropped with
   expect(pool.waiting).toBe(1)
   socket.destroy()
   await until(() => pool.waiting === 0)
-  expect([pool.waiting, pool.queries]).toEqual([0, 1])
+  expect([pool.waiting, pool.statements]).toEqual([0, 1])
   holder.abort()
   await held
   await pipelined.stop()

@@ -69,8 +69,8 @@ export class DuckDbSelections implements Selections {
   }
 
   /** How many queries have begun since the start. */
-  get queries(): number {
-    return this.#pool.queries
+  get statements(): number {
+    return this.#pool.statements
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
