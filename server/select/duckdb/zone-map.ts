@@ -94,7 +94,7 @@ function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values 
   const [first = '', last = first] = [values[0], values.at(-1)]
   const isAllNull = nulls === to - from
   if (operator === 'isnull') return values[0] === 'true' ? nulls !== 0 : !isAllNull
-  if (operator === 'ne' || operator === 'contains' || operator === 'startswith') return true
+  if (operator === 'ne') return true
   if (isAllNull) return false
   if (min === null || max === null) return true
   const compare = (a: string, b: string): number => compareValues(field, a, b)
@@ -110,6 +110,9 @@ function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values 
     case 'lt':
     case 'lte':
       return compare(min, first) <= 0
+    default:
+      // Of a part of a text the bounds tell nothing.
+      return true
   }
 }
 
