@@ -24,7 +24,7 @@ import { readBefore, writeReport, type Outcome, type Report } from './report.ts'
 import type { Batch } from './source/batches.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
 import type { PackedFile, UnpackLimits } from './source/member.ts'
-import { packingOf } from './source/unpack.ts'
+import { packingOf } from './source/packings.ts'
 
 /** One table whose source is to be converted. */
 export interface Job {

@@ -5,6 +5,7 @@ import request from 'supertest'
 import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'
 import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings.ts'
+import { packings } from '../ingest/source/packings.ts'
 import { rowFormats } from '../server/formats/registry.ts'
 import { problemRows } from '../server/http/problems.ts'
 import { operators } from '../server/query/operators.ts'
@@ -111,6 +112,20 @@ test('the keys of the catalog are those of its schema', async () => {
   const paper = await readFile('docs/catalog.md', 'utf8')
   const untold = keys.filter(([key]) => !new RegExp(`\\b${key.split('.').at(-1) ?? ''}\\b`).test(paper))
   expect(untold).toEqual([])
+})
+
+test('the packings are those of the code', async () => {
+  for (const name of ['docs/catalog.md', 'docs/operations.md']) {
+    const paper = await readFile(name, 'utf8')
+    const [list = ''] = /Put [^\n]*/.exec(paper) ?? []
+    expect([name, [...list.matchAll(/\.csv(\.\w+)/g)].map((match) => match[1])]).toEqual([
+      name,
+      packings.map(({ ending }) => ending),
+    ])
+  }
+  const definition = await readFile('core/catalog/definition.ts', 'utf8')
+  for (const { ending } of packings) expect(definition).toContain(`.csv${ending}`)
+  expect(settingRows.sources.meaning).toContain(packings.map(({ ending }) => `\`${ending}\``).at(-1))
 })
 
 test('the types are those of the code', () => {

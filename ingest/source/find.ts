@@ -7,7 +7,7 @@ import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
 import type { PackedFile } from './member.ts'
 import { matches } from './pattern.ts'
-import { packings } from './unpack.ts'
+import { sourceEndings } from './packings.ts'
 import { placeWithin } from './within.ts'
 
 /** A file under SOURCES, to be read from where it really lies, whatever becomes of a link meanwhile. */
@@ -38,7 +38,7 @@ export function isWeb(sources: string): boolean {
 export async function findFiles(sources: string, table: Table): Promise<SourceFile[]> {
   const { files } = table.source
   if (files === null) {
-    const names = Object.keys(packings).map((ending) => tableId(table) + ending)
+    const names = sourceEndings.map((ending) => tableId(table) + ending)
     return isWeb(sources)
       ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)) }]
       : usualFile(sources, names)
@@ -50,9 +50,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
 
 /** What was looked for, in words. */
 export function lookedFor(sources: string, table: Table): string {
-  const names = table.source.files ?? [
-    `${tableId(table)}.csv (or ${Object.keys(packings).slice(1).join(', ')})`,
-  ]
+  const names = table.source.files ?? [`${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`]
   return names.map((name) => (isWeb(name) ? name : `${sources.replace(/\/$/, '')}/${name}`)).join(', ')
 }
 

@@ -1,15 +1,10 @@
 import { TableFailure } from '../rejects.ts'
+import { packings, type PackingRow } from './packings.ts'
 
 /** What a file really is, told from its first bytes, whatever its name says. */
 
-const starts = [
-  { bytes: [0x1f, 0x8b], what: 'a gzip file', remedy: 'let its name end in .gz' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], what: 'a zstd file', remedy: 'let its name end in .zst' },
-  {
-    bytes: [0x50, 0x4b, 0x03, 0x04],
-    what: 'a zip or xlsx file',
-    remedy: 'let its name end in .zip, or export the sheet as CSV',
-  },
+/** What no source is. */
+const foreign: readonly Kind[] = [
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },
   { bytes: [0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26], what: 'a bzip2 file', remedy: 'unpack it' },
@@ -17,7 +12,18 @@ const starts = [
   { bytes: [0x52, 0x61, 0x72, 0x21], what: 'a rar file', remedy: 'unpack it' },
   { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], what: 'a Parquet file', remedy: 'export it as CSV' },
   { bytes: [0x25, 0x50, 0x44, 0x46], what: 'a PDF file', remedy: 'find the CSV that it was made from' },
-] as const
+]
+
+interface Kind {
+  readonly bytes: readonly number[]
+  readonly what: string
+  readonly remedy: string
+}
+
+const starts: readonly Kind[] = [
+  ...packings.flatMap(({ start, what, remedy }) => (start === null ? [] : [{ bytes: start, what, remedy }])),
+  ...foreign,
+]
 
 const marks = [
   { bytes: [0xff, 0xfe], encodings: ['utf-16', 'utf-16le'], what: 'UTF-16 text' },
@@ -28,22 +34,18 @@ const marks = [
 /** How many bytes of a start are looked at. */
 export const kindBytes = 64
 
-type Packed = 'gzip' | 'zstd' | 'zip' | null
-const packedStarts = { gzip: 0, zstd: 1, zip: 2 } as const
-
 /**
  * @param start the first bytes of a file
- * @param packing what its name says
+ * @param packing what its name says; null for plain text
  * @throws TableFailure naming what it is instead
  */
-export function requirePacking(start: Buffer, packing: Packed, name: string): void {
+export function requirePacking(start: Buffer, packing: PackingRow | null, name: string): void {
   const found = starts.find(({ bytes }) => startsWith(start, bytes))
-  const wanted = packing === null ? undefined : starts[packedStarts[packing]]
-  if (found === wanted) return
+  if (found?.bytes === (packing?.start ?? undefined)) return
   if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
   // What it starts with is not shown: it may be what is to be hidden.
   const empty = start.length === 0 ? ': it is empty' : ''
-  throw new TableFailure(`${name} is not ${wanted?.what ?? 'packed'}, as its name says${empty}`)
+  throw new TableFailure(`${name} is not ${packing?.what ?? 'packed'}, as its name says${empty}`)
 }
 
 /**

@@ -9,7 +9,8 @@ import { decoderOf } from './decode.ts'
 import { kindBytes, requireText } from './kinds.ts'
 import { CsvScanner } from './scan.ts'
 import type { Member, PackedFile, UnpackLimits } from './member.ts'
-import { membersOf, packingOf } from './unpack.ts'
+import { membersOf } from './members.ts'
+import { packingOf } from './packings.ts'
 
 /** A file of a source, read. */
 export interface ReadFile {
@@ -59,7 +60,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
     for (const source of sources) {
       const before = await fingerprintOf(source.path)
       const members = await membersOf(source, table.source.member, options.limits)
-      const hash = packingOf(source.name) === 'zip' ? null : createHash('sha256')
+      const hash = packingOf(source.name)?.isReadThrough === false ? null : createHash('sha256')
       for (const member of members) {
         const scan = scanOf(member, scans, options, sources.length + members.length > 2)
         scans.push(scan)

@@ -11,7 +11,7 @@ import { rejectLine } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { readSource } from '../source/read.ts'
 import type { PackedFile, UnpackLimits } from '../source/member.ts'
-import { membersOf } from '../source/unpack.ts'
+import { membersOf } from '../source/members.ts'
 import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
 import { nullWords, suggestField, type SuggestedField } from './types.ts'
 

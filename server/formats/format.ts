@@ -30,7 +30,8 @@ export interface LineFormat extends AnyFormat {
 /** Writes rows column by column, each value of its own type. */
 export interface ColumnFormat extends AnyFormat {
   /**
-   * SQL: aggregates that bring the values of all rows, lists and BLOBs, from the stored columns of `part`.
+   * SQL: aggregates that bring the values of all rows, in the order of the rows, from the stored columns of `part`: lists
+   * (`list(...)`) or BLOBs, texts as `encode(...)`, since others lose bytes on their way.
    *
    * @param parameter makes a value a parameter of the statement, and tells how the SQL names it
    */
@@ -48,7 +49,10 @@ export interface Column {
   readonly choices: readonly string[] | null
 }
 
-/** Writes batches of rows, for whoever takes the bytes at their own pace. */
+/**
+ * Writes batches of rows, for whoever takes the bytes at their own pace. What is not given out batch by batch is held in
+ * memory, for an export up to a million rows of it.
+ */
 export interface ColumnWriter {
   /**
    * @param answer to the aggregates, in their order

@@ -11,6 +11,8 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
  * - The rows come by the keys of the order, nulls last, and by position where these tell no difference; without an
  *   order, by position.
  * - A snapshot never changes, so the same query has the same answer in every process, and what was found may be kept.
+ * - What it reads of the files of a snapshot may be damaged meanwhile: it says so by the snapshot (`takeOut` where that is
+ *   proved, `doubt` where it is not) and throws DamagedTable. Snapshots stay as long as a request uses them, without more.
  * - Many ask at the same time; each call ends soon after the signal of its requester.
  */
 export interface Selections {

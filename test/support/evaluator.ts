@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { operatorsOf } from '../../server/query/operators.ts'
 
 /**
  * What a query should answer, worked out from the source CSV with nothing of Acervo or DuckDB: a second reading of the
@@ -13,8 +14,6 @@ import type { Field, Table } from '../../core/catalog/catalog.ts'
 export type Cell = string | number | bigint | boolean | null
 /** Cells in the order of the fields. */
 export type Row = readonly Cell[]
-
-const isText = ({ type }: Field): boolean => type === 'string' || type === 'text'
 
 export function cellOf(field: Field, text: string): Cell {
   switch (field.type) {
@@ -237,16 +236,8 @@ function randomCondition(
 ): { name: string; text: string; asked: Asked } | null {
   const at = indexOf(table, field.name)
   const value = (): Cell => pick(random, rows)[at] ?? null
-  const operator = pick(random, [
-    'eq',
-    'eq',
-    'eq',
-    'ne',
-    'in',
-    'isnull',
-    ...(field.type === 'bool' ? [] : ['gt', 'gte', 'lt', 'lte', 'range']),
-    ...(isText(field) ? ['contains', 'startswith', 'contains'] : []),
-  ])
+  // Of the service its names alone: what an operator means is said here once more.
+  const operator = pick(random, ['eq', 'eq', ...operatorsOf(field)])
   const name = operator === 'eq' && random() < 0.7 ? field.name : `${field.name}__${operator}`
   if (operator === 'isnull') {
     const isNull = random() < 0.5

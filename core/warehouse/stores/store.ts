@@ -4,13 +4,15 @@
  * methods by the files beside this folder, for every kind alike; `test/core/store.test.ts` holds what each must do.
  *
  * A key is the name of a file or folder in the warehouse: the names of `layout`, joined by '/', never a path of the
- * machine and never a reader's word. Folders are there as long as something is in them.
+ * machine and never a reader's word. Folders are there as long as something is in them. What a kind needs for itself may lie
+ * among them under names that begin with a dot. A kind on a disk may use `core/duckdb/file-lock.ts` and `fingerprint.ts`; a package
+ * that a kind stands on is named in `test/imports.test.ts`.
  *
  * Whatever fails throws what the system said of it. Nothing may be half there: when a call is cut short, by a kill of
  * the process too, what it was to write is there whole or is not there, and when it has returned it survives a power cut.
  */
 export interface Store {
-  /** What the operator called it, for messages, and what analysts put before a key: a folder, or an address. */
+  /** What the operator called it: for messages, and before a key the place where analysts open its files. */
   readonly address: string
   /** Absolute folder of this machine below which `local` finds files: the only one that a server's DuckDB may read. */
   readonly localFolder: string
@@ -42,7 +44,7 @@ export interface Store {
   remove(key: string): Promise<void>
   /**
    * Where a file or folder can be read on this machine, as an absolute path below `localFolder`. What lies elsewhere is
-   * brought here first, and stays as long as this process may read it.
+   * brought here first, and stays as long as this process may read it. It is asked of files that are never replaced.
    */
   local(key: string): Promise<string>
   /**
