@@ -1,0 +1,128 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Condition } from '../query/conditions.ts'
+import { operatorsOf } from '../query/operators.ts'
+import { html, type Html } from './html.ts'
+import type { Words } from './words/words.ts'
+import { changed, parameterOf, queryLink, titleOf, type Setting, type TableView } from './view.ts'
+
+/** What must hold, each with a way out of it, and one out of all. */
+export function chipsPart({ words }: Setting, view: TableView): Html {
+  const { query } = view
+  const chips = query.conditions.map((condition) => ({
+    said: saidOf(condition, words),
+    parameter: parameterOf(view, condition.field.name, condition.operator),
+  }))
+  if (query.words.length > 0) chips.push({ said: `${words.search}: ${query.words.join(' ')}`, parameter: 'search' })
+  if (chips.length === 0) return html`<p class="facts">${words.noFilter}</p>`
+  const none = changed(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
+  return html`<ul class="chips" aria-label="${words.filters}">
+    ${chips.map(
+      ({ said, parameter }) =>
+        html`<li>
+          <span>${said}</span>
+          <a href="${queryLink(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}">×</a>
+        </li>`,
+    )}
+    <li class="reset"><a href="${queryLink(none)}">${words.reset}</a></li>
+  </ul>`
+}
+
+function saidOf({ field, operator, values }: Condition, words: Words): string {
+  const name = titleOf(field)
+  if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
+  const list = new Intl.ListFormat(words.locale, { type: operator === 'range' ? 'conjunction' : 'disjunction' })
+  return words.conditions[operator](name, list.format(values))
+}
+
+/** A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text. */
+export function filterForm({ words, addresses, language }: Setting, view: TableView): Html {
+  const { table, snapshot } = view
+  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
+  const controls = filtered.map((field) => controlOf(field, view, words))
+  const own = new Set(['page', 'search', ...controls.flatMap(({ parameters }) => parameters)])
+  return html`<form class="filters" action="${addresses.table(language, table)}" method="get">
+    ${hiddenInputs(view, own)}
+    ${table.search.length > 0 &&
+    html`<p class="control wide">
+      <label for="search">${words.search}</label>
+      <input id="search" name="search" type="search" value="${view.query.words.join(' ')}" />
+      <small>${words.searchIn(searched(view, words))}</small>
+    </p>`}
+    ${controls.length > 0 &&
+    html`<details ${snapshot.manifest.rows > 0 && view.query.conditions.length > 0 ? 'open' : ''}>
+      <summary>${words.filters}</summary>
+      <div class="controls">${controls.map(({ control }) => control)}</div>
+    </details>`}
+    <button>${words.apply}</button>
+  </form>`
+}
+
+function searched({ table }: TableView, { locale }: Words): string {
+  const titles = table.fields.filter(({ name }) => table.search.includes(name)).map(titleOf)
+  return new Intl.ListFormat(locale, { type: 'conjunction' }).format(titles)
+}
+
+/** What a form keeps of the query that it does not ask for itself. */
+export function hiddenInputs({ query }: Pick<TableView, 'query'>, own: ReadonlySet<string>): Html[] {
+  return [...query.parameters]
+    .filter(([name]) => !own.has(name))
+    .map(([name, text]) => html`<input type="hidden" name="${name}" value="${text}" />`)
+}
+
+interface Control {
+  /** Which it sets. */
+  readonly parameters: readonly string[]
+  readonly control: Html
+}
+
+function controlOf(field: Field, view: TableView, words: Words): Control {
+  const choices = view.snapshot.choices.get(field.name)
+  const id = `f-${field.name}`
+  const title = titleOf(field)
+  const given = (operator: string): string => valueOf(view, field, operator)
+  if (choices !== undefined && choices.length > 0) {
+    const chosen = given('eq')
+    return {
+      parameters: [field.name, `${field.name}__eq`],
+      control: html`<p class="control">
+        <label for="${id}">${title}</label>
+        <select id="${id}" name="${field.name}">
+          <option value="">${words.any}</option>
+          ${choices
+            .filter((choice) => choice !== '')
+            .map((choice) =>
+              choice === chosen
+                ? html`<option selected>${choice}</option>`
+                : html`<option>${choice}</option>`,
+            )}
+        </select>
+      </p>`,
+    }
+  }
+  if (operatorsOf(field).includes('contains')) {
+    return {
+      parameters: [`${field.name}__contains`],
+      control: html`<p class="control">
+        <label for="${id}">${title} ${words.contains}</label>
+        <input id="${id}" name="${field.name}__contains" value="${given('contains')}" />
+      </p>`,
+    }
+  }
+  const kind = field.type === 'date' ? 'date' : 'text'
+  return {
+    parameters: [`${field.name}__gte`, `${field.name}__lte`],
+    control: html`<fieldset class="control">
+      <legend>${title}</legend>
+      <label for="${id}">${words.from}</label>
+      <input id="${id}" type="${kind}" name="${field.name}__gte" value="${given('gte')}" />
+      <label for="${id}-to">${words.to}</label>
+      <input id="${id}-to" type="${kind}" name="${field.name}__lte" value="${given('lte')}" />
+    </fieldset>`,
+  }
+}
+
+/** The value of the only condition of that kind on a field; '' where there is none. */
+function valueOf({ query }: TableView, { name }: Field, operator: string): string {
+  const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
+  return found?.values[0] ?? ''
+}

@@ -1,0 +1,84 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import { operatorsOf } from '../query/operators.ts'
+import { html, type Html } from './html.ts'
+import { writtenIn } from './numbers.ts'
+import { isNumber, queryLink, titleOf, withoutField, type Setting, type TableView } from './view.ts'
+
+type Profile = SnapshotReport['fields'][number]
+
+/** So many bars and values are shown in a header; the page of the fields shows all. */
+const barsMax = 10
+const topMax = 5
+const height = 28
+
+/** What a column holds, in its header: each bar or value leads to its rows. */
+export function profilePart(setting: Setting, view: TableView, field: Field): Html | null {
+  const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
+  if (found === undefined) return null
+  const { words } = setting
+  const { count } = writtenIn(words)
+  return html`<div class="profile">
+    ${histogramPart(setting, view, field, found) ?? topPart(setting, view, field, found)}
+    ${found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`}
+  </div>`
+}
+
+function histogramPart({ words }: Setting, view: TableView, field: Field, { histogram }: Profile): Html | null {
+  if (histogram === undefined || histogram.length < 2) return null
+  const bars = merged(histogram)
+  const most = Math.max(...bars.map(({ rows }) => rows), 1)
+  const canFilter = view.table.filters.includes(field.name) && operatorsOf(field).includes('gte')
+  const { count, digits } = writtenIn(words)
+  const rest = withoutField(view, field)
+  const shown = (text: string): string => (isNumber(field) ? digits(text) : text)
+  return html`<svg
+    class="bars"
+    viewBox="0 0 ${bars.length * 10} ${height}"
+    role="group"
+    aria-label="${words.distribution}: ${titleOf(field)}"
+    preserveAspectRatio="none"
+  >
+    ${bars.map(({ from, to, rows }, index) => {
+      const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / most))
+      const said = `${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}`
+      const bar = html`<title>${said}</title><rect class="reach" x="${index * 10}" y="0" width="10" height="${height}" /><rect x="${index * 10 + 1}" y="${height - tall}" width="8" height="${tall}" />`
+      if (!canFilter || rows === 0) return html`<g>${bar}</g>`
+      const target = new Map([...rest, [`${field.name}__gte`, from], [`${field.name}__lte`, to]])
+      return html`<a href="${queryLink(target)}">${bar}</a>`
+    })}
+  </svg>`
+}
+
+function topPart({ words }: Setting, view: TableView, field: Field, { top, distinct_estimate: distinct }: Profile): Html | null {
+  const { count } = writtenIn(words)
+  if (top === undefined || top === null || top.length === 0)
+    return distinct === undefined ? null : html`<span class="distinct">${words.distinct(count(distinct))}</span>`
+  const all = view.snapshot.manifest.rows
+  const canFilter = view.table.filters.includes(field.name)
+  const rest = withoutField(view, field)
+  return html`<ul class="top" aria-label="${words.mostFrequent}">
+    ${top.slice(0, topMax).map(({ value, rows }) => {
+      const share = Math.round((100 * rows) / Math.max(1, all))
+      const said = `${value}: ${words.rows(count(rows))}`
+      const isWhole = value !== '' && !value.endsWith('…')
+      const target = queryLink(new Map([...rest, [field.name, value]]))
+      const text = html`<span class="share">${share} %</span> ${value}`
+      return canFilter && isWhole
+        ? html`<li><a href="${target}" title="${said}">${text}</a></li>`
+        : html`<li title="${said}">${text}</li>`
+    })}
+  </ul>`
+}
+
+/** Fewer and wider ranges of the same rows. */
+function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {
+  const width = Math.ceil(histogram.length / barsMax)
+  const bars: { from: string; to: string; rows: number }[] = []
+  for (const [index, range] of histogram.entries()) {
+    const last = bars.at(-1)
+    if (last === undefined || index % width === 0) bars.push({ ...range })
+    else Object.assign(last, { to: range.to, rows: last.rows + range.rows })
+  }
+  return bars
+}

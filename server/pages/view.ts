@@ -1,0 +1,69 @@
+import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
+import type { FileAddresses } from '../http/addresses.ts'
+import type { RowQuery } from '../query/query.ts'
+import type { QueryParameters } from '../query/string.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { Setting } from './frame.ts'
+
+/** A page of rows, and all that is shown around it. */
+export interface TableView {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly snapshot: Snapshot
+  readonly query: RowQuery
+  readonly range: { readonly count: number; readonly page: number; readonly lastPage: number; readonly first: number }
+  /** As the table declares them. */
+  readonly fields: readonly Field[]
+  /** Values as texts, with all their digits, in the order of the fields. */
+  readonly rows: readonly (readonly (string | null)[])[]
+  /** Where the rows lie in the table, from 0; null where they follow each other from `range.first` on. */
+  readonly positions: Uint32Array | null
+  readonly files: FileAddresses
+  /** Absolute, of all rows of the query in a format. */
+  readonly exportAddress: (parameters: QueryParameters) => string
+}
+
+/** What a field is called. */
+export function titleOf({ title, name }: Field): string {
+  return title ?? name
+}
+
+export function isNumber({ type }: Field): boolean {
+  return type === 'integer' || type === 'float' || type === 'decimal'
+}
+
+/** The query with some parameters set, or taken out where they are null; always from its first page. */
+export function changed(
+  { query }: Pick<TableView, 'query'>,
+  changes: Readonly<Record<string, string | null>>,
+): QueryParameters {
+  const parameters = new Map(query.parameters)
+  for (const [name, text] of Object.entries(changes)) {
+    if (text === null) parameters.delete(name)
+    else parameters.set(name, text)
+  }
+  return parameters
+}
+
+/** Of the same page, so that only the query is written. */
+export function queryLink(parameters: QueryParameters, page = 1): string {
+  const all = new URLSearchParams([...parameters].filter(([name]) => name !== 'page'))
+  if (page > 1) all.set('page', String(page))
+  return `?${all.toString()}`
+}
+
+/** The parameters of a field's conditions, taken out. */
+export function withoutField(view: TableView, { name }: Field): QueryParameters {
+  const own = view.query.conditions.filter(({ field }) => field.name === name)
+  const parameters = new Map(view.query.parameters)
+  for (const condition of own) parameters.delete(parameterOf(view, condition.field.name, condition.operator))
+  return parameters
+}
+
+/** Under which name a condition stands in the address. */
+export function parameterOf({ query }: Pick<TableView, 'query'>, field: string, operator: string): string {
+  const whole = `${field}__${operator}`
+  return query.parameters.has(whole) ? whole : field
+}
+
+export type { Setting }
