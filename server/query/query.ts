@@ -81,12 +81,14 @@ function isParameterName(name: string): name is ParameterName {
 /**
  * @param target path and query as they came
  * @param without parameters that do not exist here
+ * @param pageSizeUnasked where the reader does not say how many rows a page has
  * @throws InvalidQuery naming each parameter that is not understood, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseRowQuery(
   table: Table,
   target: string,
   without: readonly ParameterName[] = [],
+  pageSizeUnasked = pageSizeDefault,
 ): RowQuery {
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
@@ -111,9 +113,9 @@ export function parseRowQuery(
     const message = `There are more than ${conditionsMax} conditions.`
     errors.push(...conditions.slice(conditionsMax).map((one) => ({ parameter: one.field.name, message })))
   }
-  const read = readParameters(table, given, errors)
+  const read = readParameters(table, given, pageSizeUnasked, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const query = whole(table, given, conditions, read)
+  const query = whole(table, given, conditions, read, pageSizeUnasked)
   requireShort(query)
   return query
 }
@@ -157,7 +159,12 @@ interface ReadParameters {
 }
 
 /** Each parameter that is not right adds to the errors. */
-function readParameters(table: Table, given: QueryParameters, errors: ParameterError[]): ReadParameters {
+function readParameters(
+  table: Table,
+  given: QueryParameters,
+  pageSizeUnasked: number,
+  errors: ParameterError[],
+): ReadParameters {
   const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Invalid): T => {
     const text = given.get(parameter)
     const value = text === undefined ? missing : parse(text)
@@ -171,7 +178,7 @@ function readParameters(table: Table, given: QueryParameters, errors: ParameterE
   }
   const byAncestor = read<OrderKey[]>('order-by', [], (text) => parseOrdering(table, 'order-by', text))
   return {
-    pageSize: read('page_size', pageSizeDefault, parsePageSize),
+    pageSize: read('page_size', pageSizeUnasked, parsePageSize),
     snapshot: read('snapshot', null, parseSnapshot),
     words: read('search', [], (text) => parseWords(table, text)),
     ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
@@ -187,13 +194,14 @@ function whole(
   given: QueryParameters,
   conditions: readonly Condition[],
   { page, pageSize, snapshot, words, ordering, fields }: ReadParameters,
+  pageSizeUnasked: number,
 ): RowQuery {
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
   if (words.length > 0) rows.set('search', words.join(' '))
   const parameters = new Map(rows)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
   if (fields.length < table.fields.length) parameters.set('fields', formatFields(fields))
-  if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))
+  if (pageSize !== pageSizeUnasked) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = given.get(name)
     if (text !== undefined) parameters.set(name, text)

@@ -33,6 +33,9 @@ export interface PageBody {
   readonly pieces: readonly (string | Uint8Array)[]
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
+  readonly range: PageRange
+  /** Where its rows lie; null where they follow each other from the first of the range on. */
+  readonly positions: Uint32Array | null
 }
 
 /** One page of a count of rows. */
@@ -136,6 +139,8 @@ async function blockBody(
     pieces: piecesOf(page, form, range, rows),
     headers: pageHeaders(range, page.links),
     serverTiming: timingOf(timings, performance.now() - began),
+    range,
+    positions: null,
   }
 }
 
@@ -167,6 +172,8 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
     pieces,
     headers: pageHeaders(range, links),
     serverTiming: timingOf(timings, performance.now() - began),
+    range,
+    positions,
   }
 }
 

@@ -1,0 +1,21 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { quotedName } from '../../core/sql.ts'
+import type { LineFormat } from './format.ts'
+
+/** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
+export const cells: LineFormat = {
+  name: 'cells',
+  mediaTypes: ['application/json'],
+  contentType: 'application/json',
+  ending: 'json',
+  line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
+  separator: ',',
+  repeatsNames: false,
+  head: () => '[',
+  tail: () => ']',
+}
+
+function cell(field: Field): string {
+  return typeRow(field.type).rendered(`part.${quotedName(field.name)}`)
+}
