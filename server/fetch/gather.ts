@@ -44,7 +44,7 @@ export async function gather(
     return found
   })
   const timings = read.map(({ timing }) => timing)
-  // Most asks are for rows in the order in which they lie.
+  // Most queries are for rows in the order in which they lie.
   const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
     return { pieces: read.map(({ bytes }) => bytes), timings }

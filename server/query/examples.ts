@@ -13,7 +13,7 @@ export interface ExampleQuery {
   readonly parameters: QueryParameters
 }
 
-/** Some asks of a table that answer with rows, where its report tells what there is. */
+/** Some queries of a table that answer with rows, where its report tells what there is. */
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const seen = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))

@@ -72,7 +72,7 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
   return { snapshot, query, form, links, range, key: named.join('\n') }
 }
 
-/** Alike for asks that come to the same rows in the same bytes, whichever page of them it is. */
+/** Alike for queries that come to the same rows in the same bytes, whichever page of them it is. */
 export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([

@@ -84,7 +84,7 @@ test('two processes answer the same bytes, and zeros under every null', async ()
     query.set('format', 'arrow')
     if (!isExport) query.set('page_size', String(1 + Math.floor(random() * 700)))
     const target = `${isExport ? 'export' : 'data'}/?${query.toString()}`
-    // Others' asks lie in the memory of one of the two.
+    // Others' queries lie in the memory of one of the two.
     const others = Array.from({ length: 3 }, () => randomQuery(random, table, rows).query.toString())
     await Promise.all(
       servers.slice(1).flatMap((server) => others.map((other) => get(server, `data/?${other}`))),

@@ -19,7 +19,7 @@ const upTo = (most: number): number => Math.floor(random() * most)
 const one = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[upTo(items.length)] as T
 
 const base = '/api/v1/dataset/d/t'
-const asks = [
+const targets = [
   ...[1, 2, 3, 4, 5, 6].map((page) => `${base}/data/?page_size=700&page=${page}`),
   ...[1, 3, 5].map((page) => `${base}/data/?page_size=700&page=${page}&format=arrow`),
   `${base}/data/?state=SP&page_size=500`,
@@ -62,11 +62,11 @@ beforeAll(async () => {
   pristine = await mkdtemp(path.join(path.dirname(shop.warehouse), 'pristine-'))
   await cp(home, pristine, { recursive: true })
   const service = await serve(shop, uncached)
-  for (const ask of asks) due.set(ask, (await rawGet(service.app, ask)).body)
+  for (const target of targets) due.set(target, (await rawGet(service.app, target)).body)
   const files = (await readdir(home)).filter((name) => /parquet|index|csv\.gz/.test(name))
   for (const file of files.filter((name) => !name.endsWith('.index'))) {
     const address = `/files/d/t/${outcome.manifest.snapshot}/${file}`
-    asks.push(address)
+    targets.push(address)
     due.set(address, (await rawGet(service.app, address)).body)
   }
   await service.close()
@@ -106,13 +106,13 @@ async function read(
   tell: () => void,
 ): Promise<void> {
   while (!isOver()) {
-    const ask = one(asks)
+    const target = one(targets)
     // A transfer that breaks off is no answer.
-    const answer = await rawGet(service.app, ask).catch(() => null)
+    const answer = await rawGet(service.app, target).catch(() => null)
     if (answer?.body.includes('damaged-files') === true) tell()
-    if (answer?.status === 200 && due.get(ask)?.equals(answer.body) !== true) wrong.push(ask)
+    if (answer?.status === 200 && due.get(target)?.equals(answer.body) !== true) wrong.push(target)
     else if (answer !== null && ![200, 410, 503].includes(answer.status))
-      wrong.push(`${answer.status} ${ask}`)
+      wrong.push(`${answer.status} ${target}`)
   }
 }
 
@@ -147,7 +147,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     await setTimeout(100)
     isOver = true
     await Promise.all(walks)
-    faults.push(...wrong.map((ask) => `${kind} of ${name}: ${ask}`))
+    faults.push(...wrong.map((target) => `${kind} of ${name}: ${target}`))
     await service.close()
     if (faults.length > 5) break
   }

@@ -174,7 +174,7 @@ const pick = <T>(random: Random, items: readonly T[]): T => {
   return item
 }
 
-/** Conditions on values that are there, mostly, so that most asks find something. */
+/** Conditions on values that are there, mostly, so that most queries find something. */
 export function randomQuery(random: Random, table: Table, rows: readonly Row[]): RandomQuery {
   const query = new URLSearchParams()
   const conditions: Asked[] = []
