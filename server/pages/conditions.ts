@@ -12,7 +12,8 @@ export function chipsPart({ words }: Setting, view: TableView): Html {
     said: saidOf(condition, words),
     parameter: parameterOf(view, condition.field.name, condition.operator),
   }))
-  if (query.words.length > 0) chips.push({ said: `${words.search}: ${query.words.join(' ')}`, parameter: 'search' })
+  if (query.words.length > 0)
+    chips.push({ said: `${words.search}: ${query.words.join(' ')}`, parameter: 'search' })
   if (chips.length === 0) return html`<p class="facts">${words.noFilter}</p>`
   const none = changed(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
@@ -20,7 +21,9 @@ export function chipsPart({ words }: Setting, view: TableView): Html {
       ({ said, parameter }) =>
         html`<li>
           <span>${said}</span>
-          <a href="${queryLink(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}">×</a>
+          <a href="${queryLink(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}"
+            >×</a
+          >
         </li>`,
     )}
     <li class="reset"><a href="${queryLink(none)}">${words.reset}</a></li>
@@ -30,7 +33,9 @@ export function chipsPart({ words }: Setting, view: TableView): Html {
 function saidOf({ field, operator, values }: Condition, words: Words): string {
   const name = titleOf(field)
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
-  const list = new Intl.ListFormat(words.locale, { type: operator === 'range' ? 'conjunction' : 'disjunction' })
+  const list = new Intl.ListFormat(words.locale, {
+    type: operator === 'range' ? 'conjunction' : 'disjunction',
+  })
   return words.conditions[operator](name, list.format(values))
 }
 
@@ -42,17 +47,21 @@ export function filterForm({ words, addresses, language }: Setting, view: TableV
   const own = new Set(['page', 'search', ...controls.flatMap(({ parameters }) => parameters)])
   return html`<form class="filters" action="${addresses.table(language, table)}" method="get">
     ${hiddenInputs(view, own)}
-    ${table.search.length > 0 &&
-    html`<p class="control wide">
-      <label for="search">${words.search}</label>
-      <input id="search" name="search" type="search" value="${view.query.words.join(' ')}" />
-      <small>${words.searchIn(searched(view, words))}</small>
-    </p>`}
-    ${controls.length > 0 &&
-    html`<details ${snapshot.manifest.rows > 0 && view.query.conditions.length > 0 ? 'open' : ''}>
-      <summary>${words.filters}</summary>
-      <div class="controls">${controls.map(({ control }) => control)}</div>
-    </details>`}
+    ${
+      table.search.length > 0 &&
+      html`<p class="control wide">
+        <label for="search">${words.search}</label>
+        <input id="search" name="search" type="search" value="${view.query.words.join(' ')}" />
+        <small>${words.searchIn(searched(view, words))}</small>
+      </p>`
+    }
+    ${
+      controls.length > 0 &&
+      html`<details ${snapshot.manifest.rows > 0 && view.query.conditions.length > 0 ? 'open' : ''}>
+        <summary>${words.filters}</summary>
+        <div class="controls">${controls.map(({ control }) => control)}</div>
+      </details>`
+    }
     <button>${words.apply}</button>
   </form>`
 }

@@ -64,13 +64,15 @@ export function datasetPage(setting: Setting, view: DatasetView): Html {
         ${words.citation(dataset.author.name, dataset.name, year, address, day(today))}
       </blockquote>
     </section>
-    ${dataset.links.length > 0 &&
-    html`<details>
-      <summary>${words.links} (${dataset.links.length})</summary>
-      <ul>
-        ${dataset.links.map(({ title, url }) => html`<li>${party({ name: title, url })}</li>`)}
-      </ul>
-    </details>`}
+    ${
+      dataset.links.length > 0 &&
+      html`<details>
+        <summary>${words.links} (${dataset.links.length})</summary>
+        <ul>
+          ${dataset.links.map(({ title, url }) => html`<li>${party({ name: title, url })}</li>`)}
+        </ul>
+      </details>`
+    }
   `
   return framed(setting, {
     title: dataset.name,
@@ -80,7 +82,11 @@ export function datasetPage(setting: Setting, view: DatasetView): Html {
   })
 }
 
-function tableLine({ addresses, language, words }: Setting, { current, files }: DatasetView, table: Table): Html {
+function tableLine(
+  { addresses, language, words }: Setting,
+  { current, files }: DatasetView,
+  table: Table,
+): Html {
   const snapshot = current(table)
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">

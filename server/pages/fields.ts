@@ -62,8 +62,10 @@ function fieldLine({ words }: Setting, field: Field, report: SnapshotReport | nu
     <td>
       ${bounds.length === 2 && words.between(bounds[0] ?? '', bounds[1] ?? '')}
       ${found !== undefined && found.nulls > 0 && html`<p class="facts">${words.nulls(count(found.nulls))}</p>`}
-      ${found?.distinct_estimate !== undefined &&
-      html`<p class="facts">${words.distinct(count(found.distinct_estimate))}</p>`}
+      ${
+        found?.distinct_estimate !== undefined &&
+        html`<p class="facts">${words.distinct(count(found.distinct_estimate))}</p>`
+      }
     </td>
     <td>
       <ul class="top">

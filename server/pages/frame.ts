@@ -42,16 +42,20 @@ export function framed(setting: Setting, { title, main, inLanguage, trail = [] }
           ${languages.map((other) =>
             other === language
               ? html`<span aria-current="true">${wordsOf[other].language}</span>`
-              : html`<a href="${inLanguage(other)}" hreflang="${other}" lang="${other}">${wordsOf[other].language}</a>`,
+              : html`<a href="${inLanguage(other)}" hreflang="${other}" lang="${other}"
+                  >${wordsOf[other].language}</a
+                >`,
           )}
         </nav>
       </header>
-      ${trail.length > 0 &&
-      html`<nav class="trail" aria-label="${words.home}">
-        <ol>
-          ${trail.map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
-        </ol>
-      </nav>`}
+      ${
+        trail.length > 0 &&
+        html`<nav class="trail" aria-label="${words.home}">
+          <ol>
+            ${trail.map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
+          </ol>
+        </nav>`
+      }
       <main id="content">${main}</main>
       <footer class="bottom">
         <p>${catalog.notice}</p>

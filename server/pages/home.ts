@@ -55,9 +55,14 @@ function card({ addresses, language, words }: Setting, dataset: Dataset, current
   </li>`
 }
 
-function latelyPart({ catalog, addresses, language, words }: Setting, current: HomeView['current']): Html | null {
+function latelyPart(
+  { catalog, addresses, language, words }: Setting,
+  current: HomeView['current'],
+): Html | null {
   const imports = [...catalog.datasets.values()]
-    .flatMap((dataset) => [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })))
+    .flatMap((dataset) =>
+      [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })),
+    )
     .flatMap(({ snapshot, ...rest }) => (snapshot === null ? [] : [{ ...rest, snapshot }]))
     .toSorted((a, b) => (a.snapshot.manifest.import_date < b.snapshot.manifest.import_date ? 1 : -1))
     .slice(0, latelyMax)

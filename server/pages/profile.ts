@@ -24,7 +24,12 @@ export function profilePart(setting: Setting, view: TableView, field: Field): Ht
   </div>`
 }
 
-function histogramPart({ words }: Setting, view: TableView, field: Field, { histogram }: Profile): Html | null {
+function histogramPart(
+  { words }: Setting,
+  view: TableView,
+  field: Field,
+  { histogram }: Profile,
+): Html | null {
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const most = Math.max(...bars.map(({ rows }) => rows), 1)
@@ -42,7 +47,13 @@ function histogramPart({ words }: Setting, view: TableView, field: Field, { hist
     ${bars.map(({ from, to, rows }, index) => {
       const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / most))
       const said = `${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}`
-      const bar = html`<title>${said}</title><rect class="reach" x="${index * 10}" y="0" width="10" height="${height}" /><rect x="${index * 10 + 1}" y="${height - tall}" width="8" height="${tall}" />`
+      const bar = html`<title>${said}</title
+        ><rect class="reach" x="${index * 10}" y="0" width="10" height="${height}" /><rect
+          x="${index * 10 + 1}"
+          y="${height - tall}"
+          width="8"
+          height="${tall}"
+        />`
       if (!canFilter || rows === 0) return html`<g>${bar}</g>`
       const target = new Map([...rest, [`${field.name}__gte`, from], [`${field.name}__lte`, to]])
       return html`<a href="${queryLink(target)}">${bar}</a>`
@@ -50,10 +61,17 @@ function histogramPart({ words }: Setting, view: TableView, field: Field, { hist
   </svg>`
 }
 
-function topPart({ words }: Setting, view: TableView, field: Field, { top, distinct_estimate: distinct }: Profile): Html | null {
+function topPart(
+  { words }: Setting,
+  view: TableView,
+  field: Field,
+  { top, distinct_estimate: distinct }: Profile,
+): Html | null {
   const { count } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)
-    return distinct === undefined ? null : html`<span class="distinct">${words.distinct(count(distinct))}</span>`
+    return distinct === undefined
+      ? null
+      : html`<span class="distinct">${words.distinct(count(distinct))}</span>`
   const all = view.snapshot.manifest.rows
   const canFilter = view.table.filters.includes(field.name)
   const rest = withoutField(view, field)

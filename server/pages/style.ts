@@ -58,6 +58,7 @@ thead th, thead td { background: var(--raised); vertical-align: bottom; }
 .grid thead th, .grid thead td { position: sticky; top: 0; z-index: 1; }
 .grid tbody th { position: sticky; left: 0; background: var(--raised); font-weight: 400; }
 .grid thead td { left: 0; z-index: 2; }
+thead th.number .sort { display: block; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.null, .null { color: var(--soft); font-style: italic; }
 .sort { color: inherit; font-weight: 700; white-space: nowrap; }
@@ -71,11 +72,11 @@ td.null, .null { color: var(--soft); font-style: italic; }
 .top { list-style: none; margin: 0; padding: 0; }
 .profile .top li { display: block; max-width: 16rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .share, .nulls, .distinct { color: var(--soft); }
-.filters { display: grid; gap: calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; justify-items: start; }
+.filters { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); }
 .controls { display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); margin-top: var(--step); }
-.filters details { width: 100%; }
+.filters details { flex: 1 1 100%; order: 3; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
-.control.wide { width: 100%; max-width: 40rem; }
+.control.wide { flex: 1 1 20rem; }
 summary { cursor: pointer; padding: 0.25rem 0; }
 .chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); }
 .chips li { background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.2rem 0.8rem; overflow-wrap: anywhere; }

@@ -29,9 +29,11 @@ export function tablePage(setting: Setting, view: TableView): Html {
     </p>
     ${filterForm(setting, view)} ${chipsPart(setting, view)}
     <p class="count" role="status">
-      ${range.count === 0
-        ? words.nothing
-        : words.showing(count(range.first + 1), count(range.first + rows.length), count(range.count))}
+      ${
+        range.count === 0
+          ? words.nothing
+          : words.showing(count(range.first + 1), count(range.first + rows.length), count(range.count))
+      }
     </p>
     ${gridPart(setting, view)} ${pagerPart(setting, view)} ${columnsForm(setting, view)}
     ${downloadsPart(setting, view)}
@@ -82,12 +84,15 @@ function headerPart(setting: Setting, view: TableView, field: Field): Html {
   const kind = isNumber(field) ? 'number' : ''
   const aria = sorted === null ? 'none' : sorted === 'asc' ? 'ascending' : 'descending'
   return html`<th scope="col" class="${kind}" aria-sort="${aria}">
-    ${orderable(view.table).includes(field.name)
-      ? html`<a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
-          >${title}${sorted !== null &&
-          html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`}</a
-        >`
-      : title}
+    ${
+      orderable(view.table).includes(field.name)
+        ? html`<a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
+            >${title}${
+              sorted !== null && html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`
+            }</a
+          >`
+        : title
+    }
     ${profilePart(setting, view, field)}
   </th>`
 }
@@ -101,7 +106,8 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
 /** A value as it is; what is no value is seen to be none. */
 export function cellPart({ words }: Setting, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null" title="${words.null}">–</td>`
-  if (field !== undefined && isNumber(field)) return html`<td class="number">${writtenIn(words).digits(value)}</td>`
+  if (field !== undefined && isNumber(field))
+    return html`<td class="number">${writtenIn(words).digits(value)}</td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
@@ -117,7 +123,9 @@ export function cellPart({ words }: Setting, field: Field | undefined, value: st
 
 /** The first characters of a text, none of them halved. */
 function cut(text: string, length: number): string {
-  return Array.from(text.slice(0, length * 2)).slice(0, length).join('')
+  return Array.from(text.slice(0, length * 2))
+    .slice(0, length)
+    .join('')
 }
 
 function pagerPart({ words, addresses, language }: Setting, view: TableView): Html | null {
@@ -152,7 +160,12 @@ function columnsForm({ words, addresses, language }: Setting, view: TableView): 
           (field) =>
             html`<li>
               <label
-                ><input type="checkbox" name="fields" value="${formatFields([field])}" ${shown.has(field.name) ? 'checked' : ''} />
+                ><input
+                  type="checkbox"
+                  name="fields"
+                  value="${formatFields([field])}"
+                  ${shown.has(field.name) ? 'checked' : ''}
+                />
                 ${titleOf(field)}</label
               >
             </li>`,
@@ -172,23 +185,27 @@ function downloadsPart({ words }: Setting, view: TableView): Html {
   return html`<section>
     <h2>${words.thisView}</h2>
     <ul class="downloads">
-      ${range.count <= table.exportRowsMax
-        ? rowFormats.map(
-            ({ name }) =>
-              html`<li>
-                <a href="${view.exportAddress(new Map([...parameters, ['format', name]]))}" rel="nofollow"
-                  >${words.asFile(name, count(range.count))}</a
-                >
-              </li>`,
-          )
-        : html`<li>${words.tooMany(count(table.exportRowsMax))}</li>`}
-      ${(isFiltered || range.count > table.exportRowsMax) &&
-      html`<li>
-        <a href="${files.download(table)}"
-          >${words.wholeTable}: CSV (gzip), ${words.rows(count(snapshot.manifest.rows))},
-          ${bytes(download?.bytes ?? 0)}</a
-        >
-      </li>`}
+      ${
+        range.count <= table.exportRowsMax
+          ? rowFormats.map(
+              ({ name }) =>
+                html`<li>
+                  <a href="${view.exportAddress(new Map([...parameters, ['format', name]]))}" rel="nofollow"
+                    >${words.asFile(name, count(range.count))}</a
+                  >
+                </li>`,
+            )
+          : html`<li>${words.tooMany(count(table.exportRowsMax))}</li>`
+      }
+      ${
+        (isFiltered || range.count > table.exportRowsMax) &&
+        html`<li>
+          <a href="${files.download(table)}"
+            >${words.wholeTable}: CSV (gzip), ${words.rows(count(snapshot.manifest.rows))},
+            ${bytes(download?.bytes ?? 0)}</a
+          >
+        </li>`
+      }
     </ul>
   </section>`
 }

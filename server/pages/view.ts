@@ -11,7 +11,12 @@ export interface TableView {
   readonly table: Table
   readonly snapshot: Snapshot
   readonly query: RowQuery
-  readonly range: { readonly count: number; readonly page: number; readonly lastPage: number; readonly first: number }
+  readonly range: {
+    readonly count: number
+    readonly page: number
+    readonly lastPage: number
+    readonly first: number
+  }
   /** As the table declares them. */
   readonly fields: readonly Field[]
   /** Values as texts, with all their digits, in the order of the fields. */

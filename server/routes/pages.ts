@@ -16,10 +16,11 @@ import { style, styleName } from '../pages/style.ts'
 import { tablePage } from '../pages/table.ts'
 import type { TableView } from '../pages/view.ts'
 import { wordsOf } from '../pages/words/all.ts'
-import { languages, type Language } from '../pages/words/words.ts'
+import type { Language } from '../pages/words/words.ts'
 import { InvalidPage } from '../query/errors.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { parametersOf, parseQuery } from '../query/string.ts'
+import type { PageLinks } from '../representations/envelope.ts'
 import { pageBody, pageOf, type Page, type PageBody } from '../representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, notPublished } from './find.ts'
@@ -43,7 +44,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const noLinks = { to: () => '', alternates: [], wholeFile: '' }
+/** Links are those of the page, not of its answer. */
+const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
 
 /** The pages for people in a language: what there is, a dataset, a table, its fields, a row. */
 export function pagesIn(language: Language, service: RowService, responder: Responder): Resource[] {
@@ -53,14 +55,17 @@ export function pagesIn(language: Language, service: RowService, responder: Resp
   const setting: Setting = { catalog, addresses, language, words: wordsOf[language] }
   const current = (table: Table): Snapshot | null => snapshots.current(table)
   const idOf = (table: Table): string => current(table)?.manifest.snapshot ?? 'none'
-  const document = (key: readonly unknown[], page: () => Html | Promise<Html>): NamedResponse => ({
+  const named = (key: readonly unknown[]): Omit<NamedResponse, 'body'> => ({
     name: nameOf(JSON.stringify([representation, styleName, language, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
     headers: { 'Content-Security-Policy': policy, 'Content-Language': setting.words.locale },
     isAtHand: false,
-    body: async () => ({ pieces: [await textOf(await page())] }),
+  })
+  const document = (key: readonly unknown[], page: () => Html): NamedResponse => ({
+    ...named(key),
+    body: async () => ({ pieces: [await textOf(page())] }),
   })
   const common = (path: string, name: string): Omit<Resource, 'find' | 'respond'> => ({
     path: `/${language}${path}`,
@@ -116,9 +121,8 @@ export function pagesIn(language: Language, service: RowService, responder: Resp
         await service.snapshots.use(table, pinnedBy(query), async (snapshot) => {
           if (snapshot === null) throw notPublished(table, snapshots.fault(table))
           const page = pageOf(snapshot, query, cells, noLinks)
-          const made = document(['table', table.dataset, page.key, query.page, query.key], () => '')
           await responder.send(req, res, {
-            ...made,
+            ...named(['table', table.dataset, page.key, query.page, query.key]),
             lastModified: snapshot.lastModified,
             body: async (signal) => {
               const body = await bodyOf(page, service, client, signal, files.download(table))
@@ -141,9 +145,8 @@ export function pagesIn(language: Language, service: RowService, responder: Resp
           if (snapshot === null) throw notPublished(table, snapshots.fault(table))
           const query = parseRowQuery(table, `?page_size=1&page=${number}`)
           const page = pageOf(snapshot, query, cells, noLinks)
-          const made = document(['row', table.dataset, page.key], () => '')
           await responder.send(req, res, {
-            ...made,
+            ...named(['row', table.dataset, page.key]),
             lastModified: snapshot.lastModified,
             body: async (signal) => {
               const body = await bodyOf(page, service, client, signal, files.download(table))
@@ -222,7 +225,9 @@ function viewOf(dataset: Dataset, page: Page, body: PageBody, { catalog, publicU
   // Rows are read in the alphabetical order of their fields.
   const places = shown.map((field) => query.fields.indexOf(field))
   const texts = JSON.parse(
-    Buffer.concat(body.pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))).toString(),
+    Buffer.concat(
+      body.pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)),
+    ).toString(),
   ) as (string | null)[][]
   const [family] = catalog.families
   if (family === undefined) throw new Error('a catalog has a family')

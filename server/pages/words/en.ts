@@ -34,7 +34,8 @@ export const en: Words = {
   collected: 'Collected',
   imported: 'Imported',
   cite: 'How to cite',
-  citation: (author, name, year, address, day) => `${author} (${year}). ${name}. ${address} (accessed ${day}).`,
+  citation: (author, name, year, address, day) =>
+    `${author} (${year}). ${name}. ${address} (accessed ${day}).`,
   notice: 'Please note',
 
   filters: 'Filters',

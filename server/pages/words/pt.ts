@@ -35,7 +35,8 @@ export const pt: Words = {
   collected: 'Coleta',
   imported: 'Importação',
   cite: 'Como citar',
-  citation: (author, name, year, address, day) => `${author} (${year}). ${name}. ${address} (acesso em ${day}).`,
+  citation: (author, name, year, address, day) =>
+    `${author} (${year}). ${name}. ${address} (acesso em ${day}).`,
   notice: 'Atenção',
 
   filters: 'Filtros',
