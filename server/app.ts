@@ -19,12 +19,11 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
-import { pagesIn, styleSheet } from './routes/pages.ts'
+import { pagesRouter } from './routes/pages/mount.ts'
 import { problemOf } from './routes/problem-of.ts'
 import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
-import { languages } from './pages/words/words.ts'
 import type { RowEngine } from './representations/page.ts'
 import type { PublicViews } from './snapshots/public-views.ts'
 import type { Snapshots } from './snapshots/snapshots.ts'
@@ -118,11 +117,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
     app.use(family.prefix, router)
   }
 
-  const pages = express.Router({ caseSensitive: true, strict: true })
-  for (const resource of languages.flatMap((language) => pagesIn(language, rowService, responder)))
-    mount(pages, resource, true, { responder, shortcuts, client })
-  mount(pages, styleSheet(rowService), false, { responder, shortcuts, client })
-  app.use(pages)
+  app.use(pagesRouter(rowService, { responder, shortcuts, client }))
 
   const files = express.Router({ caseSensitive: true, strict: true })
   const fileService = {

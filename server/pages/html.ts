@@ -8,8 +8,10 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
   template(strings, ...values)
 
 /** The characters of a whole document. */
-export async function textOf(document: Html): Promise<string> {
-  return `<!doctype html>\n${String(await document)}`
+export function textOf(document: Html): string {
+  // Nothing that is put into a page is waited for.
+  if (document instanceof Promise) throw new TypeError('a page holds a promise')
+  return `<!doctype html>\n${document.toString()}`
 }
 
 /** A link out of a text that strangers wrote; null where it is no address that a browser should follow. */

@@ -1,0 +1,67 @@
+import type { Dataset } from '../../../core/catalog/catalog.ts'
+import { cells } from '../../formats/cells.ts'
+import { addressesOf, withQuery } from '../../http/addresses.ts'
+import type { TableView } from '../../pages/view.ts'
+import type { RowQuery } from '../../query/query.ts'
+import type { PageLinks } from '../../representations/envelope.ts'
+import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { problemOf } from '../problem-of.ts'
+import type { PageService } from './documents.ts'
+
+/** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
+
+/** A page has links of its own. */
+const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
+
+export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
+  return pageOf(snapshot, query, cells, noLinks)
+}
+
+export interface Viewed {
+  readonly view: TableView
+  readonly serverTiming: string
+}
+
+export async function viewOf(
+  dataset: Dataset,
+  page: Page,
+  service: PageService,
+  client: string,
+  signal: () => AbortSignal,
+): Promise<Viewed> {
+  const { engine, pageBytesMax, files } = service
+  const body = await pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
+    throw problemOf(error, files.download(page.snapshot.table))
+  })
+  return { view: viewFrom(dataset, page, body, service), serverTiming: body.serverTiming }
+}
+
+function viewFrom(
+  dataset: Dataset,
+  { snapshot, query }: Page,
+  { pieces, range, positions }: PageBody,
+  { catalog, publicUrl, files }: PageService,
+): TableView {
+  const { table } = snapshot
+  const shown = table.fields.filter((field) => query.fields.includes(field))
+  // They are read in the alphabetical order of the fields.
+  const places = shown.map((field) => query.fields.indexOf(field))
+  const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
+  const [family] = catalog.families
+  if (family === undefined) throw new Error('a catalog has a family')
+  const exported = addressesOf(family, publicUrl).export(dataset, table)
+  return {
+    dataset,
+    table,
+    snapshot,
+    query,
+    range,
+    positions,
+    files,
+    fields: shown,
+    rows: texts.map((row) => places.map((place) => row[place] ?? null)),
+    exportAddress: (parameters) => withQuery(exported, parameters, 1),
+  }
+}
