@@ -20,6 +20,7 @@ import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
 import { pagesRouter } from './routes/pages/mount.ts'
+import { problemForms, wantsPage } from './routes/pages/problem.ts'
 import { problemOf } from './routes/problem-of.ts'
 import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
@@ -55,7 +56,8 @@ export function createApp(options: AppOptions): RequestListener {
   const logRequest = logRequests(log)
   const setHeaders = commonHeaders(catalog.notice)
   const shortcuts = new Shortcuts()
-  const routed = routes(options, shortcuts)
+  const tell = problemTeller(options)
+  const routed = routes(options, shortcuts, tell)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
@@ -66,12 +68,12 @@ export function createApp(options: AppOptions): RequestListener {
   return (req, res) => {
     logRequest(req, res)
     setHeaders(req, res)
-    answer(req, res).catch((error: unknown) => tellProblem(error, res, log))
+    answer(req, res).catch((error: unknown) => tell(error, res))
   }
 }
 
-function routes(options: AppOptions, shortcuts: Shortcuts): Express {
-  const { catalog, publicUrl, snapshots, engine, responder, log } = options
+function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): Express {
+  const { catalog, publicUrl, snapshots, engine, responder } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -133,18 +135,24 @@ function routes(options: AppOptions, shortcuts: Shortcuts): Express {
   mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 
   app.use(unknownAddress(catalog, publicUrl))
-  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => tellProblem(error, res, log)
+  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => tell(error, res)
   app.use(answerErrors)
   return app
 }
 
-/** One answer may break, the service never. */
-function tellProblem(error: unknown, res: ServerResponse, log: Log): void {
-  try {
-    answerProblem(problemOf(error), res, log)
-  } catch (cause) {
-    log.error({ err: cause }, 'a problem could not be told')
-    res.destroy()
+type TellProblem = (error: unknown, res: ServerResponse) => void
+
+/** One answer may break, the service never. People get a page, and programs JSON. */
+function problemTeller({ catalog, publicUrl, log }: AppOptions): TellProblem {
+  const formFor = problemForms(catalog, publicUrl)
+  return (error, res) => {
+    const { url = '', headers } = res.req
+    try {
+      answerProblem(problemOf(error), res, log, wantsPage(headers) ? formFor(url, headers) : undefined)
+    } catch (cause) {
+      log.error({ err: cause }, 'a problem could not be told')
+      res.destroy()
+    }
   }
 }
 

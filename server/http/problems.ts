@@ -108,14 +108,28 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
   })
 }
 
+/** What a problem is written as: JSON for programs, a page for people. */
+export interface ProblemForm {
+  readonly mediaType: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: (problem: Problem, instance: string) => string
+}
+
+const jsonForm: ProblemForm = { mediaType: 'application/problem+json', headers: {}, text: problemBody }
+
 /** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
-export function answerProblem(error: unknown, res: ServerResponse, log: Log): void {
+export function answerProblem(
+  error: unknown,
+  res: ServerResponse,
+  log: Log,
+  form: ProblemForm = jsonForm,
+): void {
   // What was stopped because its reader has gone is no bug, and nobody is there to be told.
   if ((res.destroyed || res.req.socket.destroyed) && isAbort(error)) return
   const problem = error instanceof Problem ? error : asProblem(error)
   if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
   if (res.headersSent) res.destroy()
-  else sendProblem(res, problem)
+  else sendProblem(res, problem, form)
 }
 
 function isAbort(error: unknown): boolean {
@@ -135,12 +149,13 @@ const ofAnswers = [
   'Trailer',
 ]
 
-function sendProblem(res: ServerResponse, problem: Problem): void {
-  const body = Buffer.from(problemBody(problem, `urn:uuid:${requestId(res)}`))
+function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers, text }: ProblemForm): void {
+  const body = Buffer.from(text(problem, `urn:uuid:${requestId(res)}`))
   // What was told of the answer that there should have been.
   for (const name of ofAnswers) res.removeHeader(name)
   res.statusCode = problemRows[problem.code].status
-  res.setHeader('Content-Type', 'application/problem+json')
+  res.setHeader('Content-Type', mediaType)
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('Content-Length', body.length)
   for (const [name, value] of Object.entries(problem.extras.headers ?? {})) res.setHeader(name, value)

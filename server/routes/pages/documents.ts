@@ -1,3 +1,4 @@
+import type { Catalog } from '../../../core/catalog/catalog.ts'
 import { fileAddresses, type FileAddresses } from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
@@ -32,9 +33,12 @@ export interface PageService extends RowService {
 
 export function pageService(language: Language, service: RowService, responder: Responder): PageService {
   const { catalog, publicUrl } = service
-  const addresses = pageAddresses(publicUrl, styleName)
-  const setting = { catalog, addresses, language, words: wordsOf[language] }
+  const setting = settingIn(language, catalog, publicUrl)
   return { ...service, responder, setting, files: fileAddresses(publicUrl) }
+}
+
+export function settingIn(language: Language, catalog: Catalog, publicUrl: URL): Setting {
+  return { catalog, addresses: pageAddresses(publicUrl, styleName), language, words: wordsOf[language] }
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter'>

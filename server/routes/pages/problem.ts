@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Catalog } from '../../../core/catalog/catalog.ts'
+import { acceptable, jsonOffer, type Offer } from '../../http/negotiation.ts'
+import { problemRows, type ProblemForm } from '../../http/problems.ts'
+import { textOf } from '../../pages/html.ts'
+import type { Setting } from '../../pages/frame.ts'
+import { problemPage } from '../../pages/problem.ts'
+import { languageFor } from '../../pages/words/all.ts'
+import { languages } from '../../pages/words/words.ts'
+import { pagePolicy, settingIn } from './documents.ts'
+
+const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
+
+/** Whether a browser asks for a person: programs that take anything get what they got before there were pages. */
+export function wantsPage(headers: IncomingHttpHeaders): boolean {
+  return (
+    /\btext\/html\b/i.test(headers.accept ?? '') && acceptable(headers, [jsonOffer, htmlOffer]) === htmlOffer
+  )
+}
+
+/** Errors as pages, in the language of the address, or else of the browser. */
+export function problemForms(
+  catalog: Catalog,
+  publicUrl: URL,
+): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
+  const forms = new Map(languages.map((language) => [language, formIn(settingIn(language, catalog, publicUrl))]))
+  return (target, headers) => {
+    const [, first] = target.split('/', 2)
+    const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
+    const form = forms.get(language)
+    if (form === undefined) throw new Error('errors are told in each language')
+    return form
+  }
+}
+
+function formIn(setting: Setting): ProblemForm {
+  return {
+    mediaType: 'text/html; charset=utf-8',
+    headers: { 'Content-Security-Policy': pagePolicy, 'Content-Language': setting.words.locale },
+    text: ({ code, message }, instance) =>
+      textOf(problemPage(setting, { ...problemRows[code], detail: message, instance })),
+  }
+}
