@@ -1,6 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { operatorsOf } from '../query/operators.ts'
+import { readValue } from '../query/values.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { isNumber, queryLink, titleOf, withoutField, type Setting, type TableView } from './view.ts'
@@ -55,7 +56,11 @@ function histogramPart(
           height="${tall}"
         />`
       if (!canFilter || rows === 0) return html`<g>${bar}</g>`
-      const target = new Map([...rest, [`${field.name}__gte`, from], [`${field.name}__lte`, to]])
+      const target = new Map([
+        ...rest,
+        [`${field.name}__gte`, boundOf(field, from)],
+        [`${field.name}__lte`, boundOf(field, to)],
+      ])
       return html`<a href="${queryLink(target)}">${bar}</a>`
     })}
   </svg>`
@@ -87,6 +92,13 @@ function topPart(
         : html`<li title="${said}">${text}</li>`
     })}
   </ul>`
+}
+
+/** As an address has it: ranges are even, so their ends may have more digits than values of the field. */
+function boundOf(field: Field, text: string): string {
+  const known = readValue(field, text)
+  if (known !== null || !isNumber(field)) return known ?? text
+  return Number(text).toFixed(field.type === 'decimal' ? field.scale : 0)
 }
 
 /** Fewer and wider ranges of the same rows. */

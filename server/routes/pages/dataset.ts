@@ -15,7 +15,9 @@ export function dataset(service: PageService): Resource {
       parseQuery(target, [])
       const address = `${publicUrl.origin}${addresses.dataset(language, found)}`
       const today = new Date().toISOString().slice(0, 10)
-      const ids = [...found.tables.values()].map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
+      const ids = [...found.tables.values()].map(
+        (table) => snapshots.current(table)?.manifest.snapshot ?? null,
+      )
       return document(service, ['dataset', found.slug, ids, today], () =>
         datasetPage(setting, {
           dataset: found,

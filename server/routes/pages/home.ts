@@ -31,4 +31,3 @@ function homeFor(service: PageService, target: string): NamedResponse {
     homePage(setting, { sought, current: (table) => snapshots.current(table) }),
   )
 }
-

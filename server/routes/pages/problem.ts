@@ -23,7 +23,9 @@ export function problemForms(
   catalog: Catalog,
   publicUrl: URL,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
-  const forms = new Map(languages.map((language) => [language, formIn(settingIn(language, catalog, publicUrl))]))
+  const forms = new Map(
+    languages.map((language) => [language, formIn(settingIn(language, catalog, publicUrl))]),
+  )
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
