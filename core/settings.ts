@@ -245,7 +245,7 @@ export const settingRows = {
   }),
   unsentBytesMax: row({
     name: 'UNSENT_MB',
-    default: '32',
+    default: '16',
     meaning:
       'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503.',
     parse: (text) => megabytes(text, 1),

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import { fieldTypeNames, typeRow, type FieldType } from '../core/catalog/field-types.ts'
-import { digitsDefault, type SampleRandom } from '../core/catalog/types/field-type.ts'
-import { randomFrom } from './support/random-queries.ts'
+import { digitsDefault } from '../core/catalog/types/field-type.ts'
+import { randomFrom } from '../ingest/sample/random.ts'
 import { seed } from './support/runs.ts'
 import { getPage, rawGet, serve } from './support/service.ts'
 import { catalogAround, workshop } from './support/workshop.ts'
@@ -13,24 +13,12 @@ import { catalogAround, workshop } from './support/workshop.ts'
 const rowCount = 200
 const data = '/api/v1/dataset/d/t/data/'
 
-function samplesFrom(start: number): SampleRandom {
-  const next = randomFrom(start)
-  const between = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1))
-  return {
-    next,
-    between,
-    chance: (probability) => next() < probability,
-    pick: (items) => items[between(0, items.length - 1)] ?? Reflect.get(items, 0),
-    digits: (count) => Array.from({ length: count }, () => between(0, 9)).join(''),
-  }
-}
-
 const cell = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** Values as a source writes them, every tenth null, in a table that was published and is served. */
 async function served(type: FieldType) {
   const row = typeRow(type)
-  const random = samplesFrom(seed)
+  const random = randomFrom(`${seed} ${type}`)
   const written = Array.from({ length: rowCount }, (_, n) =>
     n % 10 === 9 ? '' : row.sample(random, digitsDefault),
   )

@@ -46,8 +46,6 @@ export function sparingUse({ kind, limits, advice, client, clientsMax }: Sparing
       // Written below: those of the library need `res.append`, and what was answered before goes past Express.
       standardHeaders: false,
       legacyHeaders: false,
-      // Who a client is, behind which proxies, is told by `client`, not by Express.
-      validate: { trustProxy: false, xForwardedForHeader: false, forwardedHeader: false, ip: false },
       handler: (_req, _res, next) => next(refusal),
     })
     const policy = `"${property}"; q=${requests}; w=${windowMs / 1000}`

@@ -12,6 +12,7 @@ import type { IngestOptions } from '../../ingest/ingest.ts'
 import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
+import { sourceEndings } from '../../ingest/source/packings.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -278,7 +279,7 @@ describe('a rollback across a change of the catalog', () => {
       'a source that is gone',
       true,
       () =>
-        'd/t: FAILED, the source is gone: there is no SOURCES/d/t.csv (or .csv.gz, .csv.zst, .csv.zip); ' +
+        `d/t: FAILED, the source is gone: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
         'and the published snapshot has other fields than the catalog declares now, so it is not served',
     ],
   ])('%s fails where nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {

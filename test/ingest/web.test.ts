@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
+import { sourceEndings } from '../../ingest/source/packings.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
 
@@ -23,7 +24,7 @@ describe('a source on the web', () => {
   test.each<[name: string, body: string | Uint8Array, asked: string[]]>([
     ['t.csv', csv, ['/base/d/t.csv']],
     ['t.csv.gz', gzip, ['/base/d/t.csv', '/base/d/t.csv.gz']],
-    ['t.csv.zip', zip, ['/base/d/t.csv', '/base/d/t.csv.gz', '/base/d/t.csv.zst', '/base/d/t.csv.zip']],
+    ['t.csv.zip', zip, sourceEndings.map((ending) => `/base/d/t${ending}`)],
   ])('is found as %s, the endings tried in turn', async (name, body, asked) => {
     const web = await startWeb({
       [`/base/d/${name}`]: file(body, { etag: '"1"', 'last-modified': modified }),
@@ -48,12 +49,11 @@ describe('a source on the web', () => {
     const web = await startWeb()
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('skipped')
-    const endings = ['t.csv', 't.csv.gz', 't.csv.zst', 't.csv.zip'].map((name) => `/base/d/${name}`)
-    expect(web.asked).toEqual(endings)
+    expect(web.asked).toEqual(sourceEndings.map((ending) => `/base/d/t${ending}`))
     web.at('/base/d/t.csv', file(csv), status(410))
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run()).resolves.toBe(
-      'failed: the source is gone: there is no http://web/base/d/t.csv (or .csv.gz, .csv.zst, .csv.zip); ' +
+      `failed: the source is gone: there is no http://web/base/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
         'the snapshot of 2026-01-02T03:04:05.678Z goes on serving',
     )
     await expect(shop.rows()).resolves.toEqual(rows)

@@ -108,7 +108,7 @@ const cases: readonly [parameter: string, text: string][] = [
   ...of('b__in', ['true,maybe', 'yes']),
   ...of('n__isnull', ['null', 'yes', '2', 'None', 'constructor', '__proto__', 'toString']),
   // Operators that there are not, or not for the type.
-  ...['foo', 'like', 'icontains', 'exact', 'not', 'gt_', 'GT', 'in_', '', 'regex', 'endswith', 'year'].map(
+  ...['foo', 'like', 'icontains', 'exact', 'not', 'gt_', 'GT', 'in_', '', 'regex', 'sounds', 'year'].map(
     (operator): [string, string] => [`s__${operator}`, 'a'],
   ),
   ...['contains', 'startswith'].flatMap((operator) =>

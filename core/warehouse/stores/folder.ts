@@ -46,9 +46,9 @@ export class FolderStore implements Store {
     const target = this.#pathOf(key)
     const created = await mkdir(path.dirname(target), { recursive: true })
     const draft = `${target}.${process.pid}${draftEnding}`
-    await writeSynced(draft, text)
+    await synced(draft, 'w', text)
     await rename(draft, target)
-    await (created === undefined ? syncFolder(path.dirname(target)) : this.#syncAbove(target))
+    await (created === undefined ? synced(path.dirname(target), 'r') : this.#syncAbove(target))
   }
 
   async take(from: string, key: string): Promise<void> {
@@ -90,7 +90,7 @@ export class FolderStore implements Store {
   /** Syncs the folders above a file or folder that is new, up to the warehouse. */
   async #syncAbove(target: string): Promise<void> {
     for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
-      await syncFolder(folder)
+      await synced(folder, 'r')
       if (folder === this.localFolder) return
     }
   }
@@ -107,33 +107,16 @@ async function orNull<T>(look: () => Promise<T>, codes: readonly string[] = ['EN
 
 /** Syncs a file, or every file of a folder and then the folder itself. */
 async function syncTree(place: string): Promise<void> {
-  if ((await stat(place)).isFile()) return syncFile(place)
-  for (const name of await readdir(place)) await syncFile(path.join(place, name))
-  await syncFolder(place)
+  const isFolder = (await stat(place)).isDirectory()
+  for (const name of isFolder ? await readdir(place) : []) await synced(path.join(place, name), 'r+')
+  await synced(place, isFolder ? 'r' : 'r+')
 }
 
-async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
+/** Opens a file or folder, writes what is to be written, and syncs it. */
+async function synced(place: string, flags: 'r' | 'r+' | 'w', text?: string): Promise<void> {
+  const handle = await open(place, flags)
   try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function writeSynced(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'w')
-  try {
-    await handle.writeFile(text)
+    if (text !== undefined) await handle.writeFile(text)
     await handle.sync()
   } finally {
     await handle.close()
