@@ -21,6 +21,7 @@ const floors: readonly (readonly string[])[] = [
   ['server/formats'],
   ['server/select', 'server/fetch'],
   ['server/representations'],
+  ['server/pages'],
   ['server/routes'],
   ['server/app.ts'],
   ['server/main.ts'],
@@ -30,6 +31,7 @@ const floors: readonly (readonly string[])[] = [
 const owners: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['core/duckdb'],
   'iconv-lite': ['ingest/source/decode.ts'],
+  'hono/html': ['server/pages/html.ts'],
   hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
   'range-parser': ['server/http/unpacked.ts'],
@@ -56,7 +58,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow.ts'],
-  negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts'],
+  negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts', 'server/pages/words/all.ts'],
   pino: ['server/log.ts'],
 }
 
@@ -110,7 +112,7 @@ test('imports go down, never up or across', () => {
 })
 
 test('HTTP is known to the edge alone', () => {
-  const edge = ['server/http/', 'server/routes/', 'server/app.ts', 'server/main.ts']
+  const edge = ['server/http/', 'server/pages/', 'server/routes/', 'server/app.ts', 'server/main.ts']
   const wrong = all().filter(
     ([file, target]) =>
       file.startsWith('server/') && !edge.some((room) => file.startsWith(room)) && isOfHttp(target),
