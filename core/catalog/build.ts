@@ -1,17 +1,21 @@
 import type {
   AddressForm,
   Catalog,
+  CatalogTexts,
   Dataset,
   Family,
   Field,
   Limit,
   OrderKey,
+  Party,
   SourceForm,
   Table,
 } from './catalog.ts'
 import { orderedField } from './check.ts'
+import { coloursDefault } from './colours.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
 import { typeRow } from './field-types.ts'
+import { languages, type Language } from './languages.ts'
 import { digitsDefault } from './types/field-type.ts'
 
 type FieldDefinition = TableDefinition['fields'][number]
@@ -25,17 +29,43 @@ const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** A checked definition -> the frozen value that both programs work with. */
 export function buildCatalog(definition: CatalogDefinition): Catalog {
+  const inLanguage = new Map(
+    languages.map((language) => [language, buildTexts(definition, saidIn(language))]),
+  )
+  return deepFreeze({ ...buildTexts(definition, saidIn(null)), inLanguage })
+}
+
+type Texts = CatalogDefinition['title']
+
+/** What is said of a text that may be in several languages. */
+type Say = (texts: Texts) => string
+
+/** Whatever is not said in a language is said in the first that there is. */
+function saidIn(language: Language | null): Say {
+  return (texts) => {
+    if (typeof texts === 'string') return texts
+    const [first = ''] = Object.values(texts)
+    return (language === null ? undefined : texts[language]) ?? first
+  }
+}
+
+function sayParty({ name, url }: DatasetDefinition['author'], say: Say): Party {
+  return { name: say(name), url }
+}
+
+function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
   const { title, description = '', notice = noticeDefault, limits } = definition
   const families = Object.entries(definition.families).map(
     ([name, { prefix, scheme, trailing_slash }]): Family => {
       return { name, prefix, scheme, trailingSlash: trailing_slash }
     },
   )
-  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, families))
-  return deepFreeze({
-    title,
-    description,
-    notice,
+  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, families, say))
+  return {
+    title: say(title),
+    description: say(description),
+    notice: say(notice),
+    colours: definition.colours ?? coloursDefault,
     limits: {
       rows: limits.rows.map(buildLimit),
       catalog: limits.catalog.map(buildLimit),
@@ -43,7 +73,7 @@ export function buildCatalog(definition: CatalogDefinition): Catalog {
     },
     families,
     datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
-  })
+  }
 }
 
 function buildLimit({ requests, per }: { requests: number; per: string }): Limit {
@@ -51,21 +81,22 @@ function buildLimit({ requests, per }: { requests: number; per: string }): Limit
   return { requests, per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
 }
 
-function buildDataset(definition: DatasetDefinition, families: readonly Family[]): Dataset {
+function buildDataset(definition: DatasetDefinition, families: readonly Family[], say: Say): Dataset {
   const { slug, name, description, author, source, license, links, tables } = definition
   return {
     slug,
-    name,
-    description,
-    author,
-    source,
-    license,
-    links,
+    name: say(name),
+    description: say(description),
+    author: sayParty(author, say),
+    source: sayParty(source, say),
+    license: sayParty(license, say),
+    links: links.map(({ title, url }) => ({ title: say(title), url })),
     codeUrl: definition.code_url,
     collectedAt: definition.collected_at,
+    frequency: definition.frequency ?? null,
     listedIn: new Set(definition.listed_in),
     forms: new Map(families.map((family) => [family.name, buildForm(definition, family)])),
-    tables: new Map(tables.map((table) => [table.name, buildTable(table, slug)])),
+    tables: new Map(tables.map((table) => [table.name, buildTable(table, slug, say)])),
   }
 }
 
@@ -81,18 +112,19 @@ function buildForm(dataset: DatasetDefinition, family: Family): AddressForm {
 /** At some 100 bytes a row, what a reader may still want by way of the service. */
 const exportRowsDefault = 1_000_000
 
-function buildTable(definition: TableDefinition, dataset: string): Table {
-  const fields = definition.fields.map((field) => buildField(field, definition.source))
+function buildTable(definition: TableDefinition, dataset: string, say: Say): Table {
+  const fields = definition.fields.map((field) => buildField(field, definition.source, say))
   const names = fields.map((field) => field.name)
   return {
     dataset,
     name: definition.name,
-    description: definition.description ?? null,
+    description: sayOrNull(definition.description, say),
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
+    measures: definition.measures ?? [],
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
     mayBeEmpty: definition.may_be_empty ?? false,
@@ -104,16 +136,23 @@ function isText({ type }: Field): boolean {
   return typeRow(type).isText
 }
 
+function sayOrNull(texts: Texts | undefined, say: Say): string | null {
+  return texts === undefined ? null : say(texts)
+}
+
 function buildField(
-  { name, type, title, description, precision, scale, format, mask }: FieldDefinition,
+  { name, type, title, description, unit, kind, precision, scale, format, mask }: FieldDefinition,
   source: SourceDefinition,
+  say: Say,
 ): Field {
   const { moment } = typeRow(type)
   return {
     name,
     type,
-    title: title ?? null,
-    description: description ?? null,
+    title: sayOrNull(title, say),
+    description: sayOrNull(description, say),
+    unit: sayOrNull(unit, say),
+    kind: kind ?? null,
     precision: precision ?? digitsDefault.precision,
     scale: scale ?? digitsDefault.scale,
     format: format ?? (moment === null ? undefined : source?.[moment]) ?? null,

@@ -1,12 +1,21 @@
+import type { Colours } from './colours.ts'
 import type { FieldType } from './field-types.ts'
+import type { Language } from './languages.ts'
 import type { Digits } from './types/field-type.ts'
 
-/** What is published: catalog.yaml, checked and frozen. */
-export interface Catalog {
+/** What is published: catalog.yaml, checked and frozen. Of a text in several languages it has the first. */
+export interface Catalog extends CatalogTexts {
+  /** The same, with its texts in a language wherever it has them in it. */
+  readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
+}
+
+/** The catalog with each of its texts in one language. */
+export interface CatalogTexts {
   readonly title: string
   readonly description: string
   /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
   readonly notice: string
+  readonly colours: Colours
   readonly limits: {
     readonly rows: readonly Limit[]
     readonly catalog: readonly Limit[]
@@ -49,6 +58,19 @@ export interface Party {
   readonly url: string
 }
 
+/** A few of the frequencies of the EU Vocabularies, in lower case. */
+export const frequencyNames = [
+  'continuous',
+  'daily',
+  'weekly',
+  'monthly',
+  'quarterly',
+  'annual',
+  'irregular',
+  'never',
+] as const
+export type Frequency = (typeof frequencyNames)[number]
+
 export interface Dataset {
   readonly slug: string
   readonly name: string
@@ -59,6 +81,8 @@ export interface Dataset {
   readonly codeUrl: string
   /** `YYYY-MM-DD`. */
   readonly collectedAt: string
+  /** How often it is promised to be published anew; null where nothing is promised. */
+  readonly frequency: Frequency | null
   readonly links: readonly { readonly title: string; readonly url: string }[]
   /** Names of the families whose list shows this dataset; its detail answers in all of them. */
   readonly listedIn: ReadonlySet<string>
@@ -83,6 +107,8 @@ export interface Table {
   readonly search: readonly string[]
   /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
   readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
+  /** Number fields whose sums over rows mean something. */
+  readonly measures: readonly string[]
   /** Rows that one export may have. */
   readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */
@@ -95,12 +121,19 @@ export interface Table {
 export const maskNames = ['cpf'] as const
 export type MaskName = (typeof maskNames)[number]
 
+export const kindNames = ['date', 'uf'] as const
+export type Kind = (typeof kindNames)[number]
+
 export interface Field extends Digits {
   readonly name: string
   readonly type: FieldType
   /** What it is called to people; null where the catalog does not say. */
   readonly title: string | null
   readonly description: string | null
+  /** What its numbers count or measure. */
+  readonly unit: string | null
+  /** What its texts are, where they are more than texts. */
+  readonly kind: Kind | null
   /** How the source writes a date or time; null where as ISO 8601. */
   readonly format: string | null
   /** What hides a part of the value before anything is written. */
@@ -147,7 +180,7 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
-export function allTables(catalog: Catalog): Table[] {
+export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
 

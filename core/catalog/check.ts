@@ -1,4 +1,5 @@
 import { didYouMean } from '../nearest.ts'
+import { languages } from './languages.ts'
 import { parseDateFormat } from './date-format.ts'
 import { fieldTypeNames, typeRow } from './field-types.ts'
 import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
@@ -39,6 +40,8 @@ export function checkNames(root: unknown, report: Report): void {
 const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/files', 'the files of the service are'],
   ['/health', 'the service says how it is'],
+  ['/assets', 'what pages are drawn with is'],
+  ...languages.map((language) => [`/${language}`, 'the pages for people are'] as const),
 ]
 
 /** No address may be meant by two that answer. */
@@ -88,6 +91,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   checkOrder(table, path, known, report)
   checkFilters(table, path, known, report)
   checkSearch(table, path, fields, known, report)
+  checkMeasures(table, path, fields, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
     const constants = entries(at(table, 'source'), 'constants').map(([name]) => name)
@@ -136,6 +140,24 @@ function checkSearch(
   }
 }
 
+function checkMeasures(
+  table: unknown,
+  path: Path,
+  fields: readonly [number, unknown][],
+  known: readonly string[],
+  report: Report,
+): void {
+  const numbers = new Set(fields.filter(([, field]) => isNumber(field)).map(([, field]) => at(field, 'name')))
+  for (const [index, name] of strings(table, 'measures')) {
+    const namePath = [...path, 'measures', index]
+    requireField(name, namePath, known, report)
+    if (known.includes(name) && !numbers.has(name)) {
+      const due = typesWith((row) => row.wire.kind === 'number')
+      report(namePath, `"${name}" cannot be summed: only fields of type ${due} can`)
+    }
+  }
+}
+
 /** The row of the type that a field says, where there is such a type. */
 function rowOf(field: unknown): FieldTypeRow | null {
   const type = fieldTypeNames.find((name) => name === at(field, 'type'))
@@ -144,6 +166,10 @@ function rowOf(field: unknown): FieldTypeRow | null {
 
 function isText(field: unknown): boolean {
   return rowOf(field)?.isText === true
+}
+
+function isNumber(field: unknown): boolean {
+  return rowOf(field)?.wire.kind === 'number'
 }
 
 /** Such as `string or text`. */
@@ -225,9 +251,10 @@ function checkReading(field: unknown, path: Path, report: Report): void {
     if (moment !== null) checkFormat(format, moment, [...path, 'format'], report)
     else report([...path, 'format'], `"format" belongs to fields of type ${due}: remove it`)
   }
-  if (at(field, 'mask') !== undefined && !isText(field)) {
+  for (const key of ['mask', 'kind']) {
+    if (at(field, key) === undefined || isText(field)) continue
     const due = typesWith((row) => row.isText)
-    report([...path, 'mask'], `"mask" belongs to fields of type ${due}: change the type`)
+    report([...path, key], `"${key}" belongs to fields of type ${due}: change the type`)
   }
 }
 

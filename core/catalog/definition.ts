@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { encodingNames, maskNames } from './catalog.ts'
+import { encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
+import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
+import { languages } from './languages.ts'
 
 /**
  * The format of catalog.yaml: the shapes. Both the loader and the JSON Schema for editors are made from this
@@ -26,7 +28,24 @@ const count = (min: number, max: number) => {
   return z.int(message).min(min, message).max(max, message)
 }
 
-const party = z.strictObject({ name: text, url: address })
+/** A text for people, once or in several languages; the first of them where only one can be said. */
+const texts = z.union([
+  text,
+  z
+    .partialRecord(z.enum(languages), text)
+    .refine((said) => Object.keys(said).length > 0, 'must be said in at least one language'),
+])
+
+const colour = (light: Light) =>
+  z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/, 'must be a colour such as "#0a6b57", in quotes, in lower case')
+    .refine(
+      (value) => !/^#[0-9a-f]{6}$/.test(value) || contrastIn(light, value) >= contrastMin,
+      `must be read well on a ${light} page: take a ${light === 'light' ? 'darker' : 'lighter'} one`,
+    )
+
+const party = z.strictObject({ name: texts, url: address })
 const limit = z.strictObject({
   requests: count(1, 1_000_000_000).describe('How many requests one client may make in the window.'),
   per: z
@@ -63,8 +82,15 @@ const override = z.strictObject({
 const field = z.strictObject({
   name: text,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
-  title: text.optional().describe('What the field is called to people.'),
-  description: text.optional().describe('What the field means, for analysts and readers.'),
+  title: texts.optional().describe('What the field is called to people.'),
+  description: texts.optional().describe('What the field means, for analysts and readers.'),
+  unit: texts.optional().describe('What its numbers count or measure, such as R$, km or people.'),
+  kind: z
+    .enum(kindNames)
+    .optional()
+    .describe(
+      'What its texts are: date is YYYY-MM-DD, uf the code of a state of Brazil; charts are drawn by it.',
+    ),
   precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
   scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
   format: text
@@ -142,7 +168,7 @@ const source = z.strictObject({
 
 const table = z.strictObject({
   name: pathName,
-  description: text.optional().describe('What the rows are, for analysts.'),
+  description: texts.optional().describe('What the rows are, for analysts.'),
   order: z
     .array(
       z
@@ -158,6 +184,10 @@ const table = z.strictObject({
     .array(text)
     .optional()
     .describe('Fields that a search looks through. Default is all of type string and text.'),
+  measures: z
+    .array(text)
+    .optional()
+    .describe('Number fields whose sums over rows mean something; charts offer them. Default is none.'),
   max_rejects: count(0, 1_000_000_000)
     .optional()
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),
@@ -175,8 +205,8 @@ const table = z.strictObject({
 
 const dataset = z.strictObject({
   slug: pathName,
-  name: text,
-  description: text,
+  name: texts,
+  description: texts,
   author: party,
   source: party,
   license: party,
@@ -185,23 +215,35 @@ const dataset = z.strictObject({
     .array(z.string())
     .describe('Families whose list shows this dataset; its detail answers in all.'),
   collected_at: date,
+  frequency: z
+    .enum(frequencyNames)
+    .optional()
+    .describe(
+      'How often it is promised to be published anew, by the names of the EU vocabulary of frequencies.',
+    ),
   timezone: timezone
     .optional()
     .describe('Zone in which import_date is written. Default UTC, which writes Z.'),
   overrides: z.record(z.string(), override).optional().describe('Where this dataset departs from a family.'),
-  links: z.array(z.strictObject({ title: text, url: address })),
+  links: z.array(z.strictObject({ title: texts, url: address })),
   tables: z.array(table),
 })
 
 export const catalogDefinition = z
   .strictObject({
-    title: text,
-    description: text.optional(),
-    notice: z
-      .string()
-      .regex(/^[ -~]+$/, 'must be one line of plain ASCII, since it travels in a header')
+    title: texts,
+    description: texts.optional(),
+    notice: texts
+      .refine(
+        (said) => /^[ -~]+$/.test(typeof said === 'string' ? said : (Object.values(said)[0] ?? '')),
+        'must be one line of plain ASCII, or begin with one, since it travels in a header',
+      )
       .optional()
       .describe('Asks readers to use the API sparingly; sent with every page.'),
+    colours: z
+      .strictObject({ light: colour('light'), dark: colour('dark') })
+      .optional()
+      .describe('Of links, buttons and bars on light and on dark pages.'),
     limits: z.strictObject({
       rows: z.array(limit),
       catalog: z.array(limit),

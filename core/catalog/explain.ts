@@ -93,7 +93,19 @@ function knownKeys(path: Path): string[] {
   let schema: unknown = catalogDefinition
   for (const step of path) schema = child(unwrapped(schema), step)
   const found = unwrapped(schema)
-  return hasShape(found) ? Object.keys(found.shape) : []
+  return hasShape(found) ? Object.keys(found.shape) : formsOf(found).flatMap(namesOf)
+}
+
+function formsOf(schema: unknown): unknown[] {
+  return typeof schema === 'object' && schema !== null && 'options' in schema && Array.isArray(schema.options)
+    ? schema.options
+    : []
+}
+
+/** Of a map whose names are listed. */
+function namesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null || !('keyType' in schema)) return []
+  return formsOf(schema.keyType).map(String)
 }
 
 function child(schema: unknown, step: string | number): unknown {

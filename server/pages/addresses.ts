@@ -2,7 +2,7 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/string.ts'
-import type { Language } from './words/words.ts'
+import type { Language } from '../../core/catalog/languages.ts'
 
 /** Addresses of pages, as paths below that of PUBLIC_URL. */
 export interface PageAddresses {

@@ -1,12 +1,13 @@
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import type { CatalogTexts } from '../../core/catalog/catalog.ts'
 import type { PageAddresses } from './addresses.ts'
 import { html, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
-import { languages, type Language, type Words } from './words/words.ts'
+import { languages, type Language } from '../../core/catalog/languages.ts'
+import type { Words } from './words/words.ts'
 
 /** What a page is written with. */
 export interface Setting {
-  readonly catalog: Catalog
+  readonly catalog: CatalogTexts
   readonly addresses: PageAddresses
   readonly language: Language
   readonly words: Words

@@ -1,4 +1,4 @@
-import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import { tableId, type CatalogTexts, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem } from '../http/problems.ts'
@@ -8,7 +8,7 @@ import type { Snapshots } from '../snapshots/snapshots.ts'
 export type RouteParameters = Readonly<Record<string, unknown>>
 
 /** @throws Problem unknown-dataset */
-export function findDataset(catalog: Catalog, { dataset }: RouteParameters): Dataset {
+export function findDataset(catalog: CatalogTexts, { dataset }: RouteParameters): Dataset {
   const slug = String(dataset)
   const found = catalog.datasets.get(slug)
   if (found !== undefined) return found

@@ -40,7 +40,7 @@ export class Snapshots {
   readonly #store: Store
   readonly #retention: Retention
   readonly #log: Log
-  readonly #states: ReadonlyMap<Table, TableState>
+  readonly #states: ReadonlyMap<string, TableState>
   readonly #readingAgain = new Set<Snapshot>()
   /** What is there at the start is no news. */
   #following = false
@@ -50,12 +50,12 @@ export class Snapshots {
     this.#store = store
     this.#retention = retention
     this.#log = log
-    this.#states = new Map(allTables(catalog).map((table) => [table, emptyState(table)]))
+    this.#states = new Map(allTables(catalog).map((table) => [tableId(table), emptyState(table)]))
   }
 
   /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
   current(table: Table): Snapshot | null {
-    return this.#states.get(table)?.current ?? null
+    return this.#states.get(tableId(table))?.current ?? null
   }
 
   /**
@@ -69,7 +69,7 @@ export class Snapshots {
     asked: SnapshotId | null,
     work: (snapshot: Snapshot | null) => Promise<T>,
   ): Promise<T> {
-    const state = this.#states.get(table)
+    const state = this.#states.get(tableId(table))
     const current = state?.current ?? null
     if (asked === null || asked === current?.manifest.snapshot) {
       return current === null ? work(null) : current.inUse.during(() => work(current))
@@ -117,7 +117,7 @@ export class Snapshots {
 
   /** Why what is published of a table is not what is served; null where it is. */
   fault(table: Table): string | null {
-    return this.#states.get(table)?.fault ?? null
+    return this.#states.get(tableId(table))?.fault ?? null
   }
 
   /** How many tables have a snapshot. */

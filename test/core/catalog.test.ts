@@ -124,7 +124,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ntitel: X',
       [
-        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, limits, families, datasets',
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, colours, limits, families, datasets',
       ],
     ],
     [
@@ -132,7 +132,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, precision, scale, format, mask',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, format, mask',
       ],
     ],
     [
@@ -397,6 +397,55 @@ describe('the loader', () => {
       'per: 1 min',
       ['c.yaml:5:31: "per" is "1 min", and must be a span of time such as 30s, 1m, 1h or 1d'],
     ],
+    [
+      'a text in a language that pages are not in',
+      'title: T',
+      'title: { pt: T, fr: T }',
+      ['c.yaml:1:17: unknown key "fr"; known here: pt, en'],
+    ],
+    [
+      'a text in no language',
+      'title: T',
+      'title: {}',
+      ['c.yaml:1:8: "title" is {}, and must be said in at least one language'],
+    ],
+    [
+      'a notice that cannot travel in a header',
+      'notice: Sparingly.',
+      'notice: { pt: Atenção, en: Take care }',
+      [
+        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must be one line of plain ASCII, or begin with one, since it travels in a header',
+      ],
+    ],
+    [
+      'a colour that nobody can read',
+      'title: T',
+      'title: T\ncolours: { light: "#ffee00", dark: "red" }',
+      [
+        'c.yaml:2:19: "light" is "#ffee00", and must be read well on a light page: take a darker one',
+        'c.yaml:2:36: "dark" is "red", and must be a colour such as "#0a6b57", in quotes, in lower case',
+      ],
+    ],
+    [
+      'a frequency that is none',
+      'links: []',
+      'links: []\n    frequency: dayly',
+      [
+        'c.yaml:20:16: "frequency" is "dayly", which is not one of continuous, daily, weekly, monthly, quarterly, annual, irregular, never (did you mean "daily"?)',
+      ],
+    ],
+    [
+      'a measure that is no number',
+      'filters:',
+      'measures: [city]\n        filters:',
+      ['c.yaml:23:20: "city" cannot be summed: only fields of type integer or float or decimal can'],
+    ],
+    [
+      'a kind of a number',
+      'scale: 3',
+      'scale: 3, kind: uf',
+      ['c.yaml:28:74: "kind" belongs to fields of type string or text: change the type'],
+    ],
     ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
     [
       'a tab that YAML refuses',
@@ -421,8 +470,24 @@ describe('the loader', () => {
 
   test('tells that the file is empty', () => {
     expect(faultsOf('')).toEqual([
-      'c.yaml:1:1: is empty: it must hold title, description, notice, limits, families, datasets',
+      'c.yaml:1:1: is empty: it must hold title, description, notice, colours, limits, families, datasets',
     ])
+  })
+
+  test('has its texts in the languages that they are given in, and else in the first', () => {
+    const said = parseCatalog(
+      good
+        .replace('title: T', 'title: { pt: Título, en: Title }')
+        .replace('name: city, type: string', 'name: city, type: string, title: { en: City }'),
+      'c.yaml',
+    )
+    const titleIn = (texts: Catalog | undefined | ReturnType<Catalog['inLanguage']['get']>) =>
+      [...(texts?.datasets.values() ?? [])].flatMap(({ tables }) =>
+        [...tables.values()].flatMap(({ fields }) => fields.flatMap(({ title }) => title ?? [])),
+      )
+    const [pt, en] = [said.inLanguage.get('pt'), said.inLanguage.get('en')]
+    expect([said.title, pt?.title, en?.title]).toEqual(['Título', 'Título', 'Title'])
+    expect([titleIn(said), titleIn(pt), titleIn(en)]).toEqual([['City'], ['City'], ['City']])
   })
 
   test('tells all faults at once, in the order of the file', () => {

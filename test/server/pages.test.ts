@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { languages } from '../../server/pages/words/words.ts'
+import { languages } from '../../core/catalog/languages.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 

@@ -1,9 +1,6 @@
 import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { Operator } from '../../query/operators.ts'
 
-export const languages = ['pt', 'en'] as const
-export type Language = (typeof languages)[number]
-
 /** All that a page says of itself, in one language: a file of words that lacks one does not compile. */
 export interface Words {
   /** As in `lang`, and as numbers, dates and texts are written and ordered. */

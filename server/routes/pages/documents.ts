@@ -1,4 +1,4 @@
-import type { Catalog } from '../../../core/catalog/catalog.ts'
+import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import { fileAddresses, type FileAddresses } from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
@@ -7,7 +7,7 @@ import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
 import { styleName } from '../../pages/style.ts'
 import { wordsOf } from '../../pages/words/all.ts'
-import type { Language } from '../../pages/words/words.ts'
+import type { Language } from '../../../core/catalog/languages.ts'
 import type { RowService } from '../services.ts'
 
 /** Raised when pages are written in another way, so that no cache takes old ones for new. */
@@ -25,20 +25,34 @@ export const pagePolicy = [
 ].join('; ')
 
 /** What the pages of a language are made with. */
-export interface PageService extends RowService {
+export interface PageService extends Omit<RowService, 'catalog'> {
+  /** In the language of the pages. */
+  readonly catalog: CatalogTexts
   readonly responder: Responder
   readonly setting: Setting
   readonly files: FileAddresses
 }
 
 export function pageService(language: Language, service: RowService, responder: Responder): PageService {
-  const { catalog, publicUrl } = service
-  const setting = settingIn(language, catalog, publicUrl)
-  return { ...service, responder, setting, files: fileAddresses(publicUrl) }
+  const setting = settingIn(language, service.catalog, service.publicUrl)
+  return {
+    ...service,
+    catalog: setting.catalog,
+    responder,
+    setting,
+    files: fileAddresses(service.publicUrl),
+  }
 }
 
 export function settingIn(language: Language, catalog: Catalog, publicUrl: URL): Setting {
-  return { catalog, addresses: pageAddresses(publicUrl, styleName), language, words: wordsOf[language] }
+  const texts = catalog.inLanguage.get(language)
+  if (texts === undefined) throw new Error('a catalog is in all languages')
+  return {
+    catalog: texts,
+    addresses: pageAddresses(publicUrl, styleName),
+    language,
+    words: wordsOf[language],
+  }
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter'>

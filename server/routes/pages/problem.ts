@@ -6,7 +6,7 @@ import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
-import { languages } from '../../pages/words/words.ts'
+import { languages } from '../../../core/catalog/languages.ts'
 import { pagePolicy, settingIn } from './documents.ts'
 
 const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }

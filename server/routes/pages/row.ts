@@ -28,7 +28,7 @@ export function row(service: PageService): Resource {
           ...named(service, ['row', tableId(table), page.key]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(dataset, page, service, client, signal)
+            const { view, serverTiming } = await viewOf(dataset, table, page, service, client, signal)
             const document = rowPage(setting, {
               dataset,
               table,

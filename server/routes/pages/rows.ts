@@ -1,4 +1,4 @@
-import type { Dataset } from '../../../core/catalog/catalog.ts'
+import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import { cells } from '../../formats/cells.ts'
 import { addressesOf, withQuery } from '../../http/addresses.ts'
 import type { TableView } from '../../pages/view.ts'
@@ -25,6 +25,7 @@ export interface Viewed {
 
 export async function viewOf(
   dataset: Dataset,
+  table: Table,
   page: Page,
   service: PageService,
   client: string,
@@ -34,16 +35,16 @@ export async function viewOf(
   const body = await pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
     throw problemOf(error, files.download(page.snapshot.table))
   })
-  return { view: viewFrom(dataset, page, body, service), serverTiming: body.serverTiming }
+  return { view: viewFrom(dataset, table, page, body, service), serverTiming: body.serverTiming }
 }
 
 function viewFrom(
   dataset: Dataset,
+  table: Table,
   { snapshot, query }: Page,
   { pieces, range, positions }: PageBody,
   { catalog, publicUrl, files }: PageService,
 ): TableView {
-  const { table } = snapshot
   const shown = table.fields.filter((field) => query.fields.includes(field))
   // They are read in the alphabetical order of the fields.
   const places = shown.map((field) => query.fields.indexOf(field))

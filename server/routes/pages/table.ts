@@ -36,7 +36,7 @@ export function table(service: PageService): Resource {
           ...named(service, ['table', tableId(found), page.key, [...query.parameters]]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(dataset, page, service, client, signal)
+            const { view, serverTiming } = await viewOf(dataset, found, page, service, client, signal)
             return { pieces: [textOf(tablePage(setting, view))], serverTiming }
           },
         })

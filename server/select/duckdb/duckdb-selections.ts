@@ -239,7 +239,7 @@ export class DuckDbSelections implements Selections {
     const everything = { from: 0, to: snapshot.manifest.rows }
     const field = leadingField(snapshot)
     if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
-    if (field === null || !conditions.some((condition) => condition.field === field)) {
+    if (field === null || !conditions.some((condition) => condition.field.name === field.name)) {
       return scanOf(snapshot, everything)
     }
     const zones = await this.#zoneMapOf(snapshot, field, null, requester.client)

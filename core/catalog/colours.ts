@@ -1,0 +1,34 @@
+/** What pages are printed on, by the light in which they are read. */
+export const papers = {
+  light: { paper: '#ffffff', raised: '#f5f6f7' },
+  dark: { paper: '#14171a', raised: '#1d2226' },
+} as const
+
+export type Light = keyof typeof papers
+
+/** As `#rrggbb`, of links, buttons and bars. */
+export type Colours = Readonly<Record<Light, string>>
+
+export const coloursDefault: Colours = { light: '#0a6b57', dark: '#58c9ae' }
+
+/** Of text, by the Web Content Accessibility Guidelines, level AA. */
+export const contrastMin = 4.5
+
+/** How well a colour is seen on both papers of a light: 1 (not at all) to 21. */
+export function contrastIn(light: Light, colour: string): number {
+  return Math.min(...Object.values(papers[light]).map((paper) => contrast(colour, paper)))
+}
+
+function contrast(one: string, other: string): number {
+  const [a, b] = [luminance(one), luminance(other)]
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+}
+
+/** Of sRGB (WCAG 2.2, "relative luminance"). */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
