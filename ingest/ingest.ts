@@ -9,6 +9,7 @@ import { damagedIn, setAside } from '../core/warehouse/damaged.ts'
 import { clearFailure, writeFailure } from '../core/warehouse/failure.ts'
 import { newestIn, publishedBefore } from '../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
+import { noteLooked } from '../core/warehouse/looked.ts'
 import { holdsFields, type Manifest } from '../core/warehouse/manifest.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/published.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
@@ -175,6 +176,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     if (obtained === 'missing') return withoutSource(table, sources, found)
     if (current !== null && isAsDeclared && (obtained === 'unchanged' || (await isSame(current, obtained)))) {
       await clearFailure(store, table)
+      await noteLooked(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
@@ -185,7 +187,10 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       if (!definitions.includes(withdrawn.definition) || !(await areSums(withdrawn.sources, obtained)))
         continue
       const trouble = whyNotServed(found, table)
-      if (trouble === null) return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      if (trouble === null) {
+        await noteLooked(store, table, 'held', options.now())
+        return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      }
       throw new TableFailure(
         `${trouble}, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
           `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,

@@ -135,7 +135,7 @@ async function publishAndReport(
   drift: readonly string[],
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
-  const { table, dataset, store, definition, previous, now } = job
+  const { table, dataset, store, definition, before, previous, now } = job
   const labelled = {
     dataset,
     table,
@@ -144,6 +144,7 @@ async function publishAndReport(
     textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
     definition,
     importDate: now(),
+    before,
     previous,
   }
   const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))

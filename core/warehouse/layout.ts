@@ -35,6 +35,8 @@ export const layout = {
   withdrawn: (table: TableName): string => `${layout.table(table)}/withdrawn.json`,
   /** Why the last ingest of a table published nothing; gone when it is well again. */
   failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
+  /** When the source of a table was last looked at and gave no new snapshot. */
+  looked: (table: TableName): string => `${layout.table(table)}/looked.json`,
   /** Views of all that is published, for analysts. */
   views: 'warehouse.duckdb',
   /** The SHA-256 of the views, as `sha256sum -c` reads it. */

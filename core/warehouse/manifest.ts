@@ -66,6 +66,8 @@ const manifestShape = z.object({
   /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
+  /** UTC: when the source last was another than before; older manifests do not say. */
+  changed_at: z.iso.datetime().optional(),
   /** The files of the source, in the order in which their rows follow each other. */
   sources: z.array(sourceShape),
   /** Hash of all that shapes the rows besides the source: fields, order, dialect, format of the parts. */

@@ -25,8 +25,22 @@ const memberShape = z.tuple([z.int(), z.int()])
 
 export type DownloadMember = z.infer<typeof memberShape>
 
+const rejectShape = z.object({
+  file: z.string().optional(),
+  line: z.int(),
+  field: z.string().nullable().optional(),
+  text: z.string().nullable().optional(),
+  reason: z.string(),
+})
+
 const reportShape = z.object({
   rows_out: z.int(),
+  rejected_rows: z.int().default(0),
+  first_rejects: z.array(rejectShape).default([]),
+  blank_lines: z.int().default(0),
+  /** In sentences, as the warnings. */
+  accepted_drift: z.array(z.string()).default([]),
+  warnings: z.array(z.string()).default([]),
   fields: z.array(fieldShape),
   /** Each can be unpacked alone, so that no one who wants the end has to read it from the start. */
   download_members: z.array(memberShape).optional(),

@@ -58,6 +58,8 @@ export interface Labelled {
   readonly definition: string
   readonly importDate: Date
   /** What is published now. */
+  readonly before: Manifest | null
+  /** What a rollback leads to. */
   readonly previous: SnapshotId | null
 }
 
@@ -80,7 +82,7 @@ export async function nameSnapshot(
 
 /** The manifest of a snapshot all of whose files lie finished in a folder. */
 export async function label(
-  { dataset, table, sources, rows, textBytes, definition, importDate, previous }: Labelled,
+  { dataset, table, sources, rows, textBytes, definition, importDate, before, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
   written: readonly WrittenIndex[],
@@ -111,8 +113,19 @@ export async function label(
     order: orderTerms(table),
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,
+    changed_at: changedAt(before, sources) ?? importDate.toISOString(),
     sources: [...sources],
     definition,
     tools: { node: process.version, duckdb: duckdbVersion },
   }
+}
+
+/** Since when the source is what it is; null where it was another before. */
+function changedAt(before: Manifest | null, sources: readonly Source[]): string | null {
+  if (before === null) return null
+  return sumsIn(before.sources) === sumsIn(sources) ? (before.changed_at ?? before.import_date) : null
+}
+
+function sumsIn(sources: readonly Source[]): string {
+  return sources.map(({ sha256 }) => sha256).join()
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
 import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { readLooked, type Looked } from '../../core/warehouse/looked.ts'
 import { filesOf, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
@@ -118,6 +119,11 @@ export class Snapshots {
   /** Why what is published of a table is not what is served; null where it is. */
   fault(table: Table): string | null {
     return this.#states.get(tableId(table))?.fault ?? null
+  }
+
+  /** When its source was last looked at and gave no new snapshot. */
+  async looked(table: Table): Promise<Looked | null> {
+    return readLooked(this.#store, table)
   }
 
   /** How many tables have a snapshot. */

@@ -481,13 +481,9 @@ describe('the loader', () => {
         .replace('name: city, type: string', 'name: city, type: string, title: { en: City }'),
       'c.yaml',
     )
-    const titleIn = (texts: Catalog | undefined | ReturnType<Catalog['inLanguage']['get']>) =>
-      [...(texts?.datasets.values() ?? [])].flatMap(({ tables }) =>
-        [...tables.values()].flatMap(({ fields }) => fields.flatMap(({ title }) => title ?? [])),
-      )
     const [pt, en] = [said.inLanguage.get('pt'), said.inLanguage.get('en')]
     expect([said.title, pt?.title, en?.title]).toEqual(['Título', 'Título', 'Title'])
-    expect([titleIn(said), titleIn(pt), titleIn(en)]).toEqual([['City'], ['City'], ['City']])
+    expect([titlesIn(said), titlesIn(pt), titlesIn(en)]).toEqual([['City'], ['City'], ['City']])
   })
 
   test('tells all faults at once, in the order of the file', () => {
@@ -530,3 +526,10 @@ describe('the loader', () => {
     await expect(loadCatalog('no/such.yaml')).rejects.toThrow('set CATALOG to the path of a catalog.yaml')
   })
 })
+
+/** Of all fields that have one. */
+function titlesIn(texts: Pick<Catalog, 'datasets'> | undefined): string[] {
+  return [...(texts?.datasets.values() ?? [])].flatMap(({ tables }) =>
+    [...tables.values()].flatMap(({ fields }) => fields.flatMap(({ title }) => title ?? [])),
+  )
+}

@@ -52,16 +52,24 @@ describe('a job', () => {
     expect(again && outcomeLines(again, true)).toEqual([
       'd/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z',
     ])
-    expect(await readdir(path.join(shop.warehouse, 'd', 't'))).toEqual(files)
+    expect(await readdir(path.join(shop.warehouse, 'd', 't'))).toEqual([...files, 'looked.json'])
 
     const catalog = tinyCatalog({ fields: ['n:integer'], order: ['n desc'] })
     const renewed = await workshop(catalog, { 'd/t.csv': 'n\n1\n' })
     const outcome = await renewed.ingest({ store: shop.store, now: later })
-    expect(outcome[0]?.status).toBe('published')
+    // The rows are imported anew, and have not changed since.
+    expect(outcome[0]).toMatchObject({
+      status: 'published',
+      manifest: { import_date: later().toISOString(), changed_at: '2026-01-02T03:04:05.678Z' },
+    })
 
     await shop.write('d/t.csv', 'n\n2\n')
     const [changed] = await shop.ingest({ now: () => new Date('2028-01-01T00:00:00Z') })
-    expect([first?.status, changed?.status]).toEqual(['published', 'published'])
+    expect(first?.status).toBe('published')
+    expect(changed).toMatchObject({
+      status: 'published',
+      manifest: { changed_at: '2028-01-01T00:00:00.000Z' },
+    })
   })
 
   test('publishes an unchanged source anew where another version converts it', async () => {
@@ -220,6 +228,7 @@ test('the manifest and the report tell what was published, and an independent re
     order: ['"n" desc nulls last'],
     import_date: '2026-01-02T03:04:05.678Z',
     collected_at: '2020-01-01',
+    changed_at: '2026-01-02T03:04:05.678Z',
     sources: [{ name: 't.csv', bytes: 42, sha256: hash }],
     definition: hash,
     tools: { node: process.version, duckdb: expect.stringMatching(/^v1\./) },

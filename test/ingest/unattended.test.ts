@@ -358,7 +358,7 @@ describe('what is damaged', () => {
     await flip(part)
     await shop.ingest({ ...onDay(4), retention })
     expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
-    expect(await publishedFiles(shop)).toHaveLength(1 + 3 * 4)
+    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 4)
   })
 
   test('is told as long as nothing took its place', async () => {

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Table } from '../catalog/catalog.ts'
+import { layout } from './layout.ts'
+import type { Store } from './stores/store.ts'
+
+type TableName = Pick<Table, 'dataset' | 'name'>
+
+/** When an ingest last looked at the source of a table, and what came of it, where that was not a snapshot. */
+export interface Looked {
+  /** UTC. */
+  readonly at: string
+  /** `held`: it is the source of a snapshot that was rolled back. */
+  readonly outcome: 'unchanged' | 'held' | 'failed'
+  /** Rows that were not as declared, where it failed for them. */
+  readonly rejects: number
+}
+
+const unchangedShape = z.object({ at: z.iso.datetime(), outcome: z.enum(['unchanged', 'held']) })
+const failureShape = z.object({ at: z.iso.datetime(), rejects: z.int() })
+
+/** Notes that a source was looked at and gave no new snapshot. Only under the lock of the table. */
+export async function noteLooked(
+  store: Store,
+  table: TableName,
+  outcome: 'unchanged' | 'held',
+  at: Date,
+): Promise<void> {
+  await store.put(layout.looked(table), `${JSON.stringify({ at: at.toISOString(), outcome }, null, 2)}\n`)
+}
+
+/** The last look that gave no snapshot; null where each has given one, as far as it can be read. */
+export async function readLooked(store: Store, table: TableName): Promise<Looked | null> {
+  const unchanged = unchangedShape.safeParse(await read(store, layout.looked(table))).data
+  const failure = failureShape.safeParse(await read(store, layout.failure(table))).data
+  const looks: Looked[] = []
+  if (unchanged !== undefined) looks.push({ ...unchanged, rejects: 0 })
+  if (failure !== undefined) looks.push({ ...failure, outcome: 'failed' })
+  return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null
+}
+
+async function read(store: Store, key: string): Promise<unknown> {
+  try {
+    return JSON.parse(String(await store.get(key))) as unknown
+  } catch {
+    return null
+  }
+}
