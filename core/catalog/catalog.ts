@@ -107,7 +107,7 @@ export interface Table {
   readonly search: readonly string[]
   /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
   readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
-  /** Number fields whose sums over rows mean something. */
+  /** Integer and decimal fields whose sums over rows mean something. */
   readonly measures: readonly string[]
   /** Rows that one export may have. */
   readonly exportRowsMax: number

@@ -140,6 +140,9 @@ function checkSearch(
   }
 }
 
+/** With as many, 10 thousand million rows still add up to the 38 digits that there are. */
+const summedDigitsMax = 28
+
 function checkMeasures(
   table: unknown,
   path: Path,
@@ -147,13 +150,19 @@ function checkMeasures(
   known: readonly string[],
   report: Report,
 ): void {
-  const numbers = new Set(fields.filter(([, field]) => isNumber(field)).map(([, field]) => at(field, 'name')))
+  const summed = fields.filter(([, field]) => rowOf(field)?.isSummed === true)
+  const numbers = new Map(summed.map(([, field]) => [at(field, 'name'), field]))
   for (const [index, name] of strings(table, 'measures')) {
     const namePath = [...path, 'measures', index]
     requireField(name, namePath, known, report)
     if (known.includes(name) && !numbers.has(name)) {
-      const due = typesWith((row) => row.wire.kind === 'number')
-      report(namePath, `"${name}" cannot be summed: only fields of type ${due} can`)
+      const due = typesWith((row) => row.isSummed)
+      report(namePath, `"${name}" cannot be summed exactly: only fields of type ${due} can`)
+    } else if (Number(at(numbers.get(name), 'precision') ?? 0) > summedDigitsMax) {
+      report(
+        namePath,
+        `"${name}" cannot be summed: its sums may have more than 38 digits; declare a precision of at most ${summedDigitsMax}`,
+      )
     }
   }
 }
@@ -166,10 +175,6 @@ function rowOf(field: unknown): FieldTypeRow | null {
 
 function isText(field: unknown): boolean {
   return rowOf(field)?.isText === true
-}
-
-function isNumber(field: unknown): boolean {
-  return rowOf(field)?.wire.kind === 'number'
 }
 
 /** Such as `string or text`. */

@@ -187,7 +187,9 @@ const table = z.strictObject({
   measures: z
     .array(text)
     .optional()
-    .describe('Number fields whose sums over rows mean something; charts offer them. Default is none.'),
+    .describe(
+      'Integer and decimal fields whose sums over rows mean something; charts offer them. Default is none.',
+    ),
   max_rejects: count(0, 1_000_000_000)
     .optional()
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),

@@ -1,3 +1,4 @@
+import type { Field } from '../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -21,7 +22,39 @@ export interface Selections {
    *   QueryTimeout, or DamagedTable
    */
   find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection>
+  /**
+   * The chosen rows by the values of a field: how many have each, and what a measure comes to in them. Sums are exact.
+   *
+   * @returns groups by the bytes of their keys, null last
+   * @throws as `find` does, and TooCostly where there are more than `groupsMax`
+   */
+  groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): Promise<readonly Group[]>
 }
+
+export interface Grouping {
+  readonly by: Field
+  /** So many characters of a value tell its group, such as 7 of a date for its month; null for all. */
+  readonly length: number | null
+  /** An integer or decimal field; null where rows are only counted. */
+  readonly measure: Field | null
+}
+
+/** Rows whose value, or the head of it, is the same. */
+export interface Group {
+  /** As text, as it is rendered; null where there is no value. */
+  readonly key: string | null
+  readonly rows: number
+  /** Of the measure, with all its digits; null where it has no value in any of the rows, or is none. */
+  readonly sum: string | null
+}
+
+/** More of them are no chart any more. */
+export const groupsMax = 10_000
 
 /** The chosen rows in their order. */
 export interface Selection {

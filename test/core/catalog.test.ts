@@ -438,7 +438,7 @@ describe('the loader', () => {
       'a measure that is no number',
       'filters:',
       'measures: [city]\n        filters:',
-      ['c.yaml:23:20: "city" cannot be summed: only fields of type integer or float or decimal can'],
+      ['c.yaml:23:20: "city" cannot be summed exactly: only fields of type integer or decimal can'],
     ],
     [
       'a kind of a number',

@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
+import { parseRowQuery } from '../../server/query/query.ts'
 import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { LinearSelections } from '../support/linear-selections.ts'
@@ -48,6 +49,36 @@ test.each(engines)(
   },
   120_000,
 )
+
+test('rows by the values of a field are counted and summed as a second reading does', async () => {
+  const service = await serve(sampled)
+  const linear = new LinearSelections()
+  const random = randomFrom(seed)
+  const requester = { client: 'reader', pageBytesMax: 1e8, signal: () => new AbortController().signal }
+  const differences: string[] = []
+  for (const table of allTables(sampled.catalog)) {
+    const snapshot = service.snapshots.current(table)
+    if (snapshot === null) throw new Error('not published')
+    const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
+    const keys = table.fields.filter(({ type }) => type !== 'float')
+    const summed = table.fields.filter(({ type }) => type === 'integer' || type === 'decimal')
+    for (let ask = 0; ask < 10; ask += 1) {
+      const { query } = randomQuery(random, table, rows)
+      const filter = parseRowQuery(table, `?${query.toString()}`, ['page'])
+      const by = keys[Math.floor(random() * keys.length)]
+      const measure = random() < 0.3 ? null : (summed[Math.floor(random() * summed.length)] ?? null)
+      const length = random() < 0.5 ? null : 1 + Math.floor(random() * 8)
+      if (by === undefined) continue
+      const grouping = { by, measure, length }
+      const found = await service.engine.selections.groups(snapshot, filter, grouping, requester)
+      const due = await linear.groups(snapshot, filter, grouping)
+      const [got, want] = [JSON.stringify(found), JSON.stringify(due)]
+      if (got !== want)
+        differences.push(`${tableId(table)} ${by.name}: ${got.slice(0, 300)} / ${want.slice(0, 300)}`)
+    }
+  }
+  expect({ seed, differences: differences.slice(0, 3) }).toEqual({ seed, differences: [] })
+}, 120_000)
 
 test('random queries over hostile texts answer what a second reading finds', async () => {
   const random = randomFrom(seed)

@@ -285,6 +285,12 @@ function written(random: Random, field: Field, cell: Cell): string {
   return String(cell)
 }
 
+/** The cell as a text that a page shows. */
+export function textOf(field: Field, cell: NonNullable<Cell>): string {
+  if (typeof cell === 'bigint') return field.type === 'decimal' ? decimalText(field, cell) : String(cell)
+  return field.type === 'datetime' ? String(cell).replace('T', ' ') : String(cell)
+}
+
 function decimalText({ scale }: Field, cell: bigint): string {
   const digits = (cell < 0n ? -cell : cell).toString().padStart(scale + 1, '0')
   const at = digits.length - scale

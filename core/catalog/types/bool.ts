@@ -20,6 +20,7 @@ export const bool: FieldTypeRow = {
   canonical: same,
   rendered: asText,
   isNarrowed: false,
+  isSummed: false,
   measure: null,
   isOrdered: false,
   parse: readTruth,

@@ -35,6 +35,7 @@ export const date: FieldTypeRow = {
   canonical: same,
   rendered: asText,
   isNarrowed: false,
+  isSummed: false,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
   isOrdered: true,
   parse: dateOf,

@@ -22,6 +22,7 @@ export const datetime: FieldTypeRow = {
   },
   rendered: asText,
   isNarrowed: false,
+  isSummed: false,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 19) },
   isOrdered: true,
   parse: (text) => {

@@ -37,6 +37,7 @@ export const decimal: FieldTypeRow = {
   },
   rendered: asText,
   isNarrowed: false,
+  isSummed: true,
   measure: { number: asNumber, text: String },
   isOrdered: true,
   parse: (text, digits) => {

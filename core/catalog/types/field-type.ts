@@ -55,6 +55,9 @@ export interface FieldTypeRow {
     readonly text: (number: number) => string
   } | null
 
+  /** Whether sums over rows are exact, in whichever order they are added up. */
+  readonly isSummed: boolean
+
   // How it is asked for.
 
   /** Whether its values are more or less than others, for those who ask. */

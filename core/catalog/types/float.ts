@@ -33,6 +33,7 @@ export const float: FieldTypeRow = {
   canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
   rendered: asText,
   isNarrowed: false,
+  isSummed: false,
   measure: { number: asNumber, text: String },
   isOrdered: true,
   parse: (text) => {

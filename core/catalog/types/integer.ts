@@ -27,6 +27,7 @@ export const integer: FieldTypeRow = {
   canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
   rendered: asText,
   isNarrowed: true,
+  isSummed: true,
   measure: { number: asNumber, text: String },
   isOrdered: true,
   parse: (text) => {

@@ -16,6 +16,7 @@ export const string: FieldTypeRow = {
   canonical: same,
   rendered: same,
   isNarrowed: false,
+  isSummed: false,
   measure: null,
   isOrdered: true,
   parse: same,

@@ -7,6 +7,7 @@ import type { Condition } from '../../query/conditions.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { bytesOf } from '../../../core/duckdb/vectors.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { isIndexed, valueIndex, wordIndexes } from './indexes.ts'
 import { RowSet } from './row-set.ts'
@@ -14,6 +15,7 @@ import {
   narrowed,
   planBits,
   planCounts,
+  planGroups,
   planOrdered,
   planValues,
   planWords,
@@ -22,7 +24,7 @@ import {
   type Scan,
   type Wanted,
 } from './scan.ts'
-import type { Selection, Selections } from '../selections.ts'
+import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
 import { leadingField, planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
 
@@ -82,6 +84,31 @@ export class DuckDbSelections implements Selections {
       slice: (first, some, reading) =>
         this.#orderedSlice(snapshot, filter, rows, { first, rows: Math.min(some, count - first) }, reading),
     }
+  }
+
+  async groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): Promise<readonly Group[]> {
+    const scan = await this.#scan(snapshot, filter, requester)
+    if (scan.parts.length === 0) return []
+    const { by, measure } = grouping
+    const read = [by, ...(measure === null ? [] : [measure])]
+    this.#requireCheap(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot)
+    const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
+    const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
+    if (rows.length > groupsMax) {
+      throw new TooCostly(
+        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": take fewer rows by a condition.`,
+      )
+    }
+    return rows.map(([key, count, sum]) => ({
+      key: key === null || key === undefined ? null : Buffer.from(bytesOf(key)).toString(),
+      rows: Number(count),
+      sum: typeof sum === 'string' ? sum : null,
+    }))
   }
 
   /** The right rows in the order in which they lie. */

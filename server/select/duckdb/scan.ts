@@ -1,13 +1,15 @@
 import path from 'node:path'
 import { bytesOf, type Value } from '../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../core/warehouse/manifest.ts'
-import { foldedSql, orderTerm, quotedText } from '../../../core/sql.ts'
+import { foldedSql, orderTerm, quotedName, quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
-import type { Table } from '../../../core/catalog/catalog.ts'
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
 import { Parameters, type Plan } from '../../engine/plan.ts'
 import { everyRow, readsOf, rowsAmong, rowsBetween } from '../../engine/reads.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import type { Grouping } from '../selections.ts'
 import type { PartRows } from './row-set.ts'
 import { comparisonSql, conditionSql, wordSql } from './where.ts'
 import type { Span } from './zone-map.ts'
@@ -137,6 +139,28 @@ export function planOrdered(
   }
 }
 
+/** @param max so many groups at most, and one more where there are more */
+export function planGroups(
+  snapshot: Snapshot,
+  scan: Scan,
+  filter: RowFilter,
+  { by, length, measure }: Grouping,
+  max: number,
+): Plan {
+  const counted = [by, ...(measure === null ? [] : [measure])]
+  const { from, where, parameters, reads } = filtered(snapshot, scan, filter, counted)
+  const whole = typeRow(by.type).rendered(quotedName(by.name))
+  const key = length === null ? whole : `left(${whole}, ${length})`
+  const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
+  // Bytes come through as they are.
+  return {
+    sql: `select encode(key), rows, total from (select ${key} as key, count(*)::double as rows, (${sum})::varchar as total from ${from}
+      where ${where} group by 1) order by key nulls last limit ${max + 1}`,
+    parameters,
+    reads,
+  }
+}
+
 /** A byte holds eight rows, and every part has as many bytes, so that none has bits before its first row. */
 function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
@@ -146,6 +170,7 @@ function filtered(
   snapshot: Snapshot,
   { parts, span, rows }: Scan,
   { conditions, words, ordering = [] }: Wanted & Partial<Pick<RowFilter, 'ordering'>>,
+  also: readonly Field[] = [],
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder } = snapshot
   const parameters = new Parameters()
@@ -172,7 +197,7 @@ function filtered(
         const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)
         return { file, isRead: (first, end) => isSpanned(first, end) && isCandidate(first, end) }
       }),
-      columnsOf(table, { conditions, words, ordering }),
+      [...new Set([...columnsOf(table, { conditions, words, ordering }), ...also.map(({ name }) => name)])],
       true,
     ),
   }
