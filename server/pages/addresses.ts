@@ -1,32 +1,65 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Language } from '../../core/catalog/languages.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/string.ts'
-import type { Language } from '../../core/catalog/languages.ts'
+import type { Assets } from './assets.ts'
+
+/** What there is of a table besides its rows, each a page below its own. */
+export const aspects = ['chart', 'fields', 'api', 'sql'] as const
+export type Aspect = (typeof aspects)[number]
+
+type DatasetName = Pick<Dataset, 'slug'>
+type TableName = Pick<Table, 'dataset' | 'name'>
 
 /** Addresses of pages, as paths below that of PUBLIC_URL. */
 export interface PageAddresses {
   readonly home: (language: Language) => string
-  readonly dataset: (language: Language, dataset: Pick<Dataset, 'slug'>) => string
-  readonly table: (language: Language, table: Table, parameters?: QueryParameters, page?: number) => string
-  readonly fields: (language: Language, table: Table) => string
+  readonly about: (language: Language) => string
+  readonly limits: (language: Language) => string
+  readonly dataset: (language: Language, dataset: DatasetName) => string
+  readonly files: (language: Language, dataset: DatasetName) => string
+  /** As BibTeX. */
+  readonly citation: (language: Language, dataset: DatasetName) => string
+  readonly table: (
+    language: Language,
+    table: TableName,
+    parameters?: QueryParameters,
+    page?: number,
+  ) => string
+  readonly aspect: (
+    language: Language,
+    table: TableName,
+    aspect: Aspect,
+    parameters?: QueryParameters,
+  ) => string
+  /** The fields as CSV. */
+  readonly dictionary: (language: Language, table: TableName) => string
   /** @param number from 1, in the order of the table */
-  readonly row: (language: Language, table: Table, number: number, snapshot: SnapshotId) => string
-  readonly style: string
+  readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
+  readonly asset: (asset: Assets[keyof Assets]) => string
 }
 
-export function pageAddresses(publicUrl: URL, styleName: string): PageAddresses {
+export function pageAddresses(publicUrl: URL): PageAddresses {
   const base = publicUrl.pathname.replace(/\/$/, '')
-  const tableOf = (language: Language, { dataset, name }: Table): string =>
-    `${base}/${language}/dataset/${dataset}/${name}/`
+  const datasetOf = (language: Language, { slug }: DatasetName): string =>
+    `${base}/${language}/dataset/${slug}/`
+  const tableOf = (language: Language, { dataset, name }: TableName): string =>
+    `${datasetOf(language, { slug: dataset })}${name}/`
   return {
     home: (language) => `${base}/${language}/`,
-    dataset: (language, { slug }) => `${base}/${language}/dataset/${slug}/`,
+    about: (language) => `${base}/${language}/about/`,
+    limits: (language) => `${base}/${language}/limits/`,
+    dataset: datasetOf,
+    files: (language, { slug }) => `${base}/${language}/files/${slug}/`,
+    citation: (language, dataset) => `${datasetOf(language, dataset)}cite.bib`,
     table: (language, table, parameters = new Map(), page = 1) =>
       withQuery(tableOf(language, table), parameters, page),
-    fields: (language, table) => `${tableOf(language, table)}fields/`,
+    aspect: (language, table, aspect, parameters = new Map()) =>
+      withQuery(`${tableOf(language, table)}${aspect}/`, parameters, 1),
+    dictionary: (language, table) => `${tableOf(language, table)}fields.csv`,
     row: (language, table, number, snapshot) =>
       `${tableOf(language, table)}row/${number}/?snapshot=${snapshot}`,
-    style: `${base}/style/${styleName}.css`,
+    asset: ({ file }) => `${base}/assets/${file}`,
   }
 }

@@ -1,13 +1,17 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { bibtex, citation } from './cite.ts'
 import { framed, type Setting } from './frame.ts'
-import { html, safeAddress, type Html } from './html.ts'
+import { html, type Html } from './html.ts'
+import { codePart, partyPart } from './link.ts'
 import { writtenIn } from './numbers.ts'
+import { truthPart, type TableTruth } from './truth.ts'
 
 export interface DatasetView {
   readonly dataset: Dataset
   readonly current: (table: Table) => Snapshot | null
+  readonly truths: readonly TableTruth[]
   readonly files: FileAddresses
   /** Absolute address of this page. */
   readonly address: string
@@ -15,71 +19,61 @@ export interface DatasetView {
   readonly today: string
 }
 
-/** What a dataset is, whose, and how to have it. */
+/** What a dataset is, whose, how fresh, and how to have it. */
 export function datasetPage(setting: Setting, view: DatasetView): Html {
   const { addresses, language, words } = setting
-  const { dataset, files, address, today } = view
-  const { day } = writtenIn(words)
-  const year = dataset.collectedAt.slice(0, 4)
+  const { dataset, truths, today } = view
   const main = html`
     <h1>${dataset.name}</h1>
     <p class="lead">${dataset.description}</p>
-    <section>
-      <h2>${words.tables}</h2>
-      <div class="scroll" tabindex="0" role="region" aria-label="${words.tables}">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">${words.table}</th>
-              <th scope="col" class="number">${words.rowsHead}</th>
-              <th scope="col">${words.imported}</th>
-              <th scope="col">${words.download}</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${[...dataset.tables.values()].map((table) => tableLine(setting, view, table))}
-          </tbody>
-        </table>
-      </div>
-      <p><a href="${files.sums(dataset)}">${words.sums}</a></p>
-    </section>
-    <section>
-      <h2>${words.dataset}</h2>
-      <dl class="facts-list">
-        <dt>${words.author}</dt>
-        <dd>${party(dataset.author)}</dd>
-        <dt>${words.source}</dt>
-        <dd>${party(dataset.source)}</dd>
-        <dt>${words.license}</dt>
-        <dd>${party(dataset.license)}</dd>
-        <dt>${words.collected}</dt>
-        <dd><time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time></dd>
-        <dt>${words.code}</dt>
-        <dd>${party({ name: dataset.codeUrl, url: dataset.codeUrl })}</dd>
-      </dl>
-    </section>
-    <section>
-      <h2>${words.cite}</h2>
-      <blockquote class="cite">
-        ${words.citation(dataset.author.name, dataset.name, year, address, day(today))}
-      </blockquote>
-    </section>
+    ${tablesPart(setting, view)} ${citePart(setting, view)} ${truthPart(setting, dataset, truths, today)}
+    ${factsPart(setting, dataset)}
     ${
       dataset.links.length > 0 &&
       html`<details>
         <summary>${words.links} (${dataset.links.length})</summary>
         <ul>
-          ${dataset.links.map(({ title, url }) => html`<li>${party({ name: title, url })}</li>`)}
+          ${dataset.links.map(({ title, url }) => html`<li>${partyPart({ name: title, url })}</li>`)}
         </ul>
       </details>`
     }
   `
   return framed(setting, {
     title: dataset.name,
+    description: dataset.description,
     main,
     inLanguage: (other) => addresses.dataset(other, dataset),
     trail: [{ name: words.home, address: addresses.home(language) }],
   })
+}
+
+function tablesPart(setting: Setting, view: DatasetView): Html {
+  const { addresses, language, words, catalog } = setting
+  const { dataset, files } = view
+  const tables = [...dataset.tables.values()]
+  return html`<section>
+    <h2>${words.tables}</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.tables}">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.table}</th>
+            <th scope="col" class="number">${words.rowsHead}</th>
+            <th scope="col">${words.changed}</th>
+            <th scope="col">${words.wholeTable}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${tables.map((table) => tableLine(setting, view, table))}
+        </tbody>
+      </table>
+    </div>
+    <p>
+      <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
+      <a href="${files.sums(dataset)}">${words.sums}</a>
+    </p>
+    <p class="facts">${catalog.notice}</p>
+  </section>`
 }
 
 function tableLine(
@@ -99,16 +93,50 @@ function tableLine(
       <td colspan="3">${words.notPublished}</td>
     </tr>`
   const { manifest } = snapshot
-  const download = manifest.files[0]
+  const [download] = manifest.files
+  const changed = manifest.changed_at ?? manifest.import_date
   return html`<tr>
     ${name}
     <td class="number">${count(manifest.rows)}</td>
-    <td><time datetime="${manifest.import_date}">${day(manifest.import_date)}</time></td>
-    <td><a href="${files.download(table)}">CSV (gzip), ${bytes(download?.bytes ?? 0)}</a></td>
+    <td><time datetime="${changed}">${day(changed)}</time></td>
+    <td>
+      <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
+      <details>
+        <summary>SHA-512</summary>
+        <code class="sum">${download?.sha512}</code>
+      </details>
+    </td>
   </tr>`
 }
 
-function party({ name, url }: { readonly name: string; readonly url: string }): Html {
-  const address = safeAddress(url)
-  return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
+function citePart({ addresses, language, words }: Setting, { dataset, address, today }: DatasetView): Html {
+  const cited = { dataset, address, today }
+  return html`<section id="cite">
+    <h2>${words.cite}</h2>
+    ${codePart(citation(cited, words), words)}
+    <details>
+      <summary>BibTeX</summary>
+      ${codePart(bibtex(cited), words)}
+      <p><a href="${addresses.citation(language, dataset)}" download>${words.download} BibTeX</a></p>
+    </details>
+  </section>`
+}
+
+function factsPart({ words }: Setting, dataset: Dataset): Html {
+  const { day } = writtenIn(words)
+  return html`<section>
+    <h2>${words.dataset}</h2>
+    <dl class="facts-list">
+      <dt>${words.author}</dt>
+      <dd>${partyPart(dataset.author)}</dd>
+      <dt>${words.source}</dt>
+      <dd>${partyPart(dataset.source)}</dd>
+      <dt>${words.license}</dt>
+      <dd>${partyPart(dataset.license)}</dd>
+      <dt>${words.collected}</dt>
+      <dd><time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time></dd>
+      <dt>${words.code}</dt>
+      <dd>${partyPart({ name: dataset.codeUrl, url: dataset.codeUrl })}</dd>
+    </dl>
+  </section>`
 }

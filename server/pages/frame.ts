@@ -1,66 +1,106 @@
 import type { CatalogTexts } from '../../core/catalog/catalog.ts'
+import { languages, type Language } from '../../core/catalog/languages.ts'
 import type { PageAddresses } from './addresses.ts'
+import type { Asset, Assets } from './assets.ts'
 import { html, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
-import { languages, type Language } from '../../core/catalog/languages.ts'
 import type { Words } from './words/words.ts'
 
 /** What a page is written with. */
 export interface Setting {
   readonly catalog: CatalogTexts
   readonly addresses: PageAddresses
+  readonly assets: Assets
   readonly language: Language
   readonly words: Words
 }
 
 export interface Framed {
   readonly title: string
+  /** Of the page, for whoever lists it. */
+  readonly description?: string
   readonly main: Html
-  /** The same page in another language. */
-  readonly inLanguage: (language: Language) => string
+  /** The same page in another language; null where its address is the same. */
+  readonly inLanguage: ((language: Language) => string) | null
   /** The way to it, from the first step on. */
-  readonly trail?: readonly { readonly name: string; readonly address: string }[]
+  readonly trail?: readonly Step[]
+  /** Besides the one of all pages. */
+  readonly script?: Asset
+}
+
+export interface Step {
+  readonly name: string
+  readonly address: string
 }
 
 /** A whole document around what a page has to say. */
-export function framed(setting: Setting, { title, main, inLanguage, trail = [] }: Framed): Html {
-  const { catalog, addresses, language, words } = setting
+export function framed(setting: Setting, page: Framed): Html {
+  const { catalog, addresses, assets, words } = setting
+  const { title, description, main, inLanguage, trail = [], script } = page
   const isHome = title === catalog.title
   return html`<html lang="${words.locale}">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
       <title>${isHome ? title : `${title} · ${catalog.title}`}</title>
-      <link rel="stylesheet" href="${addresses.style}" />
-      ${languages.map((other) => html`<link rel="alternate" hreflang="${other}" href="${inLanguage(other)}" />`)}
+      ${description !== undefined && description !== '' && html`<meta name="description" content="${description}" />`}
+      <link rel="stylesheet" href="${addresses.asset(assets.style)}" />
+      <link rel="icon" type="image/svg+xml" href="${addresses.asset(assets.icon)}" />
+      <script src="${addresses.asset(assets.script)}"></script>
+      ${script !== undefined && html`<script src="${addresses.asset(script)}" defer></script>`}
+      ${
+        inLanguage !== null &&
+        languages.map(
+          (other) => html`<link rel="alternate" hreflang="${other}" href="${inLanguage(other)}" />`,
+        )
+      }
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      <header class="top">
-        <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
-        <nav class="languages" aria-label="${words.language}">
-          ${languages.map((other) =>
-            other === language
-              ? html`<span aria-current="true">${wordsOf[other].language}</span>`
-              : html`<a href="${inLanguage(other)}" hreflang="${other}" lang="${other}"
-                  >${wordsOf[other].language}</a
-                >`,
-          )}
-        </nav>
-      </header>
-      ${
-        trail.length > 0 &&
-        html`<nav class="trail" aria-label="${words.home}">
-          <ol>
-            ${trail.map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
-          </ol>
-        </nav>`
-      }
-      <main id="content">${main}</main>
-      <footer class="bottom">
-        <p>${catalog.notice}</p>
-      </footer>
+      ${headerPart(setting, inLanguage)} ${trail.length > 0 && trailPart(words, trail)}
+      <main id="content" tabindex="-1">${main}</main>
+      ${footerPart(setting)}
     </body>
   </html>`
+}
+
+function headerPart(
+  { catalog, addresses, language, words }: Setting,
+  inLanguage: Framed['inLanguage'],
+): Html {
+  return html`<header class="top">
+    <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
+    <nav class="languages" aria-label="${words.language}">
+      ${
+        inLanguage !== null &&
+        languages.map((other) =>
+          other === language
+            ? html`<span aria-current="true">${wordsOf[other].language}</span>`
+            : html`<a href="${inLanguage(other)}" hreflang="${other}" lang="${other}"
+                >${wordsOf[other].language}</a
+              >`,
+        )
+      }
+      <button type="button" class="quiet" data-lights hidden>${words.lights}</button>
+    </nav>
+  </header>`
+}
+
+function trailPart(words: Words, trail: readonly Step[]): Html {
+  return html`<nav class="trail" aria-label="${words.trail}">
+    <ol>
+      ${trail.map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
+    </ol>
+  </nav>`
+}
+
+function footerPart({ catalog, addresses, language, words }: Setting): Html {
+  return html`<footer class="bottom">
+    <nav aria-label="${words.service}">
+      <a href="${addresses.home(language)}">${words.home}</a>
+      <a href="${addresses.about(language)}">${words.about}</a>
+      <a href="${addresses.limits(language)}">${words.limits}</a>
+    </nav>
+    <p>${catalog.notice}</p>
+  </footer>`
 }

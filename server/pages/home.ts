@@ -10,19 +10,24 @@ export interface HomeView {
   readonly current: (table: Table) => Snapshot | null
 }
 
-/** So many of the latest imports are shown. */
+/** So many of the latest changes are shown. */
 const latelyMax = 5
+/** So many tables and fields of a dataset that a search finds. */
+const placesMax = 8
 
 /** What there is: all datasets, or those that a search finds by their texts, tables and fields. */
 export function homePage(setting: Setting, { sought, current }: HomeView): Html {
   const { catalog, addresses, language, words } = setting
-  const found = [...catalog.datasets.values()].filter((dataset) => isFound(dataset, sought))
+  const order = writtenIn(words).inOrder([...catalog.datasets.values()].map(({ name }) => name))
+  const found = [...catalog.datasets.values()]
+    .filter((dataset) => isFound(dataset, sought))
+    .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
     <section class="hero">
       <h1>${catalog.title}</h1>
       <p class="lead">${catalog.description}</p>
       <form class="find" role="search" action="${addresses.home(language)}" method="get">
-        <label for="q">${words.find}</label>
+        <label for="q" class="unseen">${words.findHint}</label>
         <input id="q" name="q" type="search" value="${sought}" placeholder="${words.findHint}" />
         <button>${words.find}</button>
       </form>
@@ -30,28 +35,55 @@ export function homePage(setting: Setting, { sought, current }: HomeView): Html 
     ${sought === '' && latelyPart(setting, current)}
     <section>
       <h2>${sought === '' ? words.datasets : words.found(found.length)}</h2>
-      ${found.length === 0 && html`<p>${words.nothingFound}</p>`}
+      ${
+        sought !== '' &&
+        html`<p>
+          ${found.length === 0 && words.nothingFound}
+          <a href="${addresses.home(language)}">${words.backHome}</a>
+        </p>`
+      }
       <ul class="cards">
-        ${found.map((dataset) => card(setting, dataset, current))}
+        ${found.map((dataset) => card(setting, dataset, sought, current))}
       </ul>
     </section>
   `
   return framed(setting, {
     title: catalog.title,
+    description: catalog.description,
     main,
     inLanguage: (other) =>
       addresses.home(other) + (sought === '' ? '' : `?${new URLSearchParams({ q: sought }).toString()}`),
   })
 }
 
-function card({ addresses, language, words }: Setting, dataset: Dataset, current: HomeView['current']): Html {
+function card(
+  { addresses, language, words }: Setting,
+  dataset: Dataset,
+  sought: string,
+  current: HomeView['current'],
+): Html {
   const tables = [...dataset.tables.values()]
   const rows = tables.reduce((sum, table) => sum + (current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
+  const places = sought === '' ? [] : placesOf(dataset, sought)
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
-    <p>${dataset.description}</p>
-    <p class="facts">${words.tables}: ${tables.length} · ${words.rows(count(rows))}</p>
+    <p class="folded">${dataset.description}</p>
+    <p class="facts">${words.tablesCount(tables.length)} · ${words.rows(count(rows))}</p>
+    ${
+      places.length > 0 &&
+      html`<ul class="places">
+        ${places.map(
+          ({ table, field }) =>
+            html`<li>
+              <a
+                href="${field === null ? addresses.table(language, table) : addresses.aspect(language, table, 'fields')}"
+                >${table.name}${field !== null && ` › ${field}`}</a
+              >
+            </li>`,
+        )}
+      </ul>`
+    }
   </li>`
 }
 
@@ -59,48 +91,79 @@ function latelyPart(
   { catalog, addresses, language, words }: Setting,
   current: HomeView['current'],
 ): Html | null {
-  const imports = [...catalog.datasets.values()]
+  const changes = [...catalog.datasets.values()]
     .flatMap((dataset) =>
       [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })),
     )
-    .flatMap(({ snapshot, ...rest }) => (snapshot === null ? [] : [{ ...rest, snapshot }]))
-    .toSorted((a, b) => (a.snapshot.manifest.import_date < b.snapshot.manifest.import_date ? 1 : -1))
+    .flatMap(({ snapshot, ...rest }) => (snapshot === null ? [] : [{ ...rest, ...changeOf(snapshot) }]))
+    .toSorted((a, b) => (a.at < b.at ? 1 : -1))
     .slice(0, latelyMax)
-  if (imports.length === 0) return null
+  if (changes.length === 0) return null
   const { day, count } = writtenIn(words)
   return html`<section>
     <h2>${words.lately}</h2>
     <ul class="lately">
-      ${imports.map(
-        ({ dataset, table, snapshot: { manifest } }) =>
+      ${changes.map(
+        ({ dataset, table, at, rows }) =>
           html`<li>
-            <time datetime="${manifest.import_date}">${day(manifest.import_date)}</time>
+            <time datetime="${at}">${day(at)}</time>
             <a href="${addresses.table(language, table)}">${dataset.name}: ${table.name}</a>
-            <span class="facts">${words.rows(count(manifest.rows))}</span>
+            <span class="facts">${words.rows(count(rows))}</span>
+            <a href="${addresses.files(language, dataset)}#${table.name}">${words.versions}</a>
           </li>`,
       )}
     </ul>
   </section>`
 }
 
+function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
+  return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
+}
+
 /** Whether each word is in something that the catalog says of a dataset. */
 function isFound(dataset: Dataset, sought: string): boolean {
-  const tables = [...dataset.tables.values()]
   const said = [
     dataset.slug,
     dataset.name,
     dataset.description,
     dataset.author.name,
     dataset.source.name,
-    ...tables.flatMap(({ name, description, fields }) => [
-      name,
-      description ?? '',
-      ...fields.flatMap((field) => [field.name, field.title ?? '', field.description ?? '']),
+    ...[...dataset.tables.values()].flatMap((table) => [
+      ...saidOfTable(table),
+      ...table.fields.flatMap(saidOfField),
     ]),
   ].map(folded)
-  return folded(sought)
-    .split(/\s+/)
-    .every((word) => said.some((text) => text.includes(word)))
+  return wordsIn(sought).every((word) => said.some((text) => text.includes(word)))
+}
+
+interface Place {
+  readonly table: Table
+  /** Null for the table itself. */
+  readonly field: string | null
+}
+
+/** Tables and fields that have one of the words themselves. */
+function placesOf(dataset: Dataset, sought: string): Place[] {
+  const has = (texts: readonly string[]): boolean =>
+    wordsIn(sought).some((word) => texts.some((text) => folded(text).includes(word)))
+  return [...dataset.tables.values()]
+    .flatMap((table): Place[] => [
+      ...(has(saidOfTable(table)) ? [{ table, field: null }] : []),
+      ...table.fields.filter((field) => has(saidOfField(field))).map(({ name }) => ({ table, field: name })),
+    ])
+    .slice(0, placesMax)
+}
+
+function saidOfTable({ name, description }: Table): string[] {
+  return [name, description ?? '']
+}
+
+function saidOfField({ name, title, description }: Table['fields'][number]): string[] {
+  return [name, title ?? '', description ?? '']
+}
+
+function wordsIn(sought: string): string[] {
+  return folded(sought).split(/\s+/)
 }
 
 function folded(text: string): string {

@@ -1,11 +1,29 @@
-import { html as template } from 'hono/html'
+import { html as template, raw } from 'hono/html'
 
 /** Markup: what is put into it is escaped, whatever it is, unless it is markup itself. */
 export type Html = ReturnType<typeof template>
 
+/** Templates without the white space by which they are indented in our files. */
+const packed = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
+
 /** A template of markup. Arrays follow each other, and null, undefined and booleans are nothing. */
-export const html = (strings: TemplateStringsArray, ...values: readonly unknown[]): Html =>
-  template(strings, ...values)
+export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Html {
+  return template(packedOf(strings), ...values)
+}
+
+function packedOf(strings: TemplateStringsArray): TemplateStringsArray {
+  const known = packed.get(strings)
+  if (known !== undefined) return known
+  const texts = strings.map((text) => text.replaceAll(/\s*\n\s*/g, '\n'))
+  const made = Object.assign(texts, { raw: texts })
+  packed.set(strings, made)
+  return made
+}
+
+/** Markup that was made of escaped texts piece by piece. */
+export function markup(text: string): Html {
+  return raw(text)
+}
 
 /** The characters of a whole document. */
 export function textOf(document: Html): string {

@@ -1,13 +1,22 @@
 import type { Words } from './words/words.ts'
 
-/** Numbers, sizes and days as a language writes them. */
+/** Numbers, sizes and days as a language writes them, and the order in which it has texts. */
 export interface Written {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string
   /** A day, `YYYY-MM-DD` or the moment of a snapshot. */
   readonly day: (date: string) => string
+  /** UTC, to the minute. */
+  readonly moment: (date: string) => string
   /** A value of a number field: its digits all stay. */
   readonly digits: (text: string) => string
+  /** The same for people who compare: in groups, with all digits too. */
+  readonly grouped: (text: string) => string
+  readonly list: (texts: readonly string[], kind?: 'conjunction' | 'disjunction') => string
+  readonly percent: (share: number) => string
+  /** Of a window such as `1m`. */
+  readonly span: (per: string) => string
+  readonly inOrder: (texts: readonly string[]) => string[]
 }
 
 const made = new Map<string, Written>()
@@ -15,23 +24,56 @@ const made = new Map<string, Written>()
 export function writtenIn({ locale }: Words): Written {
   const known = made.get(locale)
   if (known !== undefined) return known
+  const written = writtenBy(locale)
+  made.set(locale, written)
+  return written
+}
+
+const units = { s: 'second', m: 'minute', h: 'hour', d: 'day' } as const
+
+function writtenBy(locale: string): Written {
   const whole = new Intl.NumberFormat(locale)
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const moments = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  })
+  const collator = new Intl.Collator(locale, { numeric: true })
+  const lists = {
+    conjunction: new Intl.ListFormat(locale, { type: 'conjunction' }),
+    disjunction: new Intl.ListFormat(locale, { type: 'disjunction' }),
+  }
+  const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const [decimal = '.'] = new Intl.NumberFormat(locale)
     .formatToParts(0.5)
     .flatMap(({ type, value }) => (type === 'decimal' ? [value] : []))
-  const written: Written = {
+  // No groups: a year and a code are numbers too.
+  const digits = (text: string): string => text.replace('.', decimal)
+  return {
     count: (number) => whole.format(number),
     bytes: (number) => {
       const steps = ['B', 'kB', 'MB', 'GB', 'TB']
       const step = Math.min(steps.length - 1, Math.floor(Math.log10(Math.max(1, number)) / 3))
       const shown = number / 1000 ** step
-      return `${new Intl.NumberFormat(locale, { maximumFractionDigits: shown < 10 && step > 0 ? 1 : 0 }).format(shown)} ${steps[step] ?? ''}`
+      const fractions = shown < 10 && step > 0 ? 1 : 0
+      return `${new Intl.NumberFormat(locale, { maximumFractionDigits: fractions }).format(shown)} ${steps[step] ?? ''}`
     },
     day: (date) => days.format(new Date(date)),
-    // No groups: a year and a code are numbers too.
-    digits: (text) => text.replace('.', decimal),
+    moment: (date) => `${moments.format(new Date(date))} UTC`,
+    digits,
+    grouped: (text) => {
+      const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
+      return int === '' ? digits(text) : `${sign}${whole.format(BigInt(int))}${digits(fraction)}`
+    },
+    list: (texts, kind = 'conjunction') => lists[kind].format(texts),
+    percent: (share) => shares.format(share),
+    span: (per) => {
+      const unit = units[per.at(-1) as keyof typeof units]
+      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
+        Number(per.slice(0, -1)),
+      )
+    },
+    inOrder: (texts) => texts.toSorted((a, b) => collator.compare(a, b)),
   }
-  made.set(locale, written)
-  return written
 }

@@ -1,9 +1,10 @@
 import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { framed, type Setting } from './frame.ts'
+import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
-import { isNumber, titleOf } from './view.ts'
+import { isNumber, titleOf } from './table/view.ts'
 
 export interface RowView {
   readonly dataset: Dataset
@@ -46,11 +47,7 @@ export function rowPage(setting: Setting, view: RowView): Html {
     title: `${table.name}, ${title}`,
     main,
     inLanguage: (other) => addresses.row(other, table, number, snapshot),
-    trail: [
-      { name: words.home, address: addresses.home(language) },
-      { name: dataset.name, address: addresses.dataset(language, dataset) },
-      { name: table.name, address: addresses.table(language, table) },
-    ],
+    trail: trailTo(setting, dataset, table),
   })
 }
 

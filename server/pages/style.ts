@@ -1,99 +1,186 @@
-import { nameOf } from '../http/responder.ts'
+import { papers, type Colours } from '../../core/catalog/colours.ts'
+import { tileStyle } from './chart/tiles.ts'
 
 /** The one stylesheet, by hand: tokens first, then the frame, then what stands in it. */
-export const style = /* css */ `
+export function style({ light, dark }: Colours): string {
+  return `${tokens(light, dark)}${rules}${tileStyle()}\n${otherMedia}`
+}
+
+function tokens(light: string, dark: string): string {
+  return /* css */ `
 :root {
   color-scheme: light dark;
-  --paper: light-dark(#ffffff, #14171a);
-  --raised: light-dark(#f5f6f7, #1d2226);
+  --paper: light-dark(${papers.light.paper}, ${papers.dark.paper});
+  --raised: light-dark(${papers.light.raised}, ${papers.dark.raised});
   --ink: light-dark(#1b1f23, #e8eaec);
-  --soft: light-dark(#52606b, #a9b4bd);
-  --line: light-dark(#d5dade, #343c43);
-  --link: light-dark(#0a5a8a, #7cc4f0);
-  --accent: light-dark(#0a6b57, #58c9ae);
-  --onaccent: light-dark(#ffffff, #0c1512);
+  --soft: light-dark(#4d5963, #b0bac3);
+  --line: light-dark(#d5dade, #3a434b);
+  --accent: light-dark(${light}, ${dark});
+  --onaccent: light-dark(#ffffff, ${papers.dark.paper});
+  --warn: light-dark(#9a3412, #fdba74);
   --step: 0.5rem;
-  --wide: 78rem;
-  --round: 6px;
+  --wide: 84rem;
+  --round: 8px;
 }
+[data-light='light'] { color-scheme: light; }
+[data-light='dark'] { color-scheme: dark; }
+`
+}
+
+const rules = /* css */ `
 *, *::before, *::after { box-sizing: border-box; }
-html { font: 100%/1.55 system-ui, sans-serif; background: var(--paper); color: var(--ink); }
-body { margin: 0; min-height: 100vh; display: grid; grid-template-rows: auto auto 1fr auto; }
-header.top, nav.trail, main, footer.bottom { width: 100%; max-width: var(--wide); margin: 0 auto; padding: var(--step) calc(2 * var(--step)); min-width: 0; }
-main { padding-bottom: calc(6 * var(--step)); grid-row: 3; }
-a { color: var(--link); text-underline-offset: 0.15em; }
-a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-h1 { font-size: clamp(1.5rem, 1.2rem + 1.5vw, 2.25rem); line-height: 1.2; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin: calc(4 * var(--step)) 0 var(--step); }
-h3 { font-size: 1.1rem; margin: 0 0 var(--step); }
-p { margin: 0 0 var(--step); max-width: 70ch; overflow-wrap: anywhere; }
-.lead { font-size: 1.1rem; color: var(--soft); }
+html { font: 100%/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; background: var(--paper); color: var(--ink); scroll-padding-top: var(--step); }
+body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; }
+header.top, nav.trail, main, footer.bottom { width: 100%; max-width: var(--wide); margin: 0 auto; padding: var(--step) calc(2 * var(--step)); }
+main { flex: 1; padding-bottom: calc(6 * var(--step)); }
+main:focus { outline: none; }
+a { color: var(--accent); text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
+a:hover { text-decoration-thickness: 2px; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
+h1 { font-size: clamp(1.6rem, 1.2rem + 1.6vw, 2.4rem); line-height: 1.15; letter-spacing: -0.015em; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; text-wrap: balance; }
+h2 { font-size: 1.3rem; line-height: 1.3; margin: calc(5 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
+h3 { font-size: 1.1rem; line-height: 1.3; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
+p { margin: 0 0 var(--step); max-width: 72ch; overflow-wrap: anywhere; }
+ul, ol { padding-left: 1.4rem; }
+li, dd, dt, blockquote, summary { overflow-wrap: anywhere; }
+code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; font-size: 1rem; }
+.lead { font-size: 1.15rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
-.skip:focus { left: var(--step); top: var(--step); background: var(--paper); padding: var(--step); z-index: 2; }
-header.top { display: flex; flex-wrap: wrap; gap: var(--step); justify-content: space-between; align-items: baseline; }
-.brand { font-weight: 700; font-size: 1.2rem; color: var(--ink); text-decoration: none; }
-.languages { display: flex; gap: calc(2 * var(--step)); }
+.skip:focus { left: var(--step); top: var(--step); background: var(--paper); padding: var(--step); z-index: 9; }
+.late { color: var(--warn); }
+header.top { display: flex; flex-wrap: wrap; gap: var(--step) calc(3 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
+.brand { font-weight: 750; font-size: 1.25rem; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
+.brand::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
+.languages { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; }
+.languages [aria-current] { font-weight: 650; }
 .trail ol { list-style: none; display: flex; flex-wrap: wrap; gap: var(--step); padding: 0; margin: 0; }
-.trail li::after { content: ' ›'; color: var(--soft); }
-footer.bottom { grid-row: 4; border-top: 1px solid var(--line); color: var(--soft); }
-button, input, select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: 0.4rem 0.6rem; max-width: 100%; }
+.trail li:not(:last-child)::after { content: '›'; color: var(--soft); margin-left: var(--step); }
+footer.bottom { border-top: 1px solid var(--line); color: var(--soft); padding-block: calc(2 * var(--step)); }
+footer nav { display: flex; flex-wrap: wrap; gap: calc(3 * var(--step)); margin-bottom: var(--step); }
+button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: 0.4rem 0.65rem; max-width: 100%; min-width: 0; }
 button { background: var(--accent); color: var(--onaccent); border-color: var(--accent); cursor: pointer; font-weight: 600; }
-.find { display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; margin: calc(2 * var(--step)) 0; }
-.find input { flex: 1 1 14rem; }
-.cards { list-style: none; padding: 0; display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
-.card { background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); }
-.lately { list-style: none; padding: 0; }
-.lately li { display: flex; flex-wrap: wrap; gap: var(--step); padding: 0.25rem 0; }
-.facts-list { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr; gap: var(--step) calc(2 * var(--step)); }
-.facts-list dt { color: var(--soft); overflow-wrap: anywhere; }
-.facts-list dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
+button:disabled { background: var(--raised); color: var(--soft); border-color: var(--line); cursor: default; }
+button.quiet, button.copy { background: var(--paper); color: var(--ink); border-color: var(--soft); font-weight: 400; }
+button.copy { float: right; margin: 0.4rem; position: relative; }
+input[type='checkbox'] { width: 1.1rem; height: 1.1rem; accent-color: var(--accent); vertical-align: -0.15em; }
+summary { cursor: pointer; padding: 0.25rem 0; width: fit-content; max-width: 100%; }
+summary::marker { color: var(--soft); }
+.hero { padding: calc(2 * var(--step)) 0; }
+.find { display: flex; flex-wrap: wrap; gap: var(--step); align-items: stretch; margin: calc(2 * var(--step)) 0; max-width: 44rem; }
+.find input { flex: 1 1 14rem; padding: 0.6rem 0.8rem; }
+.cards { list-style: none; padding: 0; display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
+.card { background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); min-width: 0; display: flex; flex-direction: column; }
+.card h3 { margin-top: 0; }
+.card .facts { margin: auto 0 0; }
+.folded { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+.places { list-style: none; padding: 0; margin: var(--step) 0 0; }
+.lately { list-style: none; padding: 0; margin: 0; }
+.lately li { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
+.facts-list { display: grid; grid-template-columns: minmax(8rem, 16rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }
+.facts-list dt { color: var(--soft); }
+.facts-list dd { margin: 0; }
 .facts-list small { display: block; }
-.cite { margin: 0; padding: var(--step) calc(2 * var(--step)); border-left: 4px solid var(--accent); background: var(--raised); overflow-wrap: anywhere; }
-.scroll { overflow: auto; max-width: 100%; border: 1px solid var(--line); border-radius: var(--round); }
-.grid { max-height: 80vh; }
+dl:not(.facts-list) dd { margin: 0 0 var(--step); }
+pre { background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); overflow: auto; margin: 0 0 var(--step); max-width: 100%; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre.json { white-space: pre-wrap; }
+.key { color: var(--accent); }
+.digits { font-weight: 600; }
+.scroll { overflow: auto; max-width: 100%; border: 1px solid var(--line); border-radius: var(--round); margin: var(--step) 0; }
+.scroll:empty { display: none; }
+.grid { max-height: 85vh; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.6rem; border-bottom: 1px solid var(--line); }
-thead th, thead td { background: var(--raised); vertical-align: bottom; }
-.grid thead th, .grid thead td { position: sticky; top: 0; z-index: 1; }
-.grid tbody th { position: sticky; left: 0; background: var(--raised); font-weight: 400; }
-.grid thead td { left: 0; z-index: 2; }
-thead th.number .sort { display: block; }
+th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.7rem; border-bottom: 1px solid var(--line); }
+tbody tr:last-child > * { border-bottom: 0; }
+tbody tr:hover > * { background: var(--raised); }
+th { font-weight: 600; }
+thead th { background: var(--raised); vertical-align: bottom; }
+.grid thead th { position: sticky; top: 0; z-index: 1; vertical-align: top; }
+.grid tbody th, .grid thead th:first-child { position: sticky; left: 0; background: var(--raised); }
+.grid tbody th { font-weight: 400; }
+.grid thead th:first-child { z-index: 2; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.null, .null { color: var(--soft); font-style: italic; }
-.sort { color: inherit; font-weight: 700; white-space: nowrap; }
-.long { max-width: 32ch; }
+thead th.number .sort { display: block; }
+.null { color: var(--soft); font-style: italic; }
+.sort { color: inherit; white-space: nowrap; }
+.unit { display: block; color: var(--soft); font-weight: 400; }
+.grid td { max-width: 34ch; overflow-wrap: break-word; }
+.sum { overflow-wrap: anywhere; display: inline-block; min-width: 16rem; }
+.address { overflow-wrap: anywhere; }
 .whole { white-space: pre-wrap; overflow-wrap: anywhere; }
-.profile { font-weight: 400; margin-top: 0.3rem; min-width: 7rem; }
+.profile { font-weight: 400; margin-top: 0.35rem; min-width: 7rem; text-align: left; }
 .bars { display: block; width: 100%; min-width: 7rem; height: 1.75rem; }
 .bars rect { fill: var(--accent); }
-.bars .reach { fill: transparent; }
-.bars a:hover rect, .bars a:focus rect { fill: var(--link); }
-.top { list-style: none; margin: 0; padding: 0; }
-.profile .top li { display: block; max-width: 16rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.share, .nulls, .distinct { color: var(--soft); }
-.filters { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); }
-.controls { display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); margin-top: var(--step); }
+.reach, .bars .reach { fill: transparent; }
+.bars a:hover rect:not(.reach), .bars a:focus-visible rect:not(.reach) { fill: var(--ink); }
+.values { list-style: none; margin: 0; padding: 0; }
+.profile .values li { display: block; max-width: 15rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.share, .nulls, .distinct { color: var(--soft); white-space: nowrap; }
+.tabs { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); border-bottom: 1px solid var(--line); margin: calc(2 * var(--step)) 0; }
+.tabs a { padding: 0.5rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
+.tabs a:hover { color: var(--ink); }
+.tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
+.filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); }
 .filters details { flex: 1 1 100%; order: 3; }
+.controls { display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); margin: var(--step) 0; align-items: start; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
 .control.wide { flex: 1 1 20rem; }
-summary { cursor: pointer; padding: 0.25rem 0; }
-.chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); }
-.chips li { background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.2rem 0.8rem; overflow-wrap: anywhere; }
-.chips a { display: inline-block; padding: 0 0.4rem; }
-.pager { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; margin: calc(2 * var(--step)) 0; }
+.control legend { padding: 0; }
+fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
+fieldset.control legend { grid-column: 1 / -1; }
+.chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
+.chips li { background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.15rem 0.3rem 0.15rem 0.9rem; }
+.chips .reset { background: none; border: 0; padding: 0.15rem 0; }
+.chips li > a[aria-label] { display: inline-block; padding: 0 0.5rem; text-decoration: none; font-weight: 700; }
+.above { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); align-items: baseline; }
+.above details[open] { flex: 1 1 100%; }
+.count { font-weight: 650; margin: 0; }
+.pager { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: center; margin: calc(2 * var(--step)) 0; }
 .pager form { display: flex; gap: var(--step); align-items: center; flex-wrap: wrap; }
 .off { color: var(--soft); }
-.columns ul { columns: 14rem; list-style: none; padding: 0; }
-@media (max-width: 40rem) {
-  .facts-list { grid-template-columns: 1fr; }
-  .facts-list dd { margin-bottom: var(--step); }
-}
-@media print {
-  .filters, .pager, .columns, .languages, .skip, .find { display: none; }
-  .scroll { overflow: visible; max-height: none; border: 0; }
-}
+.columns ul { columns: 15rem; list-style: none; padding: 0; }
+.columns li { padding: 0.15rem 0; }
+.downloads { list-style: none; padding: 0; }
+.downloads li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
+.downloads a { font-weight: 600; margin-right: var(--step); }
+figure { margin: calc(2 * var(--step)) 0; }
+figcaption { margin-bottom: var(--step); }
+.line { display: block; width: 100%; height: clamp(12rem, 40vw, 22rem); border-bottom: 1px solid var(--soft); }
+.line path { fill: none; vector-effect: non-scaling-stroke; }
+.line .value { stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
+.line .zero { stroke: var(--line); stroke-width: 1; }
+.line .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
+.ends { display: flex; justify-content: space-between; max-width: none; }
+.bar-list { list-style: none; padding: 0; display: grid; grid-template-columns: minmax(6rem, 18rem) minmax(3rem, 1fr) auto; gap: 0.25rem calc(2 * var(--step)); }
+.bar-list li { display: contents; }
+.bar-list svg { width: 100%; height: 1.2rem; align-self: center; }
+.bar-list rect { fill: var(--accent); }
+.tiles { list-style: none; padding: 0; display: grid; gap: 4px; grid-template-columns: repeat(6, minmax(0, 1fr)); max-width: 26rem; }
+.tile { aspect-ratio: 1; border: 1px solid var(--line); border-radius: 4px; display: grid; }
+.tile > a, .tile { place-items: center; place-content: center; color: var(--ink); text-decoration: none; }
+.tile > a { width: 100%; height: 100%; display: grid; }
+.tile:hover { border-color: var(--ink); }
+.console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
 
-/** Another style has another name, so it may be kept for ever. */
-export const styleName = nameOf(style)
+const otherMedia = /* css */ `
+@media (max-width: 40rem) {
+  .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
+  .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
+  .bar-list { grid-template-columns: minmax(0, 1fr) auto; }
+  .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
+  .bar-list li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; }
+  .bar-list .number { grid-row: 1; grid-column: 2; }
+  .grid tbody th, .grid thead th:first-child { position: static; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  html { scroll-behavior: smooth; }
+}
+@media print {
+  .filters, .pager, .columns, .languages, .skip, .find, .tabs, .profile, button { display: none; }
+  .scroll { overflow: visible; max-height: none; border: 0; }
+  .grid thead th, .grid tbody th { position: static; }
+  a { color: inherit; }
+}
+`

@@ -71,7 +71,7 @@ export const parameterRows = {
   'order-by': 'the same, as the ancestor called it',
 } as const satisfies Record<string, string>
 
-type ParameterName = keyof typeof parameterRows
+export type ParameterName = keyof typeof parameterRows
 const parameterNames: readonly string[] = Object.keys(parameterRows)
 
 function isParameterName(name: string): name is ParameterName {

@@ -87,7 +87,7 @@ function mediaTypeOf(file: string): string {
 }
 
 /** The files that readers may have, the full download first. */
-function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
+export function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
   const download = fileNames.download(table)
   return [
     ...manifest.files.filter(({ file }) => file === download),

@@ -121,6 +121,15 @@ export class Snapshots {
     return this.#states.get(tableId(table))?.fault ?? null
   }
 
+  /** What was published before the current snapshot, the latest first, as far as it is kept. */
+  async earlier(table: Table): Promise<Manifest[]> {
+    const current = this.current(table)
+    const earlier: Manifest[] = []
+    if (current === null) return earlier
+    for await (const manifest of publishedBefore(this.#store, table, current.manifest)) earlier.push(manifest)
+    return earlier
+  }
+
   /** When its source was last looked at and gave no new snapshot. */
   async looked(table: Table): Promise<Looked | null> {
     return readLooked(this.#store, table)

@@ -1,32 +1,85 @@
+import type { Dataset } from '../../../core/catalog/catalog.ts'
 import type { Resource } from '../../http/resource.ts'
+import { bibtex, type Cited } from '../../pages/cite.ts'
 import { datasetPage } from '../../pages/dataset.ts'
+import { filesPage, type TableFiles } from '../../pages/files.ts'
+import type { TableTruth } from '../../pages/truth.ts'
 import { parseQuery } from '../../query/string.ts'
+import { publicFiles } from '../files.ts'
 import { findDataset } from '../find.ts'
-import { document, pageAt, type PageService } from './documents.ts'
+import { document, pageAt, textFile, type PageService } from './documents.ts'
 
-/** What a dataset is, whose, and how to have it. */
-export function dataset(service: PageService): Resource {
-  const { catalog, publicUrl, snapshots, setting, files } = service
-  const { addresses, language } = setting
+/** What a dataset is, whose, how fresh, and how to have it. */
+export function datasetHome(service: PageService): Resource {
+  const { catalog, snapshots, setting, files } = service
   return {
     ...pageAt(service, '/dataset/:dataset', 'Dataset'),
-    find: ({ params, target }) => {
+    find: async ({ params, target }) => {
       const found = findDataset(catalog, params)
       parseQuery(target, [])
-      const address = `${publicUrl.origin}${addresses.dataset(language, found)}`
-      const today = new Date().toISOString().slice(0, 10)
-      const ids = [...found.tables.values()].map(
-        (table) => snapshots.current(table)?.manifest.snapshot ?? null,
-      )
-      return document(service, ['dataset', found.slug, ids, today], () =>
-        datasetPage(setting, {
-          dataset: found,
-          current: (table) => snapshots.current(table),
-          files,
-          address,
-          today,
-        }),
+      const cited = citedIn(service, found)
+      const truths = await truthsOf(service, found)
+      const key = [cited.today, truths.map(({ manifest, looked }) => [manifest.snapshot, looked])]
+      return document(service, ['dataset', found.slug, ...key], () =>
+        datasetPage(setting, { ...cited, truths, files, current: (table) => snapshots.current(table) }),
       )
     },
   }
+}
+
+/** How a dataset is cited, as BibTeX. */
+export function citationFile(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/cite.bib', 'Citation'),
+    find: ({ params, target }) => {
+      const cited = citedIn(service, findDataset(service.catalog, params))
+      parseQuery(target, [])
+      const key = ['citation', cited.dataset.slug, cited.today]
+      return textFile(service, key, 'application/x-bibtex; charset=utf-8', () => bibtex(cited))
+    },
+  }
+}
+
+/** All files of a dataset, and its earlier versions. */
+export function datasetFiles(service: PageService): Resource {
+  const { catalog, snapshots, setting, files } = service
+  return {
+    ...pageAt(service, '/files/:dataset', 'Files'),
+    find: async ({ params, target }) => {
+      const found = findDataset(catalog, params)
+      parseQuery(target, [])
+      const tables: TableFiles[] = []
+      for (const table of found.tables.values()) {
+        const snapshot = snapshots.current(table)
+        if (snapshot === null) continue
+        const earlier = await snapshots.earlier(table)
+        tables.push({ table, manifest: snapshot.manifest, files: publicFiles(snapshot), earlier })
+      }
+      const ids = tables.map(({ manifest, earlier }) =>
+        [manifest, ...earlier].map(({ snapshot }) => snapshot),
+      )
+      return document(service, ['files', found.slug, ids], () =>
+        filesPage(setting, { dataset: found, tables, files }),
+      )
+    },
+  }
+}
+
+function citedIn({ publicUrl, setting: { addresses, language } }: PageService, dataset: Dataset): Cited {
+  return {
+    dataset,
+    address: `${publicUrl.origin}${addresses.dataset(language, dataset)}`,
+    today: new Date().toISOString().slice(0, 10),
+  }
+}
+
+async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<TableTruth[]> {
+  const truths: TableTruth[] = []
+  for (const table of dataset.tables.values()) {
+    const snapshot = snapshots.current(table)
+    if (snapshot === null) continue
+    const { manifest, report } = snapshot
+    truths.push({ table, manifest, report, looked: await snapshots.looked(table) })
+  }
+  return truths
 }

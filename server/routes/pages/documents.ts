@@ -1,20 +1,19 @@
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
+import type { Language } from '../../../core/catalog/languages.ts'
 import { fileAddresses, type FileAddresses } from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
+import { assetsIn } from '../../pages/assets.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
-import { styleName } from '../../pages/style.ts'
 import { wordsOf } from '../../pages/words/all.ts'
-import type { Language } from '../../../core/catalog/languages.ts'
 import type { RowService } from '../services.ts'
 
 /** Raised when pages are written in another way, so that no cache takes old ones for new. */
 const representation = 1
 
-/** No script and no style but ours, no frame, no form to elsewhere. */
-export const pagePolicy = [
+const strict = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
@@ -22,7 +21,13 @@ export const pagePolicy = [
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
-].join('; ')
+]
+
+/** No script and no style but ours, no frame, no form to elsewhere. */
+export const pagePolicy = strict.join('; ')
+
+/** The same for a page that asks our own address for more, by a script and by a worker. */
+export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
 
 /** What the pages of a language are made with. */
 export interface PageService extends Omit<RowService, 'catalog'> {
@@ -35,13 +40,8 @@ export interface PageService extends Omit<RowService, 'catalog'> {
 
 export function pageService(language: Language, service: RowService, responder: Responder): PageService {
   const setting = settingIn(language, service.catalog, service.publicUrl)
-  return {
-    ...service,
-    catalog: setting.catalog,
-    responder,
-    setting,
-    files: fileAddresses(service.publicUrl),
-  }
+  const files = fileAddresses(service.publicUrl)
+  return { ...service, catalog: setting.catalog, responder, setting, files }
 }
 
 export function settingIn(language: Language, catalog: Catalog, publicUrl: URL): Setting {
@@ -49,7 +49,8 @@ export function settingIn(language: Language, catalog: Catalog, publicUrl: URL):
   if (texts === undefined) throw new Error('a catalog is in all languages')
   return {
     catalog: texts,
-    addresses: pageAddresses(publicUrl, styleName),
+    addresses: pageAddresses(publicUrl),
+    assets: assetsIn(catalog.colours),
     language,
     words: wordsOf[language],
   }
@@ -68,19 +69,37 @@ export function pageAt({ setting, catalog, limiter }: PageService, path: string,
 
 /** @param key alike for all pages of the same characters, in one language */
 export function named(
-  { setting, freshness, startedAt }: PageService,
+  { setting, freshness, startedAt }: Pick<PageService, 'setting' | 'freshness' | 'startedAt'>,
   key: readonly unknown[],
+  policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
+  const { assets, language, words } = setting
+  const look = [assets.style.file, assets.script.file, assets.console.file]
   return {
-    name: nameOf(JSON.stringify([representation, styleName, setting.language, ...key])),
+    name: nameOf(JSON.stringify([representation, startedAt, look, language, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
-    headers: { 'Content-Security-Policy': pagePolicy, 'Content-Language': setting.words.locale },
+    headers: { 'Content-Security-Policy': policy, 'Content-Language': words.locale },
     isAtHand: false,
   }
 }
 
-export function document(service: PageService, key: readonly unknown[], page: () => Html): NamedResponse {
-  return { ...named(service, key), body: () => ({ pieces: [textOf(page())] }) }
+export function document(
+  service: PageService,
+  key: readonly unknown[],
+  page: () => Html,
+  policy = pagePolicy,
+): NamedResponse {
+  return { ...named(service, key, policy), body: () => ({ pieces: [textOf(page())] }) }
+}
+
+/** A file that pages offer, made from the catalog and the snapshots. */
+export function textFile(
+  service: PageService,
+  key: readonly unknown[],
+  mediaType: string,
+  text: () => string,
+): NamedResponse {
+  return { ...named(service, key), mediaType, body: () => ({ pieces: [text()] }) }
 }

@@ -1,23 +1,66 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
-import type { Resource } from '../../http/resource.ts'
-import { fieldsPage } from '../../pages/fields.ts'
+import { addressesOf } from '../../http/addresses.ts'
+import type { Resource, ResourceRequest } from '../../http/resource.ts'
+import { apiPage } from '../../pages/api.ts'
+import { dictionaryCsv, fieldsPage, type FieldsView } from '../../pages/fields.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { parseQuery } from '../../query/string.ts'
 import { findDataset, findTable } from '../find.ts'
-import { document, pageAt, type PageService } from './documents.ts'
+import { document, pageAt, textFile, type PageService } from './documents.ts'
 
 /** What each field of a table is. */
 export function fields(service: PageService): Resource {
-  const { catalog, snapshots, setting } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
-    find: ({ params, target }) => {
-      const dataset = findDataset(catalog, params)
-      const table = findTable(dataset, params)
-      parseQuery(target, [])
-      const snapshot = snapshots.current(table)
-      return document(service, ['fields', tableId(table), snapshot?.manifest.snapshot], () =>
-        fieldsPage(setting, { dataset, table, report: snapshot?.report ?? null }),
+    find: (request) => {
+      const { key, view } = viewOf(service, request)
+      return document(service, ['fields', ...key], () => fieldsPage(service.setting, view))
+    },
+  }
+}
+
+/** The same as a file. */
+export function dictionary(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),
+    find: (request) => {
+      const { key, view } = viewOf(service, request)
+      return textFile(service, ['dictionary', ...key], 'text/csv; charset=utf-8', () => dictionaryCsv(view))
+    },
+  }
+}
+
+/** How a program asks for the rows of a table. */
+export function api(service: PageService): Resource {
+  const { setting, publicUrl, files, catalog } = service
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
+    find: (request) => {
+      const { key, view, snapshot } = viewOf(service, request)
+      const [family] = catalog.families
+      if (family === undefined) throw new Error('a catalog has a family')
+      const addresses = addressesOf(family, publicUrl)
+      return document(service, ['api', ...key], () =>
+        apiPage(setting, { ...view, snapshot, api: addresses, files }),
       )
     },
+  }
+}
+
+interface Found {
+  readonly key: readonly unknown[]
+  readonly view: FieldsView
+  readonly snapshot: Snapshot | null
+}
+
+function viewOf({ catalog, snapshots }: PageService, { params, target }: ResourceRequest): Found {
+  const dataset = findDataset(catalog, params)
+  const table = findTable(dataset, params)
+  parseQuery(target, [])
+  const snapshot = snapshots.current(table)
+  return {
+    key: [tableId(table), snapshot?.manifest.snapshot],
+    view: { dataset, table, report: snapshot?.report ?? null },
+    snapshot,
   }
 }

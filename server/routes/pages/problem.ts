@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Catalog } from '../../../core/catalog/catalog.ts'
 import { acceptable, jsonOffer, type Offer } from '../../http/negotiation.ts'
-import { problemRows, type ProblemForm } from '../../http/problems.ts'
+import type { ProblemForm } from '../../http/problems.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
@@ -39,7 +39,6 @@ function formIn(setting: Setting): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: { 'Content-Security-Policy': pagePolicy, 'Content-Language': setting.words.locale },
-    text: ({ code, message }, instance) =>
-      textOf(problemPage(setting, { ...problemRows[code], detail: message, instance })),
+    text: ({ code, message }, instance) => textOf(problemPage(setting, { code, detail: message, instance })),
   }
 }

@@ -1,7 +1,7 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import { cells } from '../../formats/cells.ts'
 import { addressesOf, withQuery } from '../../http/addresses.ts'
-import type { TableView } from '../../pages/view.ts'
+import type { TableView } from '../../pages/table/view.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { PageLinks } from '../../representations/envelope.ts'
 import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
@@ -52,7 +52,8 @@ function viewFrom(
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
   const [family] = catalog.families
   if (family === undefined) throw new Error('a catalog has a family')
-  const exported = addressesOf(family, publicUrl).export(dataset, table)
+  const addresses = addressesOf(family, publicUrl)
+  const [exported, data] = [addresses.export(dataset, table), addresses.data(dataset, table)]
   return {
     dataset,
     table,
@@ -64,5 +65,6 @@ function viewFrom(
     fields: shown,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
     exportAddress: (parameters) => withQuery(exported, parameters, 1),
+    dataAddress: (parameters, page) => withQuery(data, parameters, page),
   }
 }

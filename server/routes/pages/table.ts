@@ -1,12 +1,12 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
-import { tablePage } from '../../pages/table.ts'
+import { tablePage } from '../../pages/table/table.ts'
 import { parseRowQuery } from '../../query/query.ts'
-import { parametersOf } from '../../query/string.ts'
 import { findDataset, findTable, notPublished } from '../find.ts'
 import { named, pageAt, type PageService } from './documents.ts'
 import { rowsPage, viewOf } from './rows.ts'
+import { leadToTidy } from './tidy.ts'
 
 /** Rows that people look at, where they do not say how many. */
 const pageSize = 50
@@ -19,14 +19,7 @@ export function table(service: PageService): Resource {
     respond: async ({ params, target, client }, req, res) => {
       const dataset = findDataset(catalog, params)
       const found = findTable(dataset, params)
-      const tidy = tidied(target)
-      if (tidy !== null) {
-        res.statusCode = 303
-        // Relative, so it holds behind any proxy.
-        res.setHeader('Location', `./${tidy}`)
-        res.end()
-        return
-      }
+      if (leadToTidy(target, res)) return
       const query = parseRowQuery(found, target, ['format'], pageSize)
       const pinned = query.snapshot === 'current' ? null : query.snapshot
       await snapshots.use(found, pinned, async (snapshot) => {
@@ -43,15 +36,4 @@ export function table(service: PageService): Resource {
       })
     },
   }
-}
-
-/** What forms send, in the one way in which addresses are written; null where it is so already. */
-function tidied(target: string): string | null {
-  const pairs = parametersOf(target)
-  const filled = pairs.filter(([, value]) => value !== '')
-  const fields = filled.filter(([name]) => name === 'fields').map(([, value]) => value)
-  if (filled.length === pairs.length && fields.length < 2) return null
-  const tidy = new URLSearchParams(filled.filter(([name]) => name !== 'fields'))
-  if (fields.length > 0) tidy.set('fields', fields.join(','))
-  return tidy.size === 0 ? '' : `?${tidy.toString()}`
 }

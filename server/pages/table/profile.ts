@@ -1,10 +1,11 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import { operatorsOf } from '../query/operators.ts'
-import { readValue } from '../query/values.ts'
-import { html, type Html } from './html.ts'
-import { writtenIn } from './numbers.ts'
-import { isNumber, queryLink, titleOf, withoutField, type Setting, type TableView } from './view.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../../core/warehouse/report.ts'
+import { operatorsOf } from '../../query/operators.ts'
+import { readValue } from '../../query/values.ts'
+import { html, type Html } from '../html.ts'
+import { writtenIn } from '../numbers.ts'
+import type { Setting } from '../frame.ts'
+import { isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
@@ -33,7 +34,7 @@ function histogramPart(
 ): Html | null {
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
-  const most = Math.max(...bars.map(({ rows }) => rows), 1)
+  const highest = Math.max(...bars.map(({ rows }) => rows), 1)
   const canFilter = view.table.filters.includes(field.name) && operatorsOf(field).includes('gte')
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
@@ -46,7 +47,7 @@ function histogramPart(
     preserveAspectRatio="none"
   >
     ${bars.map(({ from, to, rows }, index) => {
-      const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / most))
+      const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
       const said = `${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}`
       const bar = html`<title>${said}</title
         ><rect class="reach" x="${index * 10}" y="0" width="10" height="${height}" /><rect
@@ -55,11 +56,13 @@ function histogramPart(
           width="8"
           height="${tall}"
         />`
-      if (!canFilter || rows === 0) return html`<g>${bar}</g>`
+      const [least, most] = [boundOf(field, from), boundOf(field, to)]
+      if (!canFilter || rows === 0 || least === null || most === null) return html`<g>${bar}</g>`
+      // A range holds its end, and its start where nothing lies before it.
       const target = new Map([
         ...rest,
-        [`${field.name}__gte`, boundOf(field, from)],
-        [`${field.name}__lte`, boundOf(field, to)],
+        [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
+        [`${field.name}__lte`, most],
       ])
       return html`<a href="${queryLink(target)}">${bar}</a>`
     })}
@@ -80,7 +83,7 @@ function topPart(
   const all = view.snapshot.manifest.rows
   const canFilter = view.table.filters.includes(field.name)
   const rest = withoutField(view, field)
-  return html`<ul class="top" aria-label="${words.mostFrequent}">
+  return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = Math.round((100 * rows) / Math.max(1, all))
       const said = `${value}: ${words.rows(count(rows))}`
@@ -94,11 +97,26 @@ function topPart(
   </ul>`
 }
 
-/** As an address has it: ranges are even, so their ends may have more digits than values of the field. */
-function boundOf(field: Field, text: string): string {
+/**
+ * As an address has it. Ranges are even, so their ends may have more digits than values of the field; the last value
+ * below such an end says the same. Null where it cannot be written.
+ */
+function boundOf(field: Field, text: string): string | null {
   const known = readValue(field, text)
-  if (known !== null || !isNumber(field)) return known ?? text
-  return Number(text).toFixed(field.type === 'decimal' ? field.scale : 0)
+  if (known !== null || !isNumber(field)) return known
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === '') return null
+  const scale = field.type === 'decimal' ? field.scale : 0
+  const isCut = /[1-9]/.test(fraction.slice(scale))
+  const units =
+    BigInt(`${sign}${whole}${fraction.slice(0, scale).padEnd(scale, '0')}`) -
+    (sign === '-' && isCut ? 1n : 0n)
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return readValue(
+    field,
+    `${units < 0n ? '-' : ''}${digits.slice(0, point)}${scale === 0 ? '' : `.${digits.slice(point)}`}`,
+  )
 }
 
 /** Fewer and wider ranges of the same rows. */

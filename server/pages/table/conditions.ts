@@ -1,12 +1,14 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { Condition } from '../query/conditions.ts'
-import { operatorsOf } from '../query/operators.ts'
-import { html, type Html } from './html.ts'
-import type { Words } from './words/words.ts'
-import { changed, parameterOf, queryLink, titleOf, type Setting, type TableView } from './view.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Condition } from '../../query/conditions.ts'
+import { operatorsOf } from '../../query/operators.ts'
+import { html, type Html } from '../html.ts'
+import type { Setting } from '../frame.ts'
+import { writtenIn } from '../numbers.ts'
+import type { Words } from '../words/words.ts'
+import { changed, parameterOf, queryLink, titleOf, type AskView, type TableView } from './view.ts'
 
 /** What must hold, each with a way out of it, and one out of all. */
-export function chipsPart({ words }: Setting, view: TableView): Html {
+export function chipsPart({ words }: Setting, view: AskView): Html {
   const { query } = view
   const chips = query.conditions.map((condition) => ({
     said: saidOf(condition, words),
@@ -30,13 +32,11 @@ export function chipsPart({ words }: Setting, view: TableView): Html {
   </ul>`
 }
 
-function saidOf({ field, operator, values }: Condition, words: Words): string {
+export function saidOf({ field, operator, values }: Condition, words: Words): string {
   const name = titleOf(field)
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
-  const list = new Intl.ListFormat(words.locale, {
-    type: operator === 'range' ? 'conjunction' : 'disjunction',
-  })
-  return words.conditions[operator](name, list.format(values))
+  const { list } = writtenIn(words)
+  return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
 /** A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text. */
@@ -66,13 +66,13 @@ export function filterForm({ words, addresses, language }: Setting, view: TableV
   </form>`
 }
 
-function searched({ table }: TableView, { locale }: Words): string {
+function searched({ table }: TableView, words: Words): string {
   const titles = table.fields.filter(({ name }) => table.search.includes(name)).map(titleOf)
-  return new Intl.ListFormat(locale, { type: 'conjunction' }).format(titles)
+  return writtenIn(words).list(titles)
 }
 
 /** What a form keeps of the query that it does not ask for itself. */
-export function hiddenInputs({ query }: Pick<TableView, 'query'>, own: ReadonlySet<string>): Html[] {
+export function hiddenInputs({ query }: Pick<AskView, 'query'>, own: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !own.has(name))
     .map(([name, text]) => html`<input type="hidden" name="${name}" value="${text}" />`)
@@ -97,8 +97,8 @@ function controlOf(field: Field, view: TableView, words: Words): Control {
         <label for="${id}">${title}</label>
         <select id="${id}" name="${field.name}">
           <option value="">${words.any}</option>
-          ${choices
-            .filter((choice) => choice !== '')
+          ${writtenIn(words)
+            .inOrder(choices.filter((choice) => choice !== ''))
             .map((choice) =>
               choice === chosen
                 ? html`<option selected>${choice}</option>`

@@ -1,16 +1,19 @@
-import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
-import type { FileAddresses } from '../http/addresses.ts'
-import type { RowQuery } from '../query/query.ts'
-import type { QueryParameters } from '../query/string.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
-import type { Setting } from './frame.ts'
+import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
+import type { FileAddresses } from '../../http/addresses.ts'
+import type { RowQuery } from '../../query/query.ts'
+import type { QueryParameters } from '../../query/string.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** A page of rows, and all that is shown around it. */
-export interface TableView {
+/** What a reader asks of a table, before any row is read. */
+export interface AskView {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot
   readonly query: RowQuery
+}
+
+/** A page of rows, and all that is shown around it. */
+export interface TableView extends AskView {
   readonly range: {
     readonly count: number
     readonly page: number
@@ -26,6 +29,8 @@ export interface TableView {
   readonly files: FileAddresses
   /** Absolute, of all rows of the query in a format. */
   readonly exportAddress: (parameters: QueryParameters) => string
+  /** Absolute, of a page of them. */
+  readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
 /** What a field is called. */
@@ -37,9 +42,14 @@ export function isNumber({ type }: Field): boolean {
   return type === 'integer' || type === 'float' || type === 'decimal'
 }
 
+/** Whether its values are days, as `YYYY-MM-DD` to begin with. */
+export function isTime({ type, kind }: Field): boolean {
+  return type === 'date' || type === 'datetime' || kind === 'date'
+}
+
 /** The query with some parameters set, or taken out where they are null; always from its first page. */
 export function changed(
-  { query }: Pick<TableView, 'query'>,
+  { query }: Pick<AskView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
 ): QueryParameters {
   const parameters = new Map(query.parameters)
@@ -50,6 +60,11 @@ export function changed(
   return parameters
 }
 
+/** Of the query, what says which rows in which order and which fields of them, whatever page is shown. */
+export function askOf(view: Pick<AskView, 'query'>): QueryParameters {
+  return changed(view, { page: null, page_size: null, format: null })
+}
+
 /** Of the same page, so that only the query is written. */
 export function queryLink(parameters: QueryParameters, page = 1): string {
   const all = new URLSearchParams([...parameters].filter(([name]) => name !== 'page'))
@@ -58,7 +73,7 @@ export function queryLink(parameters: QueryParameters, page = 1): string {
 }
 
 /** The parameters of a field's conditions, taken out. */
-export function withoutField(view: TableView, { name }: Field): QueryParameters {
+export function withoutField(view: AskView, { name }: Field): QueryParameters {
   const own = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)
   for (const condition of own) parameters.delete(parameterOf(view, condition.field.name, condition.operator))
@@ -66,9 +81,7 @@ export function withoutField(view: TableView, { name }: Field): QueryParameters 
 }
 
 /** Under which name a condition stands in the address. */
-export function parameterOf({ query }: Pick<TableView, 'query'>, field: string, operator: string): string {
+export function parameterOf({ query }: Pick<AskView, 'query'>, field: string, operator: string): string {
   const whole = `${field}__${operator}`
   return query.parameters.has(whole) ? whole : field
 }
-
-export type { Setting }

@@ -1,0 +1,73 @@
+import type { Limit } from '../../core/catalog/catalog.ts'
+import { rowFormats } from '../formats/registry.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { pageSizeMax } from '../query/parameters.ts'
+import { framed, type Setting } from './frame.ts'
+import { html, type Html } from './html.ts'
+import { writtenIn } from './numbers.ts'
+
+/** What this service is, and how it keeps what it says. */
+export function aboutPage(setting: Setting, publicUrl: URL): Html {
+  const { catalog, addresses, language, words } = setting
+  const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
+  const main = html`
+    <h1>${words.aboutTitle(catalog.title)}</h1>
+    <p class="lead">${catalog.description}</p>
+    ${words.aboutParagraphs.map(
+      ({ title, text }) =>
+        html`<h2>${title}</h2>
+          <p>${text}</p>`,
+    )}
+    <h2>API</h2>
+    <p>${words.aboutApi(rowFormats.map(({ name }) => name.toUpperCase()).join(', '))}</p>
+    <ul>
+      ${lists.map((list) => html`<li><a href="${list}">${list}</a></li>`)}
+    </ul>
+  `
+  return framed(setting, {
+    title: words.about,
+    main,
+    inLanguage: (other) => addresses.about(other),
+    trail: [{ name: words.home, address: addresses.home(language) }],
+  })
+}
+
+/** How much one reader may ask for, and what to do for more. */
+export function limitsPage(setting: Setting): Html {
+  const { catalog, addresses, language, words } = setting
+  const { count, list } = writtenIn(words)
+  const kinds = ['rows', 'catalog', 'files'] as const
+  const said = (limits: readonly Limit[]): string =>
+    limits.length === 0
+      ? words.noLimit
+      : list(limits.map(({ requests, per }) => words.limit(count(requests), writtenIn(words).span(per))))
+  const main = html`
+    <h1>${words.limits}</h1>
+    <p class="lead">${catalog.notice}</p>
+    <dl class="facts-list">
+      ${kinds.map(
+        (kind) =>
+          html`<dt>${words.limitsOf[kind]}</dt>
+            <dd>${said(catalog.limits[kind])}</dd>`,
+      )}
+      <dt>${words.limitPage}</dt>
+      <dd>${words.rows(count(pageSizeMax))}</dd>
+    </dl>
+    <h2>${words.limitsPast}</h2>
+    <p>${words.limitsPastHow}</p>
+    <h2>${words.limitsMore}</h2>
+    <p>${words.limitsMoreHow}</p>
+    <ul>
+      ${[...catalog.datasets.values()].map(
+        (dataset) =>
+          html`<li><a href="${addresses.files(language, dataset)}">${words.files}: ${dataset.name}</a></li>`,
+      )}
+    </ul>
+  `
+  return framed(setting, {
+    title: words.limits,
+    main,
+    inLanguage: (other) => addresses.limits(other),
+    trail: [{ name: words.home, address: addresses.home(language) }],
+  })
+}

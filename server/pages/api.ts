@@ -1,0 +1,126 @@
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Addresses, FileAddresses } from '../http/addresses.ts'
+import { withQuery } from '../http/addresses.ts'
+import { rowFormats } from '../formats/registry.ts'
+import { exampleQueries } from '../query/examples.ts'
+import { operators, type Operator } from '../query/operators.ts'
+import { parameterRows, parseRowQuery, type ParameterName } from '../query/query.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { framed, type Setting } from './frame.ts'
+import { html, type Html } from './html.ts'
+import { codePart } from './link.ts'
+import { writtenIn } from './numbers.ts'
+import { saidOf } from './table/conditions.ts'
+import { tabsPart, trailTo } from './table/tabs.ts'
+import { titleOf } from './table/view.ts'
+
+export interface ApiView {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly snapshot: Snapshot | null
+  readonly api: Addresses
+  readonly files: FileAddresses
+}
+
+/** How a program asks for these very rows. */
+export function apiPage(setting: Setting, view: ApiView): Html {
+  const { addresses, words, language, catalog } = setting
+  const { dataset, table, api, files } = view
+  const title = `API: ${dataset.name}, ${table.name}`
+  const data = api.data(dataset, table)
+  const main = html`
+    <h1>${title}</h1>
+    ${tabsPart(setting, table, 'api')}
+    <p class="lead">${words.apiLead}</p>
+    ${codePart(`curl '${data}'`, words)}
+    <p>
+      <a href="${data}">${words.apiRows}</a> · <a href="${api.table(dataset, table)}">${words.apiTable}</a> ·
+      <a href="${api.dataset(dataset)}">${words.apiDataset}</a> ·
+      <a href="${files.listing(table)}">${words.apiFiles}</a>
+    </p>
+    <p class="facts">${catalog.notice} <a href="${addresses.limits(language)}">${words.limits}</a></p>
+    ${examplesPart(setting, view)} ${parametersPart(setting)} ${operatorsPart(setting, table)}
+    <section>
+      <h2>${words.formats}</h2>
+      <ul>
+        ${rowFormats.map(({ name, mediaTypes }) => html`<li><code>format=${name}</code>, <code>${mediaTypes[0]}</code></li>`)}
+      </ul>
+      <p>${words.apiWalk}</p>
+    </section>
+  `
+  return framed(setting, {
+    title,
+    main,
+    inLanguage: (other) => addresses.aspect(other, table, 'api'),
+    trail: trailTo(setting, dataset, table),
+  })
+}
+
+function examplesPart({ words }: Setting, { dataset, table, snapshot, api }: ApiView): Html {
+  const examples = exampleQueries(table, snapshot?.report ?? null)
+  return html`<section>
+    <h2>${words.examples}</h2>
+    <dl>
+      ${examples.map(({ isExport, parameters }) => {
+        const address = withQuery(
+          isExport ? api.export(dataset, table) : api.data(dataset, table),
+          parameters,
+          1,
+        )
+        return html`<dt>${meaningOf(words, table, parameters, isExport)}</dt>
+          <dd><a href="${address}" class="address">${address}</a></dd>`
+      })}
+    </dl>
+  </section>`
+}
+
+/** What an example asks for, in the words of its conditions. */
+function meaningOf(
+  words: Setting['words'],
+  table: Table,
+  parameters: ReadonlyMap<string, string>,
+  isExport: boolean,
+): string {
+  const query = parseRowQuery(table, withQuery('', parameters, 1))
+  const { list } = writtenIn(words)
+  const [key] = query.ordering
+  const said = [
+    ...query.conditions.map((condition) => saidOf(condition, words)),
+    ...(key === undefined ? [] : [words.sortBy(key.field)]),
+    ...(query.fields.length < table.fields.length
+      ? [`${words.columns}: ${list(query.fields.map(titleOf))}`]
+      : []),
+    ...(isExport ? [words.allInOne] : []),
+    ...(query.format === undefined ? [] : [query.format.toUpperCase()]),
+  ]
+  return said.join('; ')
+}
+
+function parametersPart({ words }: Setting): Html {
+  const names = Object.keys(parameterRows) as ParameterName[]
+  return html`<section>
+    <h2>${words.parameters}</h2>
+    <dl class="facts-list">
+      ${names.map(
+        (name) =>
+          html`<dt><code>${name}</code></dt>
+            <dd>${words.parametersMean[name]}</dd>`,
+      )}
+    </dl>
+  </section>`
+}
+
+function operatorsPart({ words }: Setting, table: Table): Html {
+  const names = Object.keys(operators) as Operator[]
+  return html`<section>
+    <h2>${words.filters}</h2>
+    <p>${words.apiFilters(writtenIn(words).list(table.filters.map((name) => name)))}</p>
+    <dl class="facts-list">
+      ${names.map(
+        (name) =>
+          html`<dt><code>${'…'}__${name}=</code></dt>
+            <dd>${words.conditions[name]('…', '…')}</dd>`,
+      )}
+    </dl>
+  </section>`
+}

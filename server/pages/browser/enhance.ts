@@ -1,0 +1,75 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+/**
+ * What a browser adds to pages that are whole without it: the light or dark that a reader chose, copying, and forms that
+ * are sent when they change. It runs as it stands here, so it may use nothing from outside of itself.
+ */
+export function enhance(): void {
+  const root = document.documentElement
+  const key = 'acervo-light'
+  const chosen = ((): string | null => {
+    try {
+      return localStorage.getItem(key)
+    } catch {
+      return null
+    }
+  })()
+  if (chosen === 'light' || chosen === 'dark') root.dataset['light'] = chosen
+
+  const offerLights = (button: HTMLElement): void => {
+    button.hidden = false
+    button.addEventListener('click', () => {
+      const isDark =
+        root.dataset['light'] === 'dark' ||
+        (root.dataset['light'] === undefined && matchMedia('(prefers-color-scheme: dark)').matches)
+      const next = isDark ? 'light' : 'dark'
+      root.dataset['light'] = next
+      try {
+        localStorage.setItem(key, next)
+      } catch {
+        // It holds until the page is left.
+      }
+    })
+  }
+
+  const offerCopy = (code: HTMLElement): void => {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'copy'
+    button.textContent = code.dataset['copy'] ?? ''
+    const say = (text: string): void => {
+      button.textContent = text
+      setTimeout(() => (button.textContent = code.dataset['copy'] ?? ''), 2000)
+    }
+    button.addEventListener('click', () => {
+      const mark = (): void => getSelection()?.selectAllChildren(code)
+      // By plain HTTP there is no clipboard: then the text is marked.
+      if (!isSecureContext) mark()
+      else navigator.clipboard.writeText(code.textContent).then(() => say(code.dataset['copied'] ?? ''), mark)
+    })
+    code.parentElement?.before(button)
+  }
+
+  const sendOnChange = (form: HTMLFormElement): void => {
+    for (const choice of form.querySelectorAll('select')) {
+      choice.addEventListener('change', () => form.requestSubmit())
+    }
+  }
+
+  // What was left empty says nothing, so it need not stand in the address.
+  const leaveOutEmpty = (form: HTMLFormElement): void => {
+    form.addEventListener('formdata', (event) => {
+      for (const name of new Set(event.formData.keys())) {
+        if (event.formData.getAll(name).every((value) => value === '')) event.formData.delete(name)
+      }
+    })
+  }
+
+  document.addEventListener('DOMContentLoaded', () => {
+    for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)
+    for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) leaveOutEmpty(form)
+  })
+}

@@ -1,0 +1,248 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Group } from '../../select/selections.ts'
+import { framed, type Setting } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+import { writtenIn } from '../numbers.ts'
+import { chipsPart, hiddenInputs } from '../table/conditions.ts'
+import { tabsPart, trailTo } from '../table/tabs.ts'
+import { askOf, titleOf, withoutField, type AskView } from '../table/view.ts'
+import { barsPart } from './bars.ts'
+import type { Dimension } from './dimensions.ts'
+import { linePart } from './line.ts'
+import { tilePlaces, tilesPart } from './tiles.ts'
+
+/** What stands in the address besides the ask. */
+export const chartParameters = ['chart_by', 'chart_sum'] as const
+
+export interface ChartView extends AskView {
+  readonly dimensions: readonly Dimension[]
+  /** What it is drawn by; null where there is nothing to draw by. */
+  readonly drawn: Dimension | null
+  /** What is summed; null where rows are counted. */
+  readonly measure: Field | null
+  /** So many characters of a value tell its group; null where all do. */
+  readonly length: number | null
+  readonly groups: readonly Group[]
+}
+
+/** So many bars are drawn; the others are told together. */
+const barsMax = 40
+
+/** The rows of an ask drawn by one of their fields, with every number beside it. */
+export function chartPage(setting: Setting, view: ChartView): Html {
+  const { addresses, words } = setting
+  const { dataset, table, drawn, measure } = view
+  const title = `${words.aspects.chart}: ${dataset.name}, ${table.name}`
+  const chosen: [string, string][] = [
+    ...(drawn === null ? [] : [['chart_by', drawn.field.name] as [string, string]]),
+    ...(measure === null ? [] : [['chart_sum', measure.name] as [string, string]]),
+  ]
+  const main = html`
+    <h1>${title}</h1>
+    ${tabsPart(setting, table, 'chart', askOf(view))}
+    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${chipsPart(setting, view)} ${figurePart(setting, view, drawn)}`}
+  `
+  return framed(setting, {
+    title,
+    main,
+    inLanguage: (other) => addresses.aspect(other, table, 'chart', new Map([...askOf(view), ...chosen])),
+    trail: trailTo(setting, dataset, table),
+  })
+}
+
+function chooser({ words, addresses, language }: Setting, view: ChartView, drawn: Dimension): Html {
+  const { table, dimensions, measure } = view
+  const measures = table.fields.filter(({ name }) => table.measures.includes(name))
+  return html`<form
+    class="filters"
+    action="${addresses.aspect(language, table, 'chart')}"
+    method="get"
+    data-on-change
+  >
+    ${hiddenInputs(view, new Set([...chartParameters, 'page', 'page_size', 'format']))}
+    <p class="control">
+      <label for="chart-by">${words.drawnBy}</label>
+      <select id="chart-by" name="chart_by">
+        ${dimensions.map(({ field }) => option(field.name, titleOf(field), field === drawn.field))}
+      </select>
+    </p>
+    <p class="control">
+      <label for="chart-sum">${words.drawnWhat}</label>
+      <select id="chart-sum" name="chart_sum">
+        ${option('rows', words.rowsHead, measure === null)}
+        ${measures.map((field) => option(field.name, words.sumOf(titleOf(field)), field === measure))}
+      </select>
+    </p>
+    <button>${words.apply}</button>
+  </form>`
+}
+
+function option(value: string, text: string, isChosen: boolean): Html {
+  return isChosen
+    ? html`<option value="${value}" selected>${text}</option>`
+    : html`<option value="${value}">${text}</option>`
+}
+
+function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
+  const { words } = setting
+  const { measure, groups } = view
+  const what = measure === null ? words.rowsHead : words.sumOf(titleOf(measure))
+  const label = words.drawn(what, titleOf(drawn.field))
+  if (groups.length === 0) return html`<p role="status">${words.nothing}</p>`
+  return html`<figure>
+      <figcaption>
+        ${label}${typeof measure?.unit === 'string' && html` (${measure.unit})`}. ${words.allRows}
+      </figcaption>
+      ${shapePart(setting, view, drawn, label)}
+    </figure>
+    ${valuesPart(setting, view, drawn, what)}`
+}
+
+function shapePart(setting: Setting, view: ChartView, drawn: Dimension, label: string): Html {
+  if (drawn.shape === 'line') return timePart(setting, view, label)
+  const { words } = setting
+  const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
+  if (known.length > 0) {
+    return tilesPart(
+      known.map((group) => ({
+        uf: group.key ?? '',
+        address: addressOf(setting, view, drawn.field, group),
+        value: valueOf(view, group),
+        said: saidOf(setting, view, group),
+      })),
+      label,
+    )
+  }
+  const ranked = view.groups.toSorted((a, b) => valueOf(view, b) - valueOf(view, a))
+  const rest = ranked.length - barsMax
+  return html`${barsPart(
+    ranked.slice(0, barsMax).map((group) => ({
+      name: nameOf(words, group),
+      address: addressOf(setting, view, drawn.field, group),
+      value: valueOf(view, group),
+      said: saidOf(setting, view, group),
+    })),
+    label,
+  )}${rest > 0 && html`<p class="facts">${words.othersBelow(writtenIn(words).count(rest))}</p>`}`
+}
+
+function isUf(key: string | null): boolean {
+  return key !== null && Object.hasOwn(tilePlaces, key)
+}
+
+/** Groups that are days, months or years, in their order. */
+function timePart(setting: Setting, view: ChartView, label: string): Html {
+  const { words } = setting
+  const points = view.groups.flatMap((group) => {
+    const at = group.key === null ? Number.NaN : Date.parse(group.key)
+    if (Number.isNaN(at)) return []
+    const said = `${periodOf(words, group.key ?? '')}: ${saidOf(setting, view, group)}`
+    return [{ at, value: valueOf(view, group), said }]
+  })
+  const [first, last] = [
+    view.groups[0]?.key ?? '',
+    view.groups.findLast(({ key }) => key !== null)?.key ?? '',
+  ]
+  const most = view.groups.reduce<Group | null>(
+    (best, group) => (best === null || valueOf(view, group) > valueOf(view, best) ? group : best),
+    null,
+  )
+  return html`<p class="facts">
+      ${most !== null && html`${words.most}: ${saidOf(setting, view, most)} (${periodOf(words, most.key ?? '')})`}
+    </p>
+    ${linePart(points, label)}
+    <p class="ends facts"><span>${periodOf(words, first)}</span> <span>${periodOf(words, last)}</span></p>`
+}
+
+/** A day as the language writes it; a month or a year as it is. */
+function periodOf(words: Setting['words'], key: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(key) && !Number.isNaN(Date.parse(key)) ? writtenIn(words).day(key) : key
+}
+
+function valuesPart(setting: Setting, view: ChartView, drawn: Dimension, what: string): Html {
+  const { words } = setting
+  const { groups } = view
+  return html`<details ${groups.length <= barsMax && drawn.shape !== 'line' ? 'open' : ''}>
+    <summary>${words.asNumbers}</summary>
+    <div class="scroll grid" tabindex="0" role="region" aria-label="${words.asNumbers}">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${titleOf(drawn.field)}</th>
+            <th scope="col" class="number">${what}</th>
+            ${view.measure !== null && html`<th scope="col" class="number">${words.rowsHead}</th>`}
+          </tr>
+        </thead>
+        <tbody>
+          ${groups.map((group) => {
+            const name = nameOf(words, group)
+            const address = addressOf(setting, view, drawn.field, group)
+            return html`<tr>
+              <th scope="row" dir="auto">
+                ${address === null ? name : html`<a href="${address}">${name}</a>`}
+              </th>
+              <td class="number">${saidOf(setting, view, group)}</td>
+              ${view.measure !== null && html`<td class="number">${writtenIn(words).count(group.rows)}</td>`}
+            </tr>`
+          })}
+        </tbody>
+      </table>
+    </div>
+  </details>`
+}
+
+function nameOf(words: Setting['words'], { key }: Group): string {
+  if (key === null) return words.null
+  return key === '' ? words.emptyText : key
+}
+
+function valueOf({ measure }: ChartView, { rows, sum }: Group): number {
+  return measure === null ? rows : Number(sum ?? 0)
+}
+
+function saidOf({ words }: Setting, { measure }: ChartView, { rows, sum }: Group): string {
+  const { count, grouped } = writtenIn(words)
+  if (measure === null) return count(rows)
+  return sum === null ? words.null : grouped(sum)
+}
+
+/** The rows of a group in the table; null where the catalog lets nobody ask for them. */
+function addressOf(
+  { addresses, language }: Setting,
+  view: ChartView,
+  field: Field,
+  { key }: Group,
+): string | null {
+  const { table, length } = view
+  const conditions = table.filters.includes(field.name) ? conditionsOf(field, key, length) : null
+  if (conditions === null) return null
+  const rest = new Map(withoutField(view, field))
+  for (const name of ['page', 'page_size', 'format']) rest.delete(name)
+  return addresses.table(language, table, new Map([...rest, ...conditions]))
+}
+
+/** What asks for the rows of a group; null where nothing does. */
+function conditionsOf(
+  { name, type }: Field,
+  key: string | null,
+  length: number | null,
+): [string, string][] | null {
+  if (key === null) return [[`${name}__isnull`, 'true']]
+  // An empty value in an address asks for nothing.
+  if (key === '') return null
+  const isHead = type === 'datetime' || (length !== null && length < 10)
+  if (length === null || !isHead) return [[name, key]]
+  if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
+  const [first, last] = [`${key}-01-01`.slice(0, 10), lastDayOf(key)]
+  const [from, to] = type === 'datetime' ? [`${first}T00:00:00`, `${last}T23:59:59.999999`] : [first, last]
+  return [
+    [`${name}__gte`, from],
+    [`${name}__lte`, to],
+  ]
+}
+
+/** Of a day, a month or a year. */
+function lastDayOf(key: string): string {
+  const [year = 0, month = 12, day] = key.split('-').map(Number)
+  return day === undefined ? new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10) : key
+}

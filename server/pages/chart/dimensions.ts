@@ -1,0 +1,40 @@
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../../core/warehouse/report.ts'
+import { orderable } from '../../query/parameters.ts'
+import { isTime } from '../table/view.ts'
+
+/** A field by whose values rows are drawn, and as what. */
+export interface Dimension {
+  readonly field: Field
+  readonly shape: 'line' | 'tiles' | 'bars'
+}
+
+/** With more different values bars say nothing any more. */
+const barsMax = 200
+
+/** What the rows of a table can be drawn by: days, states, and what has few values. */
+export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
+  const asked = new Set(orderable(table))
+  const dimensions = table.fields.flatMap((field): Dimension[] => {
+    if (!asked.has(field.name)) return []
+    if (isTime(field)) return [{ field, shape: 'line' }]
+    if (field.kind === 'uf') return [{ field, shape: 'tiles' }]
+    const distinct = report?.fields.find(({ name }) => name === field.name)?.distinct_estimate ?? 0
+    return distinct >= 2 && distinct <= barsMax ? [{ field, shape: 'bars' }] : []
+  })
+  const shapes: readonly Dimension['shape'][] = ['line', 'tiles', 'bars']
+  return dimensions.toSorted((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape))
+}
+
+const dayMs = 86_400_000
+/** So many points of a line can still be told apart. */
+const pointsMax = 800
+
+/** So many characters of a day tell the step of a time line: the day, its month or its year. */
+export function stepOf(field: Field, report: SnapshotReport | null): 10 | 7 | 4 {
+  const found = report?.fields.find(({ name }) => name === field.name)
+  const [from, to] = [found?.min, found?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))
+  const days = ((to ?? NaN) - (from ?? NaN)) / dayMs
+  if (!(days > pointsMax)) return 10
+  return days / 30 <= pointsMax ? 7 : 4
+}

@@ -1,0 +1,47 @@
+import type { Dataset } from '../../core/catalog/catalog.ts'
+import { writtenIn } from './numbers.ts'
+import type { Words } from './words/words.ts'
+
+export interface Cited {
+  readonly dataset: Dataset
+  /** Absolute, of the page of the dataset. */
+  readonly address: string
+  /** `YYYY-MM-DD`, on which it was looked at. */
+  readonly today: string
+}
+
+/** How a dataset is named in a text. */
+export function citation({ dataset, address, today }: Cited, words: Words): string {
+  const { author, name, collectedAt } = dataset
+  return words.citation(author.name, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
+}
+
+/** The same for BibTeX and what reads it: `@misc`, with what all styles know. */
+export function bibtex({ dataset, address, today }: Cited): string {
+  const entries: readonly (readonly [name: string, text: string])[] = [
+    ['title', `{${escaped(dataset.name)}}`],
+    ['author', `{${escaped(dataset.author.name)}}`],
+    ['year', dataset.collectedAt.slice(0, 4)],
+    ['howpublished', `\\url{${address}}`],
+    ['note', escaped(`${dataset.license.name}; ${dataset.source.name}`)],
+    ['urldate', today],
+  ]
+  const lines = entries.map(([name, text]) => `  ${name} = {${text}},`)
+  return `@misc{${dataset.slug},\n${lines.join('\n')}\n}\n`
+}
+
+/** Characters that TeX takes for orders. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\{}~^]/g, (found) => texts[found] ?? found)
+    .replaceAll(/[&%$#_]/g, String.raw`\$&`)
+}
+
+const texts: Readonly<Record<string, string>> = {
+  '\\': String.raw`\textbackslash `,
+  '{': String.raw`\textbraceleft `,
+  '}': String.raw`\textbraceright `,
+  '~': String.raw`\textasciitilde `,
+  '^': String.raw`\textasciicircum `,
+}

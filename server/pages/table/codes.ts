@@ -1,0 +1,121 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow, type FieldType } from '../../../core/catalog/field-types.ts'
+import { quotedText } from '../../../core/sql.ts'
+import { inAlphabet } from '../../query/parameters.ts'
+import type { Setting } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+import { codePart } from '../link.ts'
+import { askOf, type TableView } from './view.ts'
+
+/** The rows on the screen, as lines that bring them into a program. */
+export function codesPart({ words }: Setting, view: TableView): Html {
+  const codes = codesOf(view)
+  return html`<section id="code">
+    <h2>${words.asCode}</h2>
+    ${view.range.count > view.table.exportRowsMax && html`<p>${words.asCodePage}</p>`}
+    ${codes.map(
+      ({ name, text }) =>
+        html`<details>
+          <summary>${name}</summary>
+          ${codePart(text, words)}
+        </details>`,
+    )}
+  </section>`
+}
+
+interface Code {
+  readonly name: string
+  readonly text: string
+}
+
+/** Each runs as it is, and brings the same rows in the same order, with their types. */
+export function codesOf(view: TableView): Code[] {
+  const { fields, table } = view
+  const to = (format: string): string => rowsAddress(view, format)
+  // Files have their columns in alphabetical order.
+  const columns = inAlphabet(fields)
+  return [
+    { name: 'curl', text: `curl -fsSL '${to('csv')}' -o ${table.name}.csv` },
+    {
+      name: 'Python: pandas',
+      text: [
+        'import urllib.request',
+        'import pandas as pd, pyarrow.ipc',
+        '',
+        `with urllib.request.urlopen("${to('arrow')}") as answer:`,
+        '    rows = pyarrow.ipc.open_stream(answer).read_pandas(types_mapper=pd.ArrowDtype)',
+      ].join('\n'),
+    },
+    {
+      name: 'Python: polars',
+      text: [
+        'import io, urllib.request',
+        'import polars as pl',
+        '',
+        `with urllib.request.urlopen("${to('arrow')}") as answer:`,
+        '    rows = pl.read_ipc_stream(io.BytesIO(answer.read()))',
+      ].join('\n'),
+    },
+    {
+      name: 'R',
+      text: [
+        'rows <- read.csv(',
+        `  "${to('csv')}",`,
+        '  check.names = FALSE, na.strings = "", encoding = "UTF-8",',
+        `  colClasses = c(${columns.map((field) => `${quotedR(field.name)} = "${classesOfR[field.type]}"`).join(', ')})`,
+        ')',
+      ].join('\n'),
+    },
+    {
+      name: 'DuckDB',
+      text: [
+        'INSTALL httpfs;',
+        'LOAD httpfs;',
+        'FROM read_csv(',
+        `  '${to('csv')}',`,
+        `  auto_detect = false, header = true, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false,`,
+        `  columns = {${columns.map((field) => `${quotedText(field.name)}: '${storedOf(field)}'`).join(', ')}}`,
+        ');',
+      ].join('\n'),
+    },
+    {
+      name: 'JavaScript',
+      text: [
+        `const answer = await fetch('${to('ndjson')}')`,
+        'const lines = (await answer.text()).split("\\n").filter((line) => line !== "")',
+        'const rows = lines.map((line) => JSON.parse(line))',
+      ].join('\n'),
+    },
+  ]
+}
+
+/** All rows of the ask, or its page where they are more than an export may have. */
+function rowsAddress(view: TableView, format: string): string {
+  const { range, table, query } = view
+  if (range.count <= table.exportRowsMax)
+    return view.exportAddress(new Map([...askOf(view), ['format', format]]))
+  return view.dataAddress(
+    new Map([...query.parameters, ['page_size', String(query.pageSize)], ['format', format]]),
+    range.page,
+  )
+}
+
+function storedOf(field: Field): string {
+  return typeRow(field.type).stored(field)
+}
+
+const classesOfR: Readonly<Record<FieldType, string>> = {
+  string: 'character',
+  text: 'character',
+  // Of R's own kinds, the one that holds the most digits.
+  integer: 'numeric',
+  float: 'numeric',
+  decimal: 'numeric',
+  bool: 'logical',
+  date: 'Date',
+  datetime: 'character',
+}
+
+function quotedR(name: string): string {
+  return `\`${name.replaceAll('\\', String.raw`\\`).replaceAll('`', String.raw`\``)}\``
+}

@@ -1,0 +1,35 @@
+import { formatFields } from '../../query/parameters.ts'
+import type { Setting } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+import { hiddenInputs } from './conditions.ts'
+import { changed, queryLink, titleOf, type TableView } from './view.ts'
+
+/** Which fields are shown; the choice stands in the address. */
+export function columnsForm({ words, addresses, language }: Setting, view: TableView): Html {
+  const { table, fields } = view
+  const shown = new Set(fields.map(({ name }) => name))
+  return html`<details class="columns">
+    <summary>${words.columns} (${shown.size}/${table.fields.length})</summary>
+    <form action="${addresses.table(language, table)}" method="get">
+      ${hiddenInputs(view, new Set(['fields', 'page']))}
+      <ul>
+        ${table.fields.map(
+          (field) =>
+            html`<li>
+              <label
+                ><input
+                  type="checkbox"
+                  name="fields"
+                  value="${formatFields([field])}"
+                  ${shown.has(field.name) ? 'checked' : ''}
+                />
+                ${titleOf(field)}</label
+              >
+            </li>`,
+        )}
+      </ul>
+      <button>${words.apply}</button>
+      <a href="${queryLink(changed(view, { fields: null }))}">${words.allColumns}</a>
+    </form>
+  </details>`
+}

@@ -1,0 +1,52 @@
+import { rowFormats } from '../../formats/registry.ts'
+import type { Setting } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+import { writtenIn } from '../numbers.ts'
+import { askOf, type TableView } from './view.ts'
+
+/** Files of what is on the screen, in each format, and of the whole table. */
+export function downloadsPart({ words, addresses, language }: Setting, view: TableView): Html {
+  const { table, range, files, snapshot, dataset } = view
+  const { count, bytes } = writtenIn(words)
+  const [download] = snapshot.manifest.files
+  const ask = askOf(view)
+  const isAll = range.count === snapshot.manifest.rows && view.fields.length === table.fields.length
+  return html`<section id="downloads">
+    <h2>${isAll ? words.download : words.thisView}</h2>
+    <ul class="downloads">
+      ${
+        range.count > table.exportRowsMax
+          ? html`<li>${words.tooMany(count(table.exportRowsMax))}</li>`
+          : rowFormats.map(
+              ({ name }) =>
+                html`<li>
+                  <a href="${view.exportAddress(new Map([...ask, ['format', name]]))}" rel="nofollow"
+                    >${name.toUpperCase()}</a
+                  >
+                  <span class="facts"
+                    >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
+                  >
+                </li>`,
+            )
+      }
+      <li>
+        <a href="${files.download(table)}">${words.wholeTable}: CSV (gzip)</a>
+        <span class="facts"
+          >${words.rows(count(snapshot.manifest.rows))}, ${bytes(download?.bytes ?? 0)}</span
+        >
+      </li>
+    </ul>
+    <p>
+      <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a> ·
+      <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
+    </p>
+  </section>`
+}
+
+/** About how many bytes a file of the query has, by the rows of the whole table. */
+function sizeOf({ range, fields, table, snapshot }: TableView, format: string): number {
+  const { manifest, rowBytes } = snapshot
+  const plain = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length
+  const row = format === 'json' || format === 'ndjson' ? rowBytes : plain
+  return Math.round((range.count * row * fields.length) / table.fields.length)
+}

@@ -1,0 +1,93 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { formatOrdering, orderable } from '../../query/parameters.ts'
+import type { Setting } from '../frame.ts'
+import { html, safeAddress, type Html } from '../html.ts'
+import { writtenIn } from '../numbers.ts'
+import { profilePart } from './profile.ts'
+import { changed, isNumber, queryLink, titleOf, type TableView } from './view.ts'
+
+/** In characters; the page of a row has all. */
+const cellShownMax = 300
+/** Longer ones fold. */
+const cellLongMin = 120
+
+/** Rows under their fields, each with a link to it alone. */
+export function gridPart(setting: Setting, view: TableView): Html {
+  const { words, addresses, language } = setting
+  const { table, fields, rows, range, positions, snapshot } = view
+  const { count } = writtenIn(words)
+  const numbers = rows.map((_row, index) => (positions?.[index] ?? range.first + index) + 1)
+  const id = snapshot.manifest.snapshot
+  return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">${words.rowHead}</span></th>
+          ${fields.map((field) => headerPart(setting, view, field))}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map((row, index) => {
+          const number = numbers[index] ?? 0
+          return html`<tr>
+            <th scope="row"><a href="${addresses.row(language, table, number, id)}">${count(number)}</a></th>
+            ${row.map((value, at) => cellPart(setting, fields[at], value))}
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function headerPart(setting: Setting, view: TableView, field: Field): Html {
+  const { words } = setting
+  const [key] = view.query.ordering.length > 0 ? view.query.ordering : view.table.order
+  const sorted = key?.field === field.name ? key.direction : null
+  const title = titleOf(field)
+  const kind = isNumber(field) ? 'number' : ''
+  const aria = sorted === null ? 'none' : sorted === 'asc' ? 'ascending' : 'descending'
+  return html`<th scope="col" class="${kind}" aria-sort="${aria}">
+    ${
+      orderable(view.table).includes(field.name)
+        ? html`<a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
+            >${title}${
+              sorted !== null && html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`
+            }</a
+          >`
+        : title
+    }
+    ${field.unit !== null && html`<span class="unit">${field.unit}</span>`}
+    ${profilePart(setting, view, field)}
+  </th>`
+}
+
+/** Ascending first, then descending; the other way round where it is sorted already. */
+function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
+  const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
+  return queryLink(changed(view, { ordering, 'order-by': null }))
+}
+
+/** A value as it is; what is no value is seen to be none. */
+function cellPart({ words }: Setting, field: Field | undefined, value: string | null): Html {
+  if (value === null) return html`<td class="null" title="${words.null}">–</td>`
+  if (field !== undefined && isNumber(field))
+    return html`<td class="number">${writtenIn(words).digits(value)}</td>`
+  const address = safeAddress(value)
+  if (address !== null && value.length <= cellShownMax)
+    return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
+  if (value.length <= cellLongMin) return html`<td dir="auto">${value}</td>`
+  const shown = value.length > cellShownMax ? `${cut(value, cellShownMax)}…` : value
+  return html`<td dir="auto">
+    <details class="long">
+      <summary>${cut(value, cellLongMin / 2)}…</summary>
+      ${shown}
+    </details>
+  </td>`
+}
+
+/** The first characters of a text, none of them halved. */
+function cut(text: string, length: number): string {
+  return Array.from(text.slice(0, length * 2))
+    .slice(0, length)
+    .join('')
+}

@@ -1,0 +1,40 @@
+import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import type { QueryParameters } from '../../query/string.ts'
+import { aspects, type Aspect } from '../addresses.ts'
+import type { Setting, Step } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+
+/** The pages of one table; those that show rows keep the ask. */
+export function tabsPart(
+  { addresses, language, words }: Setting,
+  table: Table,
+  here: 'table' | Aspect,
+  ask: QueryParameters = new Map(),
+): Html {
+  const tabs = [
+    { name: 'table' as const, address: addresses.table(language, table, ask) },
+    ...aspects.map((name) => ({
+      name,
+      address: addresses.aspect(language, table, name, name === 'fields' || name === 'api' ? new Map() : ask),
+    })),
+  ]
+  return html`<nav class="tabs" aria-label="${words.table}">
+    ${tabs.map(({ name, address }) =>
+      name === here
+        ? html`<a href="${address}" aria-current="page">${words.aspects[name]}</a>`
+        : html`<a href="${address}">${words.aspects[name]}</a>`,
+    )}
+    <a href="${addresses.files(language, { slug: table.dataset })}#${table.name}">${words.files}</a>
+  </nav>`
+}
+
+/** The way to a table, or through it to what is below it. */
+export function trailTo({ addresses, language, words }: Setting, dataset: Dataset, table?: Table): Step[] {
+  const steps = [
+    { name: words.home, address: addresses.home(language) },
+    { name: dataset.name, address: addresses.dataset(language, dataset) },
+  ]
+  return table === undefined
+    ? steps
+    : [...steps, { name: table.name, address: addresses.table(language, table) }]
+}

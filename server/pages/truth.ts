@@ -1,0 +1,143 @@
+import type { Dataset, Frequency, Table } from '../../core/catalog/catalog.ts'
+import type { Looked } from '../../core/warehouse/looked.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import type { Setting } from './frame.ts'
+import { html, type Html } from './html.ts'
+import { writtenIn } from './numbers.ts'
+
+/** A table as it is published, and how it came to be so. */
+export interface TableTruth {
+  readonly table: Table
+  readonly manifest: Manifest
+  readonly report: SnapshotReport | null
+  /** The last look at its source that gave no snapshot. */
+  readonly looked: Looked | null
+}
+
+const dayMs = 86_400_000
+/** How long a promise may be behind before it is said to be broken, twice its span; null where it has none. */
+const lateMs: Readonly<Record<Frequency, number | null>> = {
+  continuous: 2 * dayMs,
+  daily: 2 * dayMs,
+  weekly: 14 * dayMs,
+  monthly: 62 * dayMs,
+  quarterly: 184 * dayMs,
+  annual: 731 * dayMs,
+  irregular: null,
+  never: null,
+}
+
+/** So many rejects are shown of each table; its report has more. */
+const rejectsMax = 10
+
+/** What was promised of a dataset beside what is so: each date by its name, and what the ingest found. */
+export function truthPart(
+  setting: Setting,
+  { frequency }: Dataset,
+  tables: readonly TableTruth[],
+  today: string,
+): Html | null {
+  if (tables.length === 0) return null
+  const { words } = setting
+  const changed = tables.map(({ manifest }) => changedAt(manifest)).toSorted()
+  const latest = changed.at(-1) ?? ''
+  const behind = Date.parse(today) - Date.parse(latest)
+  const late = frequency === null ? null : lateMs[frequency]
+  const { day, count } = writtenIn(words)
+  return html`<section id="truth">
+    <h2>${words.truth}</h2>
+    <p>
+      ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
+      ${words.changedLast(day(latest))}
+      ${late !== null && behind > late && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
+    </p>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.table}</th>
+            <th scope="col">${words.collected}</th>
+            <th scope="col">${words.imported}</th>
+            <th scope="col">${words.checked}</th>
+            <th scope="col">${words.changed}</th>
+            <th scope="col">${words.leftOut}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${tables.map((truth) => truthLine(setting, truth))}
+        </tbody>
+      </table>
+    </div>
+    <p class="facts">${words.datesMean}</p>
+    ${tables.map((truth) => reportPart(setting, truth))}
+  </section>`
+}
+
+function truthLine({ words }: Setting, { table, manifest, report, looked }: TableTruth): Html {
+  const { count } = writtenIn(words)
+  const last = looked !== null && looked.at > manifest.import_date ? looked : null
+  return html`<tr>
+    <th scope="row">${table.name}</th>
+    <td>${dayPart(words, manifest.collected_at)}</td>
+    <td>${dayPart(words, manifest.import_date)}</td>
+    <td>
+      ${dayPart(words, last?.at ?? manifest.import_date)}
+      ${last !== null && html`<span class="facts">${words.looked[last.outcome]}</span>`}
+    </td>
+    <td>${dayPart(words, changedAt(manifest))}</td>
+    <td class="number">${report === null ? '–' : count(report.rejected_rows)}</td>
+  </tr>`
+}
+
+function dayPart(words: Setting['words'], date: string): Html {
+  const { day, moment } = writtenIn(words)
+  return html`<time datetime="${date}" title="${date.length > 10 ? moment(date) : date}">${day(date)}</time>`
+}
+
+/** What the ingest found, where there is something to tell. */
+function reportPart({ words }: Setting, { table, report }: TableTruth): Html | null {
+  if (report === null) return null
+  const { rejected_rows: rejected, first_rejects: rejects, accepted_drift: drift, warnings } = report
+  if (rejected === 0 && drift.length === 0 && warnings.length === 0) return null
+  const { count } = writtenIn(words)
+  return html`<details>
+    <summary>${words.reportOf(table.name)}</summary>
+    ${rejected > 0 && html`<p>${words.rejected(count(rejected))}</p>`}
+    ${
+      rejects.length > 0 &&
+      html`<ul lang="en">
+        ${rejects
+          .slice(0, rejectsMax)
+          .map(
+            ({ line, field, text, reason }) =>
+              html`<li>
+                ${words.line} ${count(line)}${typeof field === 'string' && html`, <code>${field}</code>`}:
+                ${typeof text === 'string' && html`<q class="whole" dir="auto">${text.slice(0, 200)}</q>`}
+                ${reason}
+              </li>`,
+          )}
+      </ul>`
+    }
+    ${
+      drift.length > 0 &&
+      html`<p>${words.drift}</p>
+        ${sentences(drift)}`
+    }
+    ${
+      warnings.length > 0 &&
+      html`<p>${words.warnings}</p>
+        ${sentences(warnings)}`
+    }
+  </details>`
+}
+
+function sentences(texts: readonly string[]): Html {
+  return html`<ul lang="en">
+    ${texts.map((text) => html`<li class="whole" dir="auto">${text}</li>`)}
+  </ul>`
+}
+
+function changedAt(manifest: Manifest): string {
+  return manifest.changed_at ?? manifest.import_date
+}

@@ -1,0 +1,31 @@
+import type { Resource } from '../../http/resource.ts'
+import { Problem } from '../../http/problems.ts'
+import type { Asset, Assets } from '../../pages/assets.ts'
+import { parseQuery } from '../../query/string.ts'
+import type { RowService } from '../services.ts'
+
+/** What pages are drawn with, under names that change with the content. */
+export function assetFiles({ freshness, startedAt }: RowService, assets: Assets): Resource {
+  const all: readonly Asset[] = Object.values(assets)
+  return {
+    path: '/assets/:file',
+    name: 'Asset',
+    description: 'What pages are drawn with.',
+    // A browser asks for them once, whatever it looks at.
+    limiter: null,
+    find: ({ params, target }) => {
+      parseQuery(target, [])
+      const asset = all.find(({ file }) => file === params['file'])
+      if (asset === undefined) throw new Problem('unknown-address', 'There is no such file.')
+      return {
+        name: asset.file,
+        lastModified: startedAt.toUTCString(),
+        cacheControl: freshness.immutable,
+        mediaType: asset.mediaType,
+        headers: {},
+        isAtHand: true,
+        body: () => ({ pieces: [asset.text] }),
+      }
+    },
+  }
+}
