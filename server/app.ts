@@ -19,6 +19,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { browsing } from './routes/pages/browse.ts'
 import { pagesRouter } from './routes/pages/mount.ts'
 import { problemForms, wantsPage } from './routes/pages/problem.ts'
 import { problemOf } from './routes/problem-of.ts'
@@ -48,6 +49,8 @@ export interface AppOptions {
   readonly responder: Responder
   readonly views: PublicViews
   readonly log: Log
+  /** Folder for what is made while it runs. */
+  readonly scratch: string
 }
 
 /** The service in reading order. It opens nothing: what lives is handed in. */
@@ -105,6 +108,8 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
     sendBudget: options.sendBudget,
   }
 
+  const serving = { responder, shortcuts, client, browse: null }
+  const browsable = { ...serving, browse: browsing(catalogService, responder) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
@@ -114,12 +119,11 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
       tableRows(family, rowService),
       tableExport(family, rowService),
     ]
-    for (const resource of resources)
-      mount(router, resource, family.trailingSlash, { responder, shortcuts, client })
+    for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     app.use(family.prefix, router)
   }
 
-  app.use(pagesRouter(rowService, { responder, shortcuts, client }))
+  app.use(pagesRouter(rowService, serving, options.scratch))
 
   const files = express.Router({ caseSensitive: true, strict: true })
   const fileService = {
@@ -130,7 +134,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
     sendBudget: options.sendBudget,
     client,
   }
-  mountFiles(files, fileService, { responder, shortcuts, client })
+  mountFiles(files, fileService, browsable)
   app.use('/files', files)
   mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
 

@@ -102,6 +102,7 @@ async function main(): Promise<void> {
     sendBudget,
     views,
     log,
+    scratch: spill,
   })
   const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)

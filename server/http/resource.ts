@@ -39,11 +39,20 @@ interface Common {
   readonly instead?: (params: ResourceRequest['params']) => Advice | null
 }
 
+/** The answer of a resource as a page for people; null where JSON is what was asked for. */
+export type Browse = (
+  resource: Pick<Resource, 'name'>,
+  request: ResourceRequest,
+  find: (headers: IncomingHttpHeaders) => Promise<NamedResponse>,
+) => Promise<NamedResponse> | null
+
 /** What resources are served with. */
 export interface Serving {
   readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
+  /** Of resources that answer JSON; null where there are no pages of them. */
+  readonly browse: Browse | null
 }
 
 /**
@@ -56,7 +65,7 @@ export function mount(
   router: Router,
   resource: Resource,
   slashed: boolean,
-  { responder, shortcuts, client }: Serving,
+  { responder, shortcuts, client, browse }: Serving,
 ): void {
   const { path, name, description, limiter, offers = [jsonOffer], instead } = resource
   const describe = describing(
@@ -69,8 +78,14 @@ export function mount(
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       await limiter?.(plain, out, () => instead?.(params) ?? null)
       const request = { params, target, headers: plain.headers, client: client(plain) }
-      if ('find' in resource) await responder.send(plain, out, await resource.find(request))
-      else await resource.respond(request, plain, out)
+      if (!('find' in resource)) {
+        await resource.respond(request, plain, out)
+        return
+      }
+      const page = browse?.(resource, request, async (accepting) =>
+        resource.find({ ...request, headers: accepting }),
+      )
+      await responder.send(plain, out, await (page ?? resource.find(request)))
     }
     await answerTo(req, res, originalUrl)
     shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))

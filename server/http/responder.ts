@@ -103,6 +103,12 @@ export class Responder {
     if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#budget.hold(res, bytes, shared)
   }
 
+  /** The bytes of a response as they are, for whoever makes another of them: kept ones where there are some. */
+  async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
+    const kept = this.#cache.get(response.name)
+    return kept === undefined ? this.#body(response, signal) : { pieces: [kept.bytes], headers: kept.headers }
+  }
+
   /** The best coding, or the next that costs nothing while too much is being compressed. */
   #choose(response: NamedResponse, accepted: readonly Encoding[]): Encoding {
     const isCheap = (encoding: Encoding): boolean =>

@@ -1,7 +1,7 @@
 import { coloursDefault, type Colours } from '../../core/catalog/colours.ts'
 import { nameOf } from '../http/responder.ts'
 import { enhance } from './browser/enhance.ts'
-import { console as sqlConsole } from './browser/console.ts'
+import { sqlConsole } from './browser/console.ts'
 import { icon } from './icon.ts'
 import { style } from './style.ts'
 

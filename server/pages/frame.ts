@@ -81,7 +81,16 @@ function headerPart(
               >`,
         )
       }
-      <button type="button" class="quiet" data-lights hidden>${words.lights}</button>
+      <button
+        type="button"
+        class="quiet"
+        data-lights
+        aria-label="${words.lights}"
+        title="${words.lights}"
+        hidden
+      >
+        ◐
+      </button>
     </nav>
   </header>`
 }

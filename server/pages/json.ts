@@ -11,7 +11,9 @@ export interface JsonView {
 }
 
 /** Longer ones are shown as they are, since nobody looks at so much, and it would take long. */
-const highlightedMax = 300_000
+const highlightedMax = 500_000
+/** Even of those so many characters, with a way to the rest. */
+const shownMax = 2_000_000
 
 /** What a program gets at this address, for people to look at. */
 export function jsonPage(setting: Setting, { name, address, text }: JsonView): Html {
@@ -25,7 +27,8 @@ export function jsonPage(setting: Setting, { name, address, text }: JsonView): H
     <pre
       class="json"
       tabindex="0"
-    ><code>${text.length > highlightedMax ? text : markup(highlighted(text))}</code></pre>
+    ><code>${text.length > highlightedMax ? text.slice(0, shownMax) : markup(highlighted(text))}</code></pre>
+    ${text.length > shownMax && html`<p><a href="${plain}" rel="nofollow">${words.jsonCut}</a></p>`}
   `
   return framed(setting, { title: name, main, inLanguage: null })
 }
@@ -59,9 +62,7 @@ function tokenPart(token: string, isKey: boolean): string {
     if (isKey) return `<span class="key">${escaped(token)}</span>`
     const address = token.length < 4000 ? addressIn(token) : null
     const shown = escaped(token)
-    return address === null
-      ? `<span class="text">${shown}</span>`
-      : `<a href="${escaped(address)}" rel="nofollow">${shown}</a>`
+    return address === null ? shown : `<a href="${escaped(address)}" rel="nofollow">${shown}</a>`
   }
   return /^[-\d]/.test(token) ? `<span class="digits">${token}</span>` : token
 }

@@ -6,10 +6,12 @@ import { tabsPart, trailTo } from './table/tabs.ts'
 import { askOf, type AskView } from './table/view.ts'
 
 export interface SqlView extends AskView {
-  /** Of the rows as an Arrow stream. */
+  /** Rows that were asked for. */
+  readonly count: number
+  /** Of the rows as an Arrow stream: a path, since the page may ask its own address alone. */
   readonly rowsAddress: string
   /** Of DuckDB for browsers: its worker and its module. */
-  readonly engine: { readonly worker: string; readonly module: string; readonly arrow: string }
+  readonly engine: { readonly worker: string; readonly module: string }
 }
 
 /** So many rows a browser is given. */
@@ -17,39 +19,23 @@ export const sqlRowsMax = 200_000
 
 /** SQL on the rows of an ask, in the reader's own browser; nothing of it comes to the service. */
 export function sqlPage(setting: Setting, view: SqlView): Html {
-  const { addresses, words, assets } = setting
-  const { dataset, table, rowsAddress, engine } = view
+  const { addresses, words, assets, language } = setting
+  const { dataset, table, count: rows } = view
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'sql', askOf(view))} ${chipsPart(setting, view)}
-    <p class="lead">${words.sqlLead(count(sqlRowsMax))}</p>
-    <noscript><p>${words.sqlNoScript}</p></noscript>
-    <form
-      class="console"
-      data-console
-      data-rows="${rowsAddress}"
-      data-rows-max="${sqlRowsMax}"
-      data-worker="${engine.worker}"
-      data-module="${engine.module}"
-      data-arrow="${engine.arrow}"
-      data-starting="${words.sqlStarting}"
-      data-running="${words.sqlRunning}"
-      data-took="${words.sqlTook}"
-      data-null="${words.null}"
-      data-too-many="${words.tooMany(count(sqlRowsMax))}"
-    >
-      <label for="sql">${words.sqlQuery}</label>
-      <textarea id="sql" name="sql" rows="6" spellcheck="false">
-${`SELECT * FROM ${quotedTable(table.name)} LIMIT 100`}</textarea>
-      <p>
-        <button disabled>${words.sqlRun}</button>
-        <button type="button" class="quiet" data-csv disabled>${words.sqlCsv}</button>
-      </p>
-      <p role="status" data-status></p>
-    </form>
-    <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>
+    ${
+      rows > sqlRowsMax
+        ? html`<p class="lead">${words.sqlTooMany(count(rows), count(sqlRowsMax))}</p>
+            <p>
+              <a href="${addresses.table(language, table, askOf(view))}">${words.filters}</a> ·
+              <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>
+            </p>`
+        : html`<p class="lead">${words.sqlLead(count(rows))}</p>
+            ${consolePart(setting, view)}`
+    }
   `
   return framed(setting, {
     title,
@@ -60,6 +46,27 @@ ${`SELECT * FROM ${quotedTable(table.name)} LIMIT 100`}</textarea>
   })
 }
 
-function quotedTable(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name}"`
+function consolePart({ words }: Setting, { table, rowsAddress, engine }: SqlView): Html {
+  return html`<noscript><p>${words.sqlNoScript}</p></noscript>
+    <form
+      class="console"
+      data-console
+      data-table="${table.name}"
+      data-rows="${rowsAddress}"
+      data-worker="${engine.worker}"
+      data-module="${engine.module}"
+      data-starting="${words.sqlStarting}"
+      data-running="${words.sqlRunning}"
+      data-took="${words.sqlTook}"
+    >
+      <p><label for="sql">${words.sqlQuery}</label></p>
+      <textarea id="sql" name="sql" rows="6" spellcheck="false">
+${`SELECT * FROM "${table.name}" LIMIT 100`}</textarea>
+      <p>
+        <button disabled>${words.sqlRun}</button>
+        <button type="button" class="quiet" data-csv disabled>${words.sqlCsv}</button>
+      </p>
+      <p role="status" data-status></p>
+    </form>
+    <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
 }

@@ -40,17 +40,17 @@ a:hover { text-decoration-thickness: 2px; }
 h1 { font-size: clamp(1.6rem, 1.2rem + 1.6vw, 2.4rem); line-height: 1.15; letter-spacing: -0.015em; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; text-wrap: balance; }
 h2 { font-size: 1.3rem; line-height: 1.3; margin: calc(5 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
 h3 { font-size: 1.1rem; line-height: 1.3; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
-p { margin: 0 0 var(--step); max-width: 72ch; overflow-wrap: anywhere; }
+p { margin: 0 0 var(--step); max-width: 80ch; overflow-wrap: anywhere; }
 ul, ol { padding-left: 1.4rem; }
 li, dd, dt, blockquote, summary { overflow-wrap: anywhere; }
 code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; font-size: 1rem; }
-.lead { font-size: 1.15rem; color: var(--soft); }
+.lead { font-size: 1.1rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: var(--step); top: var(--step); background: var(--paper); padding: var(--step); z-index: 9; }
 .late { color: var(--warn); }
-header.top { display: flex; flex-wrap: wrap; gap: var(--step) calc(3 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
+header.top { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
 .brand { font-weight: 750; font-size: 1.25rem; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
 .brand::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
 .languages { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; }
@@ -121,11 +121,11 @@ thead th.number .sort { display: block; }
 .tabs a { padding: 0.5rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
-.filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); }
+.filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
 .filters details { flex: 1 1 100%; order: 3; }
 .controls { display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); margin: var(--step) 0; align-items: start; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
-.control.wide { flex: 1 1 20rem; }
+.control.wide { flex: 1 1 16rem; }
 .control legend { padding: 0; }
 fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
 fieldset.control legend { grid-column: 1 / -1; }

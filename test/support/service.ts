@@ -138,6 +138,7 @@ export async function serve(
     sendBudget,
     responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,
+    scratch: await temporaryFolder(),
     ...options,
   })
   let isOpen = true

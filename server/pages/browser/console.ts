@@ -1,6 +1,169 @@
 /// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
 
-/** To be written. */
-export function console(): void {
-  document.querySelector('[data-console]')
+/**
+ * SQL on the rows of a selection, by DuckDB in a worker of the reader's own browser. Rows go in as Arrow, results come out
+ * as CSV, which has every type as text with all its digits. It runs as it stands here, so it may use nothing from
+ * outside of itself.
+ */
+export function sqlConsole(): void {
+  const form = document.querySelector<HTMLFormElement>('form[data-console]')
+  const place = document.querySelector<HTMLElement>('[data-result]')
+  const status = form?.querySelector<HTMLElement>('[data-status]')
+  const text = form?.querySelector('textarea')
+  const run = form?.querySelector<HTMLButtonElement>('button:not([type=button])')
+  const save = form?.querySelector<HTMLButtonElement>('[data-csv]')
+  if (!form || !place || !status || !text || !run || !save) return
+  const said = form.dataset
+  const shownMax = 1000
+
+  interface Database {
+    /** Runs what has no result, or one that nobody looks at. */
+    readonly execute: (sql: string) => Promise<unknown>
+    /** The result of a query as CSV, each value in quotes but nulls. */
+    readonly csv: (sql: string) => Promise<string>
+  }
+
+  const open = async (): Promise<Database> => {
+    const worker = new Worker(said['worker'] ?? '')
+    const waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>()
+    let asked = 0
+    worker.addEventListener(
+      'message',
+      ({ data: answer }: MessageEvent<{ requestId: number; type: string; data: unknown }>) => {
+        const wanted = waiting.get(answer.requestId)
+        if (wanted === undefined || answer.type === 'INSTANTIATE_PROGRESS') return
+        waiting.delete(answer.requestId)
+        if (answer.type !== 'ERROR') wanted.resolve(answer.data)
+        else wanted.reject(new Error((answer.data as { message?: string }).message ?? ''))
+      },
+    )
+    const ask = (type: string, data: unknown, moved: Transferable[] = []): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        asked += 1
+        waiting.set(asked, { resolve, reject })
+        worker.postMessage({ messageId: asked, type, data }, moved)
+      })
+    worker.addEventListener('error', () => {
+      for (const { reject } of waiting.values()) reject(new Error('DuckDB could not be loaded'))
+      waiting.clear()
+    })
+    const [rows] = await Promise.all([
+      fetch(said['rows'] ?? '').then(async (answer) => {
+        if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
+        return new Uint8Array(await answer.arrayBuffer())
+      }),
+      ask('INSTANTIATE', [new URL(said['module'] ?? '', location.href).href, null]),
+    ])
+    await ask('OPEN', { path: ':memory:' })
+    const connection = await ask('CONNECT', null)
+    const execute = (sql: string): Promise<unknown> => ask('RUN_QUERY', [connection, sql])
+    // Nothing is fetched from elsewhere, whatever a query would like to have.
+    await execute('SET autoinstall_known_extensions = false')
+    await execute('SET autoload_known_extensions = false')
+    await ask(
+      'INSERT_ARROW_FROM_IPC_STREAM',
+      [connection, rows, { name: said['table'], create: true }],
+      [rows.buffer],
+    )
+    return {
+      execute,
+      csv: async (sql) => {
+        await execute(
+          `COPY (FROM (${sql}\n)) TO 'result.csv' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`,
+        )
+        const bytes = (await ask('COPY_FILE_TO_BUFFER', 'result.csv')) as Uint8Array
+        await ask('DROP_FILE', 'result.csv')
+        return new TextDecoder().decode(bytes)
+      },
+    }
+  }
+
+  /** Values in quotes, doubled inside of them, and nothing at all for null. */
+  const linesOf = (csv: string): (string | null)[][] => {
+    const lines: (string | null)[][] = [[]]
+    const value = /(?:"((?:[^"]|"")*)"|([^",\n]*))([,\n]|$)/gy
+    while (value.lastIndex < csv.length) {
+      const found = value.exec(csv)
+      if (found === null) break
+      const [, quoted, bare = '', end] = found
+      lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? (bare === '' ? null : bare))
+      if (end === '\n') lines.push([])
+    }
+    return lines.filter((line) => line.length > 0)
+  }
+
+  const show = ([head = [], ...lines]: (string | null)[][]): void => {
+    const table = document.createElement('table')
+    const row = table.createTHead().insertRow()
+    for (const name of head) {
+      const cell = document.createElement('th')
+      cell.scope = 'col'
+      cell.textContent = name
+      row.append(cell)
+    }
+    const body = table.createTBody()
+    for (const line of lines.slice(0, shownMax)) {
+      const values = body.insertRow()
+      for (const one of line) {
+        const cell = values.insertCell()
+        cell.textContent = one ?? '–'
+        cell.dir = 'auto'
+        if (one === null) cell.className = 'null'
+        else if (/^-?\d+(\.\d+)?$/.test(one)) cell.className = 'number'
+      }
+    }
+    place.replaceChildren(table)
+  }
+
+  let database: Promise<Database> | undefined
+  let csv = ''
+  const answer = async (): Promise<void> => {
+    const sql = text.value.trim().replace(/;\s*$/, '')
+    run.disabled = true
+    save.disabled = true
+    try {
+      if (database === undefined) {
+        status.textContent = said['starting'] ?? ''
+        database = open()
+        database.catch(() => (database = undefined))
+      }
+      const opened = await database
+      status.textContent = said['running'] ?? ''
+      const began = performance.now()
+      try {
+        csv = await opened.csv(sql)
+      } catch (error) {
+        // What is no query has no rows: it is run as it is, and tells for itself what is wrong.
+        if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
+          throw error
+        await opened.execute(sql)
+        csv = ''
+      }
+      const lines = linesOf(csv)
+      const count = Math.max(0, lines.length - 1)
+      status.textContent = `${count.toLocaleString(document.documentElement.lang)} ${said['took'] ?? ''} ${Math.round(performance.now() - began)}`
+      show(lines)
+      save.disabled = lines.length === 0
+    } catch (error) {
+      status.textContent = error instanceof Error ? error.message : String(error)
+    }
+    run.disabled = false
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void answer()
+  })
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  })
+  save.addEventListener('click', () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }))
+    link.download = 'result.csv'
+    link.click()
+    URL.revokeObjectURL(link.href)
+  })
+  run.disabled = false
 }

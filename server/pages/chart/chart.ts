@@ -94,6 +94,7 @@ function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
         ${label}${typeof measure?.unit === 'string' && html` (${measure.unit})`}. ${words.allRows}
       </figcaption>
       ${shapePart(setting, view, drawn, label)}
+      ${measure !== null && html`<p class="facts">${words.sumsAdd}</p>`}
     </figure>
     ${valuesPart(setting, view, drawn, what)}`
 }

@@ -41,7 +41,7 @@ export function saidOf({ field, operator, values }: Condition, words: Words): st
 
 /** A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text. */
 export function filterForm({ words, addresses, language }: Setting, view: TableView): Html {
-  const { table, snapshot } = view
+  const { table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const controls = filtered.map((field) => controlOf(field, view, words))
   const own = new Set(['page', 'search', ...controls.flatMap(({ parameters }) => parameters)])
@@ -50,14 +50,19 @@ export function filterForm({ words, addresses, language }: Setting, view: TableV
     ${
       table.search.length > 0 &&
       html`<p class="control wide">
-        <label for="search">${words.search}</label>
-        <input id="search" name="search" type="search" value="${view.query.words.join(' ')}" />
-        <small>${words.searchIn(searched(view, words))}</small>
+        <label for="search" class="unseen">${words.search}</label>
+        <input
+          id="search"
+          name="search"
+          type="search"
+          value="${view.query.words.join(' ')}"
+          placeholder="${words.searchIn(searched(view, words))}"
+        />
       </p>`
     }
     ${
       controls.length > 0 &&
-      html`<details ${snapshot.manifest.rows > 0 && view.query.conditions.length > 0 ? 'open' : ''}>
+      html`<details>
         <summary>${words.filters}</summary>
         <div class="controls">${controls.map(({ control }) => control)}</div>
       </details>`

@@ -92,7 +92,7 @@ export const en: Words = {
   reset: 'Remove all filters',
   remove: (what) => `Remove the filter: ${what}`,
   search: 'Search',
-  searchIn: (fields) => `Words in ${fields}`,
+  searchIn: (fields) => `Search in ${fields}`,
   apply: 'Show',
   columns: 'Columns',
   allColumns: 'All columns',
@@ -163,6 +163,8 @@ export const en: Words = {
   drawnWhat: 'What',
   drawn: (what, by) => `${what} by ${by}`,
   sumOf: (field) => `Sum of ${field}`,
+  sumsAdd:
+    'A sum adds up every row that is shown: where some rows are totals of others, filter them out first.',
   most: 'Most',
   othersBelow: (count) => `${count} more are in the table below.`,
   asNumbers: 'As numbers',
@@ -190,9 +192,12 @@ export const en: Words = {
   formats: 'Formats',
   allInOne: 'all rows as one file',
   asJson: 'The same as plain JSON',
+  jsonCut: 'This is only its beginning; here is all of it.',
 
   sqlLead: (rows) =>
-    `Queries run in your own browser, on the rows of this selection (${rows} at most). Nothing of them is sent to the service. The first one loads DuckDB, about 8 MB.`,
+    `Queries run in your own browser, on the ${rows} rows of this selection. Nothing of them is sent to the service. The first one loads DuckDB, about 8 MB.`,
+  sqlTooMany: (rows, max) =>
+    `This selection has ${rows} rows, and a browser is given ${max} at most: filter the table first, or open its files with DuckDB on your machine.`,
   sqlNoScript: 'This page needs JavaScript. Without it, the files can be opened with DuckDB on your machine.',
   sqlQuery: 'Query',
   sqlRun: 'Run',
@@ -200,7 +205,7 @@ export const en: Words = {
   sqlResult: 'Result',
   sqlStarting: 'Loading DuckDB and the rows…',
   sqlRunning: 'Running…',
-  sqlTook: 'rows in ms:',
+  sqlTook: 'rows; milliseconds:',
 
   aboutTitle: (title) => `About ${title}`,
   aboutParagraphs: [

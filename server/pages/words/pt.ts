@@ -94,7 +94,7 @@ export const pt: Words = {
   reset: 'Remover todos os filtros',
   remove: (what) => `Remover o filtro: ${what}`,
   search: 'Busca',
-  searchIn: (fields) => `Palavras em ${fields}`,
+  searchIn: (fields) => `Buscar em ${fields}`,
   apply: 'Mostrar',
   columns: 'Colunas',
   allColumns: 'Todas as colunas',
@@ -165,6 +165,7 @@ export const pt: Words = {
   drawnWhat: 'O quê',
   drawn: (what, by) => `${what} por ${by}`,
   sumOf: (field) => `Soma de ${field}`,
+  sumsAdd: 'A soma inclui todas as linhas mostradas: onde algumas são totais de outras, filtre-as antes.',
   most: 'Máximo',
   othersBelow: (count) => `Mais ${count} na tabela abaixo.`,
   asNumbers: 'Em números',
@@ -191,9 +192,12 @@ export const pt: Words = {
   formats: 'Formatos',
   allInOne: 'todas as linhas em um arquivo',
   asJson: 'O mesmo em JSON puro',
+  jsonCut: 'Isto é só o começo; aqui está tudo.',
 
   sqlLead: (rows) =>
-    `As consultas rodam no seu próprio navegador, sobre as linhas desta seleção (no máximo ${rows}). Nada delas é enviado ao serviço. A primeira carrega o DuckDB, cerca de 8 MB.`,
+    `As consultas rodam no seu próprio navegador, sobre as ${rows} linhas desta seleção. Nada delas é enviado ao serviço. A primeira carrega o DuckDB, cerca de 8 MB.`,
+  sqlTooMany: (rows, max) =>
+    `Esta seleção tem ${rows} linhas, e um navegador recebe no máximo ${max}: filtre a tabela antes, ou abra os arquivos com o DuckDB na sua máquina.`,
   sqlNoScript:
     'Esta página precisa de JavaScript. Sem ele, os arquivos podem ser abertos com o DuckDB na sua máquina.',
   sqlQuery: 'Consulta',
@@ -202,7 +206,7 @@ export const pt: Words = {
   sqlResult: 'Resultado',
   sqlStarting: 'Carregando o DuckDB e as linhas…',
   sqlRunning: 'Executando…',
-  sqlTook: 'linhas em ms:',
+  sqlTook: 'linhas; milissegundos:',
 
   aboutTitle: (title) => `Sobre ${title}`,
   aboutParagraphs: [

@@ -148,6 +148,7 @@ export interface Words {
   readonly drawnWhat: string
   readonly drawn: (what: string, by: string) => string
   readonly sumOf: (field: string) => string
+  readonly sumsAdd: string
   readonly most: string
   readonly othersBelow: (count: string) => string
   readonly asNumbers: string
@@ -166,9 +167,11 @@ export interface Words {
   readonly formats: string
   readonly allInOne: string
   readonly asJson: string
+  readonly jsonCut: string
 
   // SQL in the browser.
   readonly sqlLead: (rows: string) => string
+  readonly sqlTooMany: (rows: string, max: string) => string
   readonly sqlNoScript: string
   readonly sqlQuery: string
   readonly sqlRun: string

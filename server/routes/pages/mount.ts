@@ -11,16 +11,23 @@ import { pageService } from './documents.ts'
 import { api, dictionary, fields } from './fields.ts'
 import { home, root } from './home.ts'
 import { row } from './row.ts'
+import { engineFiles } from './engine.ts'
+import { sql } from './sql.ts'
 import { table } from './table.ts'
 
-const pages = [home, about, limits, datasetHome, datasetFiles, table, chart, fields, api, row]
+const pages = [home, about, limits, datasetHome, datasetFiles, table, chart, fields, api, sql, row]
 const files = [citationFile, dictionary]
 
-/** The pages for people, in each language. */
-export function pagesRouter(service: RowService, serving: Serving): Router {
+/**
+ * The pages for people, in each language.
+ *
+ * @param scratch folder for what is made while it runs
+ */
+export function pagesRouter(service: RowService, serving: Serving, scratch: string): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(service, serving.responder))
   mount(router, assetFiles(service, assetsIn(service.catalog.colours)), false, serving)
+  mount(router, engineFiles(service, scratch), false, serving)
   for (const language of languages) {
     const made = pageService(language, service, serving.responder)
     // A file comes before what has its name without an ending.

@@ -1,0 +1,79 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { hashOf } from '../../../core/warehouse/hash.ts'
+import { acceptedEncodings } from '../../http/encodings.ts'
+import { sendFile, type ServedFile } from '../../http/files.ts'
+import { Problem } from '../../http/problems.ts'
+import type { Resource } from '../../http/resource.ts'
+import { parseQuery } from '../../query/string.ts'
+import type { RowService } from '../services.ts'
+
+const require = createRequire(import.meta.url)
+const dist = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
+const { version } = require(path.join(dist, '../package.json')) as { version: string }
+
+/** DuckDB for browsers, as its package has it: what the worker may do, its own answer says, and no page may. */
+const files = {
+  worker: {
+    file: 'duckdb-browser-eh.worker.js',
+    mediaType: 'text/javascript; charset=utf-8',
+    policy: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
+  },
+  module: { file: 'duckdb-eh.wasm', mediaType: 'application/wasm', policy: "default-src 'none'" },
+} as const
+
+/** Under the version of the package, so that they may be kept for ever. */
+export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> {
+  const base = `${publicUrl.pathname.replace(/\/$/, '')}/assets/duckdb/${version}`
+  return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
+}
+
+/** @param scratch folder for packed ones, which are a quarter of their size, made when they are first asked for */
+export function engineFiles(service: RowService, scratch: string): Resource {
+  const { limiter, transfers, sendBudget, freshness, startedAt } = service
+  const packed = new Map<string, Promise<Packed>>()
+  return {
+    path: `/assets/duckdb/${version}/:file`,
+    name: 'DuckDB',
+    description: 'DuckDB for browsers.',
+    limiter,
+    respond: async ({ params, target, headers, client }, req, res) => {
+      parseQuery(target, [])
+      const found = Object.values(files).find(({ file }) => file === params['file'])
+      if (found === undefined) throw new Problem('unknown-address', 'There is no such file.')
+      const takesGzip = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
+      const key = `${found.file} ${takesGzip}`
+      const making = packed.get(key) ?? prepared(found.file, takesGzip, scratch)
+      packed.set(key, making)
+      making.catch(() => packed.delete(key))
+      const served: ServedFile = {
+        ...(await making),
+        ...(takesGzip && { contentEncoding: 'gzip' as const }),
+        mediaType: found.mediaType,
+        cacheControl: freshness.immutable,
+        lastModified: startedAt.toUTCString(),
+        saveAs: found.file,
+        isUnchanged: async () => true,
+        doubt: () => packed.delete(key),
+      }
+      res.setHeader('Content-Security-Policy', found.policy)
+      await transfers.during(client, () => sendFile(req, res, served, sendBudget))
+    },
+  }
+}
+
+type Packed = Pick<ServedFile, 'folder' | 'file' | 'sha256'>
+
+async function prepared(file: string, isPacked: boolean, scratch: string): Promise<Packed> {
+  const from = path.join(dist, file)
+  if (!isPacked) return { folder: dist, file, sha256: await hashOf(from) }
+  const folder = path.join(scratch, 'browser')
+  await mkdir(folder, { recursive: true })
+  const name = `${file}.gz`
+  await pipeline(createReadStream(from), createGzip({ level: 6 }), createWriteStream(path.join(folder, name)))
+  return { folder, file: name, sha256: await hashOf(path.join(folder, name)) }
+}
