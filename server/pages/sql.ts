@@ -33,8 +33,10 @@ export function sqlPage(setting: Setting, view: SqlView): Html {
               <a href="${addresses.table(language, table, askOf(view))}">${words.filters}</a> ·
               <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>
             </p>`
-        : html`<p class="lead">${words.sqlLead(count(rows))}</p>
-            ${consolePart(setting, view)}`
+        : rows === 0
+          ? html`<p class="lead">${words.nothing}</p>`
+          : html`<p class="lead">${words.sqlLead(count(rows))}</p>
+              ${consolePart(setting, view)}`
     }
   `
   return framed(setting, {

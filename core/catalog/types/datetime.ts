@@ -26,12 +26,14 @@ export const datetime: FieldTypeRow = {
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 19) },
   isOrdered: true,
   parse: (text) => {
-    const [, day = '', time = '00:00:00', fraction = ''] =
-      /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})(\.\d{1,6})?)?$/.exec(text) ?? []
+    // Browsers leave out seconds that are none.
+    const [, day = '', minutes = '00:00', seconds = ':00', fraction = ''] =
+      /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,6})?)?)?$/.exec(text) ?? []
+    const time = minutes + seconds
     if (dateOf(day) === null || !/^([01]\d|2[0-3])(:[0-5]\d){2}$/.test(time)) return null
     return `${day} ${time}${fraction.replace(/\.?0*$/, '')}`
   },
-  expectsInQuery: `${expected}, or a date, which means its first moment`,
+  expectsInQuery: `${expected}, or without its seconds, or a date, which means its first moment`,
   compare: compareAscii,
   json: inJson,
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },

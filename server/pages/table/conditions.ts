@@ -122,17 +122,26 @@ function controlOf(field: Field, view: TableView, words: Words): Control {
       </p>`,
     }
   }
-  const kind = field.type === 'date' ? 'date' : 'text'
   return {
     parameters: [`${field.name}__gte`, `${field.name}__lte`],
     control: html`<fieldset class="control">
       <legend>${title}</legend>
       <label for="${id}">${words.from}</label>
-      <input id="${id}" type="${kind}" name="${field.name}__gte" value="${given('gte')}" />
+      ${boundInput(field, id, `${field.name}__gte`, given('gte'))}
       <label for="${id}-to">${words.to}</label>
-      <input id="${id}-to" type="${kind}" name="${field.name}__lte" value="${given('lte')}" />
+      ${boundInput(field, `${id}-to`, `${field.name}__lte`, given('lte'))}
     </fieldset>`,
   }
+}
+
+/** One end of a range, as its type is entered best. */
+function boundInput({ type }: Field, id: string, name: string, value: string): Html {
+  if (type === 'date') return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
+  if (type === 'datetime') {
+    const shown = value.replace(' ', 'T')
+    return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${shown}" />`
+  }
+  return html`<input id="${id}" inputmode="decimal" name="${name}" value="${value}" />`
 }
 
 /** The value of the only condition of that kind on a field; '' where there is none. */

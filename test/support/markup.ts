@@ -1,0 +1,68 @@
+/** What a crawler without JavaScript sees of a page. */
+
+const entities: Readonly<Record<string, string>> = {
+  '&quot;': '"',
+  '&#39;': "'",
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+}
+
+export function unescaped(text: string): string {
+  return text.replaceAll(/&(?:quot|#39|lt|gt|amp);/g, (found) => entities[found] ?? found)
+}
+
+/** The text of some markup, with its white space as it is. */
+export function textIn(markup: string): string {
+  return unescaped(markup.replaceAll(/<[^>]*>/g, ''))
+}
+
+export function linksIn(page: string): string[] {
+  return [...page.matchAll(/<(?:a|link)\b[^>]*?\shref="([^"]*)"/g)].map(([, link = '']) => unescaped(link))
+}
+
+export interface Control {
+  readonly name: string
+  /** `choice`, or the type of an input. */
+  readonly kind: string
+  readonly value: string
+  readonly isChecked: boolean
+  /** Of a choice. */
+  readonly choices: readonly string[]
+}
+
+export interface Form {
+  readonly action: string
+  readonly controls: readonly Control[]
+}
+
+/** The forms that lead somewhere. */
+export function formsIn(page: string): Form[] {
+  return [...page.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)]
+    .filter(([, head = '']) => /\saction=/.test(head))
+    .map(([, head = '', body = '']) => ({
+      action: attribute(head, 'action') ?? '',
+      controls: [...body.matchAll(/<(input|select)\b([^>]*)>/g)].flatMap((found) => {
+        const [, element = '', own = ''] = found
+        const name = attribute(own, 'name')
+        if (name === null) return []
+        const type = attribute(own, 'type')
+        const rest = body.slice(found.index)
+        const list = element === 'select' ? rest.slice(0, rest.indexOf('</select>')) : ''
+        return {
+          name,
+          kind: element === 'select' ? 'choice' : (type ?? 'text'),
+          value: attribute(own, 'value') ?? '',
+          isChecked: /\schecked\b/.test(own),
+          choices: [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)].map(([, option = '', text = '']) =>
+            unescaped(attribute(option, 'value') ?? text),
+          ),
+        } satisfies Control
+      }),
+    }))
+}
+
+function attribute(text: string, name: string): string | null {
+  const found = new RegExp(`\\s${name}="([^"]*)"`).exec(text)
+  return found === null ? null : unescaped(found[1] ?? '')
+}
