@@ -114,6 +114,8 @@ async function main(): Promise<void> {
   }
   const listening = await listen(app, { ...settings, connectionsMax, log, longestAnswerMs })
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
+  // For whoever started it by hand; what reads the log finds it there.
+  process.stderr.write(`The pages are at ${settings.publicUrl.href}\n`)
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {

@@ -17,6 +17,8 @@ const runs = {
   ARROW_QUERIES: { short: 150, long: 10_000 },
   /** Of sockets, in whatever way they end. */
   LIVES: { short: 400, long: 10_000 },
+  /** Asks whose lines of code are run. */
+  CODES: { short: 12, long: 100 },
   /** Of files while they are served. */
   DAMAGES: { short: 40, long: 1000 },
 } as const
