@@ -205,6 +205,32 @@ export async function depth(bench: Bench): Promise<Line[]> {
   ]
 }
 
+/** A page for people against the JSON of the same rows, both live, with no cache at all. */
+export async function peoplesPages(bench: Bench): Promise<Line[]> {
+  const service = await startService({ ...bench.environment, ...noCaches })
+  const [shown, json]: [number[], number[]] = [[], []]
+  const anywhere = (): number => 1 + below(2 * bench.pages)
+  for (let round = 0; round <= bench.rounds; round += 1) {
+    const reader = { connections: 1, requests: 150 }
+    const rows = await measure(service, { ...reader, target: () => pageOf('large', anywhere(), 50) })
+    const page = await measure(service, {
+      ...reader,
+      target: () => `/en/dataset/bench/large/?page=${anywhere()}`,
+    })
+    // The first round only warms up.
+    if (round === 0) continue
+    json.push(rows.cpuMs)
+    shown.push(page.cpuMs)
+  }
+  await service.stop()
+  return [
+    line('page of a table for people, CPU, to the JSON of its rows', 'ms', leastOf(shown), leastOf(json), [
+      '<=',
+      1.5,
+    ]),
+  ]
+}
+
 /** Pages at hand against bare servers that send the same bytes. */
 export async function keptPages(bench: Bench): Promise<Line[]> {
   const pages = 500

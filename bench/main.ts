@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
-import { depth, keptPages, livePages, type Bench, type Line } from './cases.ts'
+import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
 import { rowsOf, writeSources } from './data.ts'
 import { ingests } from './ingest.ts'
 import { selections } from './selections.ts'
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
   tell(await selections(bench))
   tell(await livePages(bench))
   tell(await depth(bench))
+  tell(await peoplesPages(bench))
   tell(await keptPages(bench))
   tell(await overload(bench, 5 * seconds))
   tell(await refreshes(bench, catalog, scale, 20 * seconds))

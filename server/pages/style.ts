@@ -93,27 +93,30 @@ pre.json { white-space: pre-wrap; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.7rem; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
-tbody tr:hover > * { background: var(--raised); }
 th { font-weight: 600; }
 thead th { background: var(--raised); vertical-align: bottom; }
-.grid thead th { position: sticky; top: 0; z-index: 1; vertical-align: top; }
+.grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; }
+.profiles td { background: var(--raised); padding-top: 0; max-width: none; }
+tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .grid tbody th, .grid thead th:first-child { position: sticky; left: 0; background: var(--raised); }
 .grid tbody th { font-weight: 400; }
 .grid thead th:first-child { z-index: 2; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.number, .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead th.number .sort { display: block; }
 .null { color: var(--soft); font-style: italic; }
 .sort { color: inherit; white-space: nowrap; }
 .unit { display: block; color: var(--soft); font-weight: 400; }
-.grid td { max-width: 34ch; overflow-wrap: break-word; }
+.grid td { unicode-bidi: plaintext; max-width: 34ch; overflow-wrap: break-word; }
 .sum { overflow-wrap: anywhere; display: inline-block; min-width: 16rem; }
-.address { overflow-wrap: anywhere; }
+.address { overflow-wrap: anywhere; text-underline-offset: 0.35em; }
+.legend { display: flex; align-items: center; gap: 4px; max-width: none; }
+.legend span[class] { width: 1.6rem; height: 0.9rem; border: 1px solid var(--line); border-radius: 3px; }
 .whole { white-space: pre-wrap; overflow-wrap: anywhere; }
-.profile { font-weight: 400; margin-top: 0.35rem; min-width: 7rem; text-align: left; }
+.profile { min-width: 7rem; }
 .bars { display: block; width: 100%; min-width: 7rem; height: 1.75rem; }
-.bars rect { fill: var(--accent); }
-.reach, .bars .reach { fill: transparent; }
-.bars a:hover rect:not(.reach), .bars a:focus-visible rect:not(.reach) { fill: var(--ink); }
+.bars path, .reach { fill: transparent; }
+.bars .bar { fill: var(--accent); }
+.bars a:hover path, .bars a:focus-visible path { fill: color-mix(in srgb, var(--accent) 30%, transparent); }
 .values { list-style: none; margin: 0; padding: 0; }
 .profile .values li { display: block; max-width: 15rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .share, .nulls, .distinct { color: var(--soft); white-space: nowrap; }

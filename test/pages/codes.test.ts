@@ -5,6 +5,7 @@ import http from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parse } from 'csv-parse/sync'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
@@ -176,58 +177,50 @@ async function printedOn(page: string): Promise<Printed | null> {
   }
 }
 
-type Table_ = readonly [
-  names: readonly string[],
-  count: number,
-  rows: readonly (readonly (string | null)[])[],
-]
+type Shown = readonly [names: readonly string[], count: number, rows: readonly (readonly (string | null)[])[]]
+
+/** Numbers by their value, long texts by their beginning. */
+function cellOf(text: string | null): unknown {
+  if (text === null || text === '') return null
+  if (/^-?[\d.]+(e[+-]?\d+)?$/i.test(text)) return Number(text)
+  return text.replace('T', ' ').replaceAll(/\s+/g, ' ').slice(0, 250)
+}
 
 /** Cells as they can be compared: numbers by their value, long texts by their beginning, as a page shows them. */
-function plain(got: Table_ | undefined): unknown {
+function plain(got: Shown | undefined): unknown {
   if (got === undefined) return null
   const [names, count, rows] = got
   // The file of a whole table has its columns as declared, other files in alphabetical order.
   const order = names
     .map((_, index) => index)
     .toSorted((a, b) => ((names[a] ?? '') < (names[b] ?? '') ? -1 : 1))
-  const cell = (text: string | null): unknown => {
-    if (text === null || text === '') return null
-    if (/^-?[\d.]+(e[+-]?\d+)?$/i.test(text)) return Number(text)
-    return text.replace('T', ' ').replaceAll(/\s+/g, ' ').slice(0, 250)
-  }
   return [
     order.map((index) => names[index]),
     count,
-    rows.map((row) => order.map((index) => cell(row[index] ?? null))),
+    rows.map((row) => order.map((index) => cellOf(row[index] ?? null))),
   ]
 }
 
-async function throughDuckDb(code: string, home: string): Promise<Table_> {
+async function throughDuckDb(code: string, home: string): Promise<Shown> {
   const file = path.join(home, 'lines.sql')
   // The lines as they are, to the end of the statement that has the rows.
-  await writeFile(file, `.mode json\n${code}\n`)
+  await writeFile(file, `.mode csv\n.nullvalue ""\n${code}\n`)
   const { stdout } = await run(path.join(clients, 'duckdb'), ['-c', `.read ${file}`], {
     cwd: home,
     env: { ...process.env, HOME: home },
     maxBuffer: 1e9,
   })
-  const rows = JSON.parse(
-    stdout.trim() === '' ? '[]' : stdout.replaceAll(/:(-?\d[\d.]*)([,}])/g, ':"$1"$2'),
-  ) as Record<string, unknown>[]
-  const names = Object.keys(rows[0] ?? {})
-  return [
-    names,
-    rows.length,
-    rows.map((row) => names.map((name) => (row[name] === null ? null : String(row[name])))),
-  ]
+  return fromCsv(stdout)
 }
 
-async function throughCurl(code: string, home: string): Promise<Table_> {
+async function throughCurl(code: string, home: string): Promise<Shown> {
   await run('sh', ['-c', code], { cwd: home })
   const file = / -o (\S+)$/.exec(code)?.[1] ?? ''
-  const { parse } = await import('csv-parse/sync')
-  const lines = parse(await readFile(path.join(home, file))) as string[][]
-  const [names = [], ...rows] = lines
+  return fromCsv(await readFile(path.join(home, file), 'utf8'))
+}
+
+function fromCsv(text: string): Shown {
+  const [names = [], ...rows] = parse(text) as readonly string[][]
   return [names, rows.length, rows]
 }
 

@@ -97,6 +97,31 @@ test('every link and every download leads somewhere', async () => {
   }
 }, 300_000)
 
+test('a page of any table is small: one style sheet, one script, and no more than 100 kB', async () => {
+  const large: unknown[] = []
+  for (const table of published) {
+    for (const language of languages) {
+      const target = `/${language}/dataset/${table}/`
+      const { text } = await get(target)
+      const counts = [/<link rel="stylesheet"/g, /<script\b/g, /<tr>/g].map(
+        (tag) => text.match(tag)?.length ?? 0,
+      )
+      const [sheets, scripts, lines = 0] = counts
+      if (Buffer.byteLength(text) > 100_000 || sheets !== 1 || scripts !== 1 || lines < 2)
+        large.push([target, text.length, counts])
+    }
+  }
+  expect(large).toEqual([])
+})
+
+test('scripts are less than 10 kB each, but for the one that runs SQL', async () => {
+  const { text } = await get('/en/')
+  const [, script = ''] = /<script\s+src="([^"]*)"/.exec(text) ?? []
+  const answer = await fetch(base + script)
+  const length = (await answer.text()).length
+  expect([answer.status, length > 1000, length < 10_000]).toEqual([200, true, true])
+})
+
 test('every form of every table shows so many rows as the API counts', async () => {
   const random = randomFrom(seed)
   const wrong: string[] = []

@@ -43,17 +43,25 @@ export interface Tile {
 
 /** A tile map: the darker, the more. */
 export function tilesPart(tiles: readonly Tile[], label: string): Html {
-  const most = Math.max(...tiles.map(({ value }) => value), 0)
+  const highest = tiles.reduce<Tile | null>(
+    (best, tile) => (best === null || tile.value > best.value ? tile : best),
+    null,
+  )
+  const most = Math.max(highest?.value ?? 0, 0)
   const shadeOf = (value: number): number =>
     most === 0 || value <= 0 ? 0 : Math.min(shades, Math.max(1, Math.ceil((shades * value) / most)))
   return html`<ul class="tiles" aria-label="${label}">
-    ${tiles.map(({ uf, address, value, said }) => {
-      const text = html`${uf}<span class="unseen">: ${said}</span>`
-      return html`<li class="tile tile-${uf} shade-${shadeOf(value)}" title="${uf}: ${said}">
-        ${address === null ? text : html`<a href="${address}">${text}</a>`}
-      </li>`
-    })}
-  </ul>`
+      ${tiles.map(({ uf, address, value, said }) => {
+        const text = html`${uf}<span class="unseen">: ${said}</span>`
+        return html`<li class="tile tile-${uf} shade-${shadeOf(value)}" title="${uf}: ${said}">
+          ${address === null ? text : html`<a href="${address}">${text}</a>`}
+        </li>`
+      })}
+    </ul>
+    <p class="legend facts">
+      0 ${Array.from({ length: shades }, (_, index) => html`<span class="shade-${index + 1}"></span>`)}
+      ${most > 0 && highest?.said}
+    </p>`
 }
 
 /** The place of each tile, and its shade: what an attribute may not say under our policy. */

@@ -13,30 +13,38 @@ const cellLongMin = 120
 
 /** Rows under their fields, each with a link to it alone. */
 export function gridPart(setting: Setting, view: TableView): Html {
-  const { words, addresses, language } = setting
-  const { table, fields, rows, range, positions, snapshot } = view
+  const { words } = setting
+  const { fields, rows, range, positions, snapshot } = view
   const { count } = writtenIn(words)
   const numbers = rows.map((_row, index) => (positions?.[index] ?? range.first + index) + 1)
   const id = snapshot.manifest.snapshot
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col"><span class="unseen">${words.rowHead}</span></th>
-          ${fields.map((field) => headerPart(setting, view, field))}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map((row, index) => {
-          const number = numbers[index] ?? 0
-          return html`<tr>
-            <th scope="row"><a href="${addresses.row(language, table, number, id)}">${count(number)}</a></th>
-            ${row.map((value, at) => cellPart(setting, fields[at], value))}
-          </tr>`
-        })}
-      </tbody>
-    </table>
-  </div>`
+      <table>
+        <thead>
+          <tr>
+            <th scope="col"><span class="unseen">${words.rowHead}</span></th>
+            ${fields.map((field) => headerPart(setting, view, field))}
+          </tr>
+          ${
+            snapshot.report !== null &&
+            html`<tr class="profiles">
+              <td></td>
+              ${fields.map((field) => html`<td>${profilePart(setting, view, field)}</td>`)}
+            </tr>`
+          }
+        </thead>
+        <tbody>
+          ${rows.map((row, index) => {
+            const number = numbers[index] ?? 0
+            return html`<tr>
+              <th scope="row"><a href="row/${number}/?snapshot=${id}">${count(number)}</a></th>
+              ${row.map((value, at) => cellPart(setting, fields[at], value))}
+            </tr>`
+          })}
+        </tbody>
+      </table>
+    </div>
+    <p class="facts">– ${words.null}</p>`
 }
 
 function headerPart(setting: Setting, view: TableView, field: Field): Html {
@@ -57,7 +65,6 @@ function headerPart(setting: Setting, view: TableView, field: Field): Html {
         : title
     }
     ${field.unit !== null && html`<span class="unit">${field.unit}</span>`}
-    ${profilePart(setting, view, field)}
   </th>`
 }
 
@@ -69,15 +76,16 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
 
 /** A value as it is; what is no value is seen to be none. */
 function cellPart({ words }: Setting, field: Field | undefined, value: string | null): Html {
-  if (value === null) return html`<td class="null" title="${words.null}">–</td>`
+  if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))
-    return html`<td class="number">${writtenIn(words).digits(value)}</td>`
+    // Of these a page has most, so their class is short.
+    return html`<td class="n">${writtenIn(words).digits(value)}</td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
-  if (value.length <= cellLongMin) return html`<td dir="auto">${value}</td>`
+  if (value.length <= cellLongMin) return html`<td>${value}</td>`
   const shown = value.length > cellShownMax ? `${cut(value, cellShownMax)}…` : value
-  return html`<td dir="auto">
+  return html`<td>
     <details class="long">
       <summary>${cut(value, cellLongMin / 2)}…</summary>
       ${shown}

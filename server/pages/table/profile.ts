@@ -38,34 +38,36 @@ function histogramPart(
   const canFilter = view.table.filters.includes(field.name) && operatorsOf(field).includes('gte')
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
-  const shown = (text: string): string => (isNumber(field) ? digits(text) : text)
+  const shown = (text: string): string => (isNumber(field) ? digits(boundOf(field, text) ?? text) : text)
+  const outline = bars.map(({ rows }, index) => {
+    const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
+    return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
+  })
+  // Each bar can be pointed at from top to bottom, however small it is.
+  const reaches = bars.map(({ from, to, rows }, index) => {
+    const title = html`<title>${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}</title>`
+    const reach = `M${index * 10} 0h10v${height}h-10z`
+    const [least, most] = [boundOf(field, from), boundOf(field, to)]
+    if (!canFilter || rows === 0 || least === null || most === null)
+      return html`<path d="${reach}">${title}</path>`
+    // A range holds its end, and its start where nothing lies before it.
+    const target = new Map([
+      ...rest,
+      [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
+      [`${field.name}__lte`, most],
+    ])
+    return html`<a href="${queryLink(target)}">${title}<path d="${reach}" /></a>`
+  })
+  const label = `${words.distribution}: ${titleOf(field)}`
   return html`<svg
     class="bars"
     viewBox="0 0 ${bars.length * 10} ${height}"
     role="group"
-    aria-label="${words.distribution}: ${titleOf(field)}"
+    aria-label="${label}"
     preserveAspectRatio="none"
   >
-    ${bars.map(({ from, to, rows }, index) => {
-      const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
-      const said = `${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}`
-      const bar = html`<title>${said}</title
-        ><rect class="reach" x="${index * 10}" y="0" width="10" height="${height}" /><rect
-          x="${index * 10 + 1}"
-          y="${height - tall}"
-          width="8"
-          height="${tall}"
-        />`
-      const [least, most] = [boundOf(field, from), boundOf(field, to)]
-      if (!canFilter || rows === 0 || least === null || most === null) return html`<g>${bar}</g>`
-      // A range holds its end, and its start where nothing lies before it.
-      const target = new Map([
-        ...rest,
-        [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
-        [`${field.name}__lte`, most],
-      ])
-      return html`<a href="${queryLink(target)}">${bar}</a>`
-    })}
+    <path class="bar" d="${outline.join('')}" />
+    ${reaches}
   </svg>`
 }
 
@@ -75,7 +77,7 @@ function topPart(
   field: Field,
   { top, distinct_estimate: distinct }: Profile,
 ): Html | null {
-  const { count } = writtenIn(words)
+  const { count, percent } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)
     return distinct === undefined
       ? null
@@ -85,11 +87,11 @@ function topPart(
   const rest = withoutField(view, field)
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
-      const share = Math.round((100 * rows) / Math.max(1, all))
+      const share = rows * 100 < all ? `< ${percent(0.01)}` : percent(rows / Math.max(1, all))
       const said = `${value}: ${words.rows(count(rows))}`
       const isWhole = value !== '' && !value.endsWith('…')
       const target = queryLink(new Map([...rest, [field.name, value]]))
-      const text = html`<span class="share">${share} %</span> ${value}`
+      const text = html`<span class="share">${share}</span> ${value}`
       return canFilter && isWhole
         ? html`<li><a href="${target}" title="${said}">${text}</a></li>`
         : html`<li title="${said}">${text}</li>`
