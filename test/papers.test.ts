@@ -2,9 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
+import type { Catalog, Table } from '../core/catalog/catalog.ts'
 import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'
 import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings.ts'
+import { writeSamples } from '../ingest/sample/write.ts'
 import { packings } from '../ingest/source/packings.ts'
 import { rowFormats } from '../server/formats/registry.ts'
 import { problemRows } from '../server/http/problems.ts'
@@ -21,6 +23,16 @@ beforeAll(async () => {
   names = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]
   papers = (await Promise.all(names.map((name) => readFile(name, 'utf8')))).join('\n')
 })
+
+function tableOf({ datasets }: Catalog, dataset: string, name: string): Table {
+  const table = datasets.get(dataset)?.tables.get(name)
+  if (table === undefined) throw new Error(`no table ${name}`)
+  return table
+}
+
+async function writeAll(samples: AsyncGenerator): Promise<void> {
+  while ((await samples.next()).done !== true);
+}
 
 /** Cells of the table under a header, without back ticks. */
 function tableUnder(header: string): string[][] {
@@ -63,6 +75,23 @@ test('the addresses are those that answer', async () => {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     const { status } = await request(app).get(filled)
     expect([filled, status]).toEqual([filled, /\/(data|export)\/?$/.test(filled) ? 503 : 200])
+  }
+})
+
+test('the pages are those that answer', async () => {
+  const catalog = await loadCatalog('catalog.yaml')
+  const shop = await workshop(catalog)
+  await writeAll(writeSamples(shop.sources, [tableOf(catalog, 'covid19', 'caso')], 0.01))
+  await shop.ingest({ tables: ['caso'] })
+  const { app } = await serve(shop)
+  const pages = tableUnder('address of a page').map(([address = '']) => address)
+  expect(pages).toHaveLength(13)
+  for (const address of pages) {
+    const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
+    for (const target of [filled, filled.replace('/en/', '/pt/')]) {
+      const { status } = await request(app).get(target)
+      expect([target, status]).toEqual([target, 200])
+    }
   }
 })
 
