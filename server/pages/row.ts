@@ -1,5 +1,5 @@
 import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
-import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type Setting } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html } from './html.ts'
@@ -9,7 +9,7 @@ import { isNumber, titleOf } from './table/view.ts'
 export interface RowView {
   readonly dataset: Dataset
   readonly table: Table
-  readonly snapshot: SnapshotId
+  readonly snapshot: Snapshot
   /** From 1, in the order of the table. */
   readonly number: number
   readonly count: number
@@ -20,7 +20,8 @@ export interface RowView {
 /** One row, whole: a field a line, with what each means. */
 export function rowPage(setting: Setting, view: RowView): Html {
   const { addresses, language, words } = setting
-  const { dataset, table, snapshot, number, count: rows, values } = view
+  const { dataset, table, number, count: rows, values } = view
+  const { snapshot } = view.snapshot.manifest
   const { count } = writtenIn(words)
   const title = words.row(count(number))
   const link = (to: number, name: string): Html =>

@@ -177,6 +177,20 @@ describe.each(languages)('a table in %s', (language) => {
     }
   })
 
+  test.each(['', 'row/3/', 'chart/', 'sql/'])(
+    'a snapshot that is gone is told at %s, with the way to the present',
+    async (end) => {
+      const gone = await rawGet(service.app, `${page}${end}?snapshot=20200101T000000Z-0123456789ab`, browser)
+      expect([gone.status, gone.headers['link']]).toEqual([
+        410,
+        `<http://localhost:8000${page}>; rel="latest-version"`,
+      ])
+      expect(gone.body.toString()).toContain('20200101T000000Z-0123456789ab')
+      const wrong = await rawGet(service.app, `${page}${end}?snapshot=yesterday`, browser)
+      expect([wrong.status, wrong.body.toString().includes('snapshot')]).toEqual([400, true])
+    },
+  )
+
   test('what cannot be asked is told', async () => {
     expect((await get(`${page}?n__gte=1`)).status).toBe(400)
   })

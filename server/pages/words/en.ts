@@ -64,7 +64,10 @@ export const en: Words = {
   looked: { unchanged: 'nothing new', held: 'held back by the operator', failed: 'it could not be taken in' },
   leftOut: 'Rows left out',
   reportOf: (table) => `What the import found in ${table}`,
-  rejected: (rows) => `${rows} rows were left out because they are not what is declared. The first of them:`,
+  rejected: (rows) =>
+    rows === '1'
+      ? '1 row was left out because it is not what is declared:'
+      : `${rows} rows were left out because they are not what is declared. The first of them:`,
   line: 'Line',
   drift: 'Unlike before, and accepted:',
   warnings: 'Warnings:',
@@ -79,7 +82,7 @@ export const en: Words = {
   proveFilesHow: 'The sums of all files are in one; these lines compare them with what was downloaded:',
   duckdbHow: 'DuckDB reads the tables where they are, and fetches only what a query needs:',
   versions: 'Versions',
-  rowsMore: (rows) => `${rows} rows`,
+  rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
   sameAsBefore: 'the same source as before, imported anew',
 
   aspects: { table: 'Table', chart: 'Chart', fields: 'Fields', api: 'API', sql: 'SQL' },

@@ -65,7 +65,10 @@ export const pt: Words = {
   looked: { unchanged: 'nada de novo', held: 'retido pelo operador', failed: 'não pôde ser recebido' },
   leftOut: 'Linhas deixadas de fora',
   reportOf: (table) => `O que a importação encontrou em ${table}`,
-  rejected: (rows) => `${rows} linhas ficaram de fora por não serem o que foi declarado. As primeiras:`,
+  rejected: (rows) =>
+    rows === '1'
+      ? '1 linha ficou de fora por não ser o que foi declarado:'
+      : `${rows} linhas ficaram de fora por não serem o que foi declarado. As primeiras:`,
   line: 'Linha',
   drift: 'Diferente de antes, e aceito:',
   warnings: 'Avisos:',
@@ -81,7 +84,7 @@ export const pt: Words = {
     'As somas de todos os arquivos estão em um só; estas linhas as comparam com o que foi baixado:',
   duckdbHow: 'O DuckDB lê as tabelas onde estão, e busca só o que a consulta precisa:',
   versions: 'Versões',
-  rowsMore: (rows) => `${rows} linhas`,
+  rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} linha` : `${rows} linhas`),
   sameAsBefore: 'a mesma fonte de antes, importada de novo',
 
   aspects: { table: 'Tabela', chart: 'Gráfico', fields: 'Campos', api: 'API', sql: 'SQL' },

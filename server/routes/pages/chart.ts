@@ -4,75 +4,47 @@ import { unacceptableParameters } from '../../http/problems.ts'
 import { chartPage, chartParameters } from '../../pages/chart/chart.ts'
 import { dimensionsOf, stepOf, type Dimension } from '../../pages/chart/dimensions.ts'
 import { textOf } from '../../pages/html.ts'
-import { parseRowQuery } from '../../query/query.ts'
-import { parametersOf } from '../../query/string.ts'
-import { findDataset, findTable, notPublished } from '../find.ts'
+import type { Requester } from '../../engine/requester.ts'
+import type { Group } from '../../select/selections.ts'
 import { problemOf } from '../problem-of.ts'
+import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
-import { leadToTidy } from './tidy.ts'
 
 /** The rows of an ask, drawn by one of their fields. */
 export function chart(service: PageService): Resource {
-  const { catalog, snapshots, setting, responder, engine, pageBytesMax, files } = service
+  const { setting, responder, engine, pageBytesMax, files } = service
+  const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
-    respond: async ({ params, target, client }, req, res) => {
-      const dataset = findDataset(catalog, params)
-      const table = findTable(dataset, params)
-      if (leadToTidy(target, res)) return
-      const [own, rest] = split(target)
-      const query = parseRowQuery(table, rest, ['format', 'page', 'page_size'])
-      const pinned = query.snapshot === 'current' ? null : query.snapshot
-      await snapshots.use(table, pinned, async (snapshot) => {
-        if (snapshot === null) throw notPublished(table, snapshots.fault(table))
+    respond: (request, req, res) =>
+      answerAsk(service, request, res, form, async (asked) => {
+        const { table, snapshot, query, own } = asked
         const { report } = snapshot
         const dimensions = dimensionsOf(table, report)
         const drawn = chosenBy(dimensions, own.get('chart_by'))
-        const measure = chosenSum(
-          table.fields.filter(({ name }) => table.measures.includes(name)),
-          own.get('chart_sum'),
-        )
+        const measures = table.fields.filter(({ name }) => table.measures.includes(name))
+        const measure = chosenSum(measures, own.get('chart_sum'))
         const length = drawn?.shape === 'line' ? stepOf(drawn.field, report) : null
-        const key = [
-          tableId(table),
-          snapshot.manifest.snapshot,
-          [...query.parameters],
-          drawn?.field.name,
-          measure?.name,
-        ]
+        const { snapshot: id } = snapshot.manifest
+        const key = [tableId(table), id, [...query.parameters], drawn?.field.name, measure?.name]
+        const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
+          drawn === null
+            ? []
+            : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
         await responder.send(req, res, {
           ...named(service, ['chart', ...key]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const requester = { client, pageBytesMax, signal }
-            const groups =
-              drawn === null
-                ? []
-                : await engine.selections
-                    .groups(snapshot, query, { by: drawn.field, length, measure }, requester)
-                    .catch((error: unknown) => {
-                      throw problemOf(error, files.download(table))
-                    })
-            const view = { dataset, table, snapshot, query, dimensions, drawn, measure, length, groups }
+            const requester = { client: request.client, pageBytesMax, signal }
+            const groups = await groupsFor(requester).catch((error: unknown) => {
+              throw problemOf(error, files.download(table))
+            })
+            const view = { ...asked, dimensions, drawn, measure, length, groups }
             return { pieces: [textOf(chartPage(setting, view))] }
           },
         })
-      })
-    },
+      }),
   }
-}
-
-type Own = Map<string, string>
-
-function isOwn([name]: [name: string, value: string]): boolean {
-  return chartParameters.some((one) => one === name)
-}
-
-/** Our own parameters, and the address without them. */
-function split(target: string): [own: Own, rest: string] {
-  const pairs = parametersOf(target)
-  const rest = new URLSearchParams(pairs.filter((pair) => !isOwn(pair)))
-  return [new Map(pairs.filter(isOwn)), `?${rest.toString()}`]
 }
 
 function chosenBy(dimensions: readonly Dimension[], name: string | undefined): Dimension | null {

@@ -1,6 +1,6 @@
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
-import { fileAddresses, type FileAddresses } from '../../http/addresses.ts'
+import { addressesOf, fileAddresses, type Addresses, type FileAddresses } from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
@@ -54,6 +54,13 @@ export function settingIn(language: Language, catalog: Catalog, publicUrl: URL):
     language,
     words: wordsOf[language],
   }
+}
+
+/** Of rows for programs: in the family that the catalog names first. */
+export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
+  const [family] = catalog.families
+  if (family === undefined) throw new Error('a catalog has a family')
+  return addressesOf(family, publicUrl)
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter'>

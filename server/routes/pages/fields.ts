@@ -1,12 +1,11 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
-import { addressesOf } from '../../http/addresses.ts'
 import type { Resource, ResourceRequest } from '../../http/resource.ts'
 import { apiPage } from '../../pages/api.ts'
 import { dictionaryCsv, fieldsPage, type FieldsView } from '../../pages/fields.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { parseQuery } from '../../query/string.ts'
 import { findDataset, findTable } from '../find.ts'
-import { document, pageAt, textFile, type PageService } from './documents.ts'
+import { document, pageAt, rowAddresses, textFile, type PageService } from './documents.ts'
 
 /** What each field of a table is. */
 export function fields(service: PageService): Resource {
@@ -32,16 +31,13 @@ export function dictionary(service: PageService): Resource {
 
 /** How a program asks for the rows of a table. */
 export function api(service: PageService): Resource {
-  const { setting, publicUrl, files, catalog } = service
+  const { setting, files } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
     find: (request) => {
       const { key, view, snapshot } = viewOf(service, request)
-      const [family] = catalog.families
-      if (family === undefined) throw new Error('a catalog has a family')
-      const addresses = addressesOf(family, publicUrl)
       return document(service, ['api', ...key], () =>
-        apiPage(setting, { ...view, snapshot, api: addresses, files }),
+        apiPage(setting, { ...view, snapshot, api: rowAddresses(service), files }),
       )
     },
   }

@@ -1,13 +1,12 @@
-import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import { cells } from '../../formats/cells.ts'
-import { addressesOf, withQuery } from '../../http/addresses.ts'
-import type { TableView } from '../../pages/table/view.ts'
+import { withQuery } from '../../http/addresses.ts'
+import type { AskView, TableView } from '../../pages/table/view.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { PageLinks } from '../../representations/envelope.ts'
 import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { problemOf } from '../problem-of.ts'
-import type { PageService } from './documents.ts'
+import { rowAddresses, type PageService } from './documents.ts'
 
 /** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
 
@@ -24,8 +23,7 @@ export interface Viewed {
 }
 
 export async function viewOf(
-  dataset: Dataset,
-  table: Table,
+  asked: AskView,
   page: Page,
   service: PageService,
   client: string,
@@ -35,24 +33,20 @@ export async function viewOf(
   const body = await pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
     throw problemOf(error, files.download(page.snapshot.table))
   })
-  return { view: viewFrom(dataset, table, page, body, service), serverTiming: body.serverTiming }
+  return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
 }
 
 function viewFrom(
-  dataset: Dataset,
-  table: Table,
-  { snapshot, query }: Page,
+  { dataset, table, snapshot, query }: AskView,
   { pieces, range, positions }: PageBody,
-  { catalog, publicUrl, files }: PageService,
+  service: PageService,
 ): TableView {
   const shown = table.fields.filter((field) => query.fields.includes(field))
   // They are read in the alphabetical order of the fields.
   const places = shown.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
-  const [family] = catalog.families
-  if (family === undefined) throw new Error('a catalog has a family')
-  const addresses = addressesOf(family, publicUrl)
+  const addresses = rowAddresses(service)
   const [exported, data] = [addresses.export(dataset, table), addresses.data(dataset, table)]
   return {
     dataset,
@@ -61,7 +55,7 @@ function viewFrom(
     query,
     range,
     positions,
-    files,
+    files: service.files,
     fields: shown,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
     exportAddress: (parameters) => withQuery(exported, parameters, 1),

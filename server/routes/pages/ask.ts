@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http'
+import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import type { ResourceRequest } from '../../http/resource.ts'
+import { parseRowQuery, type ParameterName, type RowQuery } from '../../query/query.ts'
+import { parametersOf } from '../../query/string.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { problemOf } from '../problem-of.ts'
+import { findDataset, findTable, unavailable } from '../find.ts'
+import type { PageService } from './documents.ts'
+import { leadToTidy } from './tidy.ts'
+
+/** What a reader asks of a table, and the snapshot that is to answer. */
+export interface Asked {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly snapshot: Snapshot
+  readonly query: RowQuery
+  /** Parameters of the page itself. */
+  readonly own: ReadonlyMap<string, string>
+}
+
+interface Form {
+  /** Parameters of rows that the page does not take. */
+  readonly without: readonly ParameterName[]
+  /** Parameters of its own that it takes. */
+  readonly own?: readonly string[]
+  /** Rows of a page where the reader does not say. */
+  readonly pageSize?: number
+}
+
+/** Answers what an address asks of a table, or leads to the one way of writing it. */
+export async function answerAsk(
+  service: PageService,
+  { params, target }: ResourceRequest,
+  res: ServerResponse,
+  { without, own = [], pageSize }: Form,
+  answer: (asked: Asked) => Promise<void>,
+): Promise<void> {
+  const dataset = findDataset(service.catalog, params)
+  const table = findTable(dataset, params)
+  if (leadToTidy(target, res)) return
+  const pairs = parametersOf(target)
+  const rest = new URLSearchParams(pairs.filter(([name]) => !own.includes(name)))
+  const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize)
+  await withSnapshot(service, table, query.snapshot, (snapshot) =>
+    answer({
+      dataset,
+      table,
+      snapshot,
+      query,
+      own: new Map(pairs.filter(([name]) => own.includes(name))),
+    }),
+  )
+}
+
+/** @throws Problem not-published or snapshot-gone, with the way to the current one */
+export async function withSnapshot(
+  { snapshots, setting: { addresses, language }, publicUrl, files }: PageService,
+  table: Table,
+  asked: RowQuery['snapshot'],
+  work: (snapshot: Snapshot) => Promise<void>,
+): Promise<void> {
+  const pinned = asked === 'current' ? null : asked
+  await snapshots
+    .use(table, pinned, async (snapshot) => {
+      if (snapshot === null) {
+        const newest = `${publicUrl.origin}${addresses.table(language, table)}`
+        throw unavailable(table, pinned, snapshots, newest)
+      }
+      await work(snapshot)
+    })
+    .catch((error: unknown) => {
+      throw problemOf(error, files.download(table))
+    })
+}
