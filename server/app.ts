@@ -19,7 +19,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
-import { browsing } from './routes/pages/browse.ts'
+import { browsing, browsingText } from './routes/pages/browse.ts'
 import { pagesRouter } from './routes/pages/mount.ts'
 import { problemForms, wantsPage } from './routes/pages/problem.ts'
 import { problemOf } from './routes/problem-of.ts'
@@ -136,7 +136,12 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
   }
   mountFiles(files, fileService, browsable)
   app.use('/files', files)
-  mountHandler(app, '/health', { name: 'Health', description: 'How the service is.' }, health(snapshots))
+  mountHandler(
+    app,
+    '/health',
+    { name: 'Health', description: 'How the service is.' },
+    health(snapshots, browsingText(catalogService)),
+  )
 
   app.use(unknownAddress(catalog, publicUrl))
   const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => tell(error, res)

@@ -175,7 +175,6 @@ const otherMedia = /* css */ `
   .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
   .bar-list li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; }
   .bar-list .number { grid-row: 1; grid-column: 2; }
-  .grid tbody th, .grid thead th:first-child { position: static; }
 }
 @media (prefers-reduced-motion: no-preference) {
   html { scroll-behavior: smooth; }

@@ -119,7 +119,20 @@ test.each(['/api/v1/dataset/covid19/caso/data/?page_size=x', '/api/v1/dataset/no
   },
 )
 
-test.each(['/api/v1/dataset/covid19/caso/export/', '/files/covid19/caso.csv.gz', '/health'])(
+test('how the service is, is a page for a browser too', async () => {
+  const page = await rawGet(service.app, '/health', { Accept: accepted.firefox })
+  const due = await rawGet(service.app, '/health', {})
+  expect([page.headers['content-type'], page.headers['cache-control']]).toEqual([
+    'text/html; charset=utf-8',
+    'no-store',
+  ])
+  const [, code = ''] = /<pre\s+class="json"[^>]*><code>(.*?)<\/code>/s.exec(page.body.toString()) ?? []
+  expect(packed(textIn(code))).toBe(due.body.toString())
+  const plain = await rawGet(service.app, '/health?format=json', { Accept: accepted.firefox })
+  expect([plain.headers['content-type'], plain.body.equals(due.body)]).toEqual(['application/json', true])
+})
+
+test.each(['/api/v1/dataset/covid19/caso/export/', '/files/covid19/caso.csv.gz'])(
   '%s is no page, whoever asks',
   async (address) => {
     const { headers } = await rawGet(service.app, address, { Accept: accepted.chromium })

@@ -5,7 +5,7 @@ import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Words } from '../words/words.ts'
-import { changed, parameterOf, queryLink, titleOf, type AskView, type TableView } from './view.ts'
+import { changed, isTime, parameterOf, queryLink, titleOf, type AskView, type TableView } from './view.ts'
 
 /** What must hold, each with a way out of it, and one out of all. */
 export function chipsPart({ words }: Setting, view: AskView): Html {
@@ -94,7 +94,7 @@ function controlOf(field: Field, view: TableView, words: Words): Control {
   const id = `f-${field.name}`
   const title = titleOf(field)
   const given = (operator: string): string => valueOf(view, field, operator)
-  if (choices !== undefined && choices.length > 0) {
+  if (!isTime(field) && choices !== undefined && choices.length > 0) {
     const chosen = given('eq')
     return {
       parameters: [field.name, `${field.name}__eq`],
@@ -113,7 +113,7 @@ function controlOf(field: Field, view: TableView, words: Words): Control {
       </p>`,
     }
   }
-  if (operatorsOf(field).includes('contains')) {
+  if (!isTime(field) && operatorsOf(field).includes('contains')) {
     return {
       parameters: [`${field.name}__contains`],
       control: html`<p class="control">
@@ -135,8 +135,9 @@ function controlOf(field: Field, view: TableView, words: Words): Control {
 }
 
 /** One end of a range, as its type is entered best. */
-function boundInput({ type }: Field, id: string, name: string, value: string): Html {
-  if (type === 'date') return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
+function boundInput({ type, kind }: Field, id: string, name: string, value: string): Html {
+  if (type === 'date' || kind === 'date')
+    return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
   if (type === 'datetime') {
     const shown = value.replace(' ', 'T')
     return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${shown}" />`

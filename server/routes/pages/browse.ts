@@ -1,14 +1,16 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Catalog } from '../../../core/catalog/catalog.ts'
 import { languages } from '../../../core/catalog/languages.ts'
 import type { Freshness } from '../../http/freshness.ts'
 import type { Browse } from '../../http/resource.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
+import { sendBytes } from '../../http/send.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { jsonPage } from '../../pages/json.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { parametersOf } from '../../query/string.ts'
-import { named, settingIn } from './documents.ts'
+import { named, pagePolicy, settingIn } from './documents.ts'
 import { wantsPage } from './problem.ts'
 
 interface BrowseService {
@@ -20,16 +22,51 @@ interface BrowseService {
 
 /** Shows whoever asks with a browser what programs get at an address of JSON; `format=` always wins. */
 export function browsing({ catalog, publicUrl, ...service }: BrowseService, responder: Responder): Browse {
-  const settings = new Map(languages.map((language) => [language, settingIn(language, catalog, publicUrl)]))
+  const settingFor = settingsIn(catalog, publicUrl)
   return ({ name }, { target, headers }, find) => {
-    if (!wantsPage(headers) || parametersOf(target).some(([parameter]) => parameter === 'format')) return null
-    const setting = settings.get(languageFor(headers['accept-language']))
-    if (setting === undefined) throw new Error('pages are in all languages')
-    const address = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}${target}`
+    const setting = settingFor(target, headers)
+    if (setting === null) return null
+    const address = addressOf(publicUrl, target)
     return find({ ...headers, accept: 'application/json' }).then((answer) =>
       pageOf({ ...service, setting }, { name, address, answer }, responder),
     )
   }
+}
+
+/** Sends JSON that has no name as a page, where that is asked for; says whether it did. */
+export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
+
+export function browsingText({ catalog, publicUrl }: BrowseService): BrowseText {
+  const settingFor = settingsIn(catalog, publicUrl)
+  return (req, res, name, text) => {
+    const target = req.url ?? ''
+    const setting = settingFor(target, req.headers)
+    if (setting === null) return false
+    res.setHeader('Vary', varied)
+    res.setHeader('Content-Security-Policy', pagePolicy)
+    res.setHeader('Content-Language', setting.words.locale)
+    const page = jsonPage(setting, { name, address: addressOf(publicUrl, target), text })
+    sendBytes(res, 'text/html; charset=utf-8', [textOf(page)])
+    return true
+  }
+}
+
+const varied = 'Accept, Accept-Encoding, Accept-Language'
+
+/** In which setting a page is asked for; null where JSON is. */
+function settingsIn(
+  catalog: Catalog,
+  publicUrl: URL,
+): (target: string, headers: IncomingHttpHeaders) => Setting | null {
+  const settings = new Map(languages.map((language) => [language, settingIn(language, catalog, publicUrl)]))
+  return (target, headers) =>
+    wantsPage(headers) && parametersOf(target).every(([parameter]) => parameter !== 'format')
+      ? (settings.get(languageFor(headers['accept-language'])) ?? null)
+      : null
+}
+
+function addressOf({ origin, pathname }: URL, target: string): string {
+  return `${origin}${pathname.replace(/\/$/, '')}${target}`
 }
 
 interface Browsed {
@@ -49,7 +86,7 @@ function pageOf(
     name: nameOf(page.name),
     lastModified: answer.lastModified,
     cacheControl: answer.cacheControl,
-    headers: { ...answer.headers, ...page.headers, Vary: 'Accept, Accept-Encoding, Accept-Language' },
+    headers: { ...answer.headers, ...page.headers, Vary: varied },
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
       const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
