@@ -66,7 +66,7 @@ const manifestShape = z.object({
   /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
-  /** UTC: when the source last was another than before; older manifests do not say. */
+  /** UTC: when the source last was another than before; not there where it never was, and in older manifests. */
   changed_at: z.iso.datetime().optional(),
   /** The files of the source, in the order in which their rows follow each other. */
   sources: z.array(sourceShape),

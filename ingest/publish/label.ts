@@ -113,17 +113,22 @@ export async function label(
     order: orderTerms(table),
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,
-    changed_at: changedAt(before, sources) ?? importDate.toISOString(),
+    ...changedAt(before, sources, importDate),
     sources: [...sources],
     definition,
     tools: { node: process.version, duckdb: duckdbVersion },
   }
 }
 
-/** Since when the source is what it is; null where it was another before. */
-function changedAt(before: Manifest | null, sources: readonly Source[]): string | null {
-  if (before === null) return null
-  return sumsIn(before.sources) === sumsIn(sources) ? (before.changed_at ?? before.import_date) : null
+/** When the source last was another than before; nothing where it never was. */
+function changedAt(
+  before: Manifest | null,
+  sources: readonly Source[],
+  now: Date,
+): Pick<Manifest, 'changed_at'> {
+  if (before === null) return {}
+  if (sumsIn(before.sources) !== sumsIn(sources)) return { changed_at: now.toISOString() }
+  return before.changed_at === undefined ? {} : { changed_at: before.changed_at }
 }
 
 function sumsIn(sources: readonly Source[]): string {

@@ -59,7 +59,7 @@ function tablesPart(setting: Setting, view: DatasetView): Html {
           <tr>
             <th scope="col">${words.table}</th>
             <th scope="col" class="number">${words.rowsHead}</th>
-            <th scope="col">${words.changed}</th>
+            <th scope="col">${words.imported}</th>
             <th scope="col">${words.wholeTable}</th>
           </tr>
         </thead>
@@ -94,11 +94,10 @@ function tableLine(
     </tr>`
   const { manifest } = snapshot
   const [download] = manifest.files
-  const changed = manifest.changed_at ?? manifest.import_date
   return html`<tr>
     ${name}
     <td class="number">${count(manifest.rows)}</td>
-    <td><time datetime="${changed}">${day(changed)}</time></td>
+    <td><time datetime="${manifest.import_date}">${day(manifest.import_date)}</time></td>
     <td>
       <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
       <details>

@@ -105,7 +105,7 @@ function versionPart(
   const { moment, count } = writtenIn(words)
   const address = addresses.table(language, table, new Map([['snapshot', snapshot]]))
   const more = before === null ? null : rows - before.rows
-  const said = changed === undefined || changed === imported ? null : words.sameAsBefore
+  const said = before === null || changed === imported ? null : words.sameAsBefore
   return html`<li>
     <time datetime="${imported}">${moment(imported)}</time>:
     <a href="${address}">${words.rows(count(rows))}</a>

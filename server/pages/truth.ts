@@ -40,16 +40,18 @@ export function truthPart(
 ): Html | null {
   if (tables.length === 0) return null
   const { words } = setting
-  const changed = tables.map(({ manifest }) => changedAt(manifest)).toSorted()
-  const latest = changed.at(-1) ?? ''
-  const behind = Date.parse(today) - Date.parse(latest)
+  // Where nothing has changed yet, what is here is as old as it was when it was collected.
+  const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
+  const latest = changed.at(-1)
+  const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
+  const behind = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
   const late = frequency === null ? null : lateMs[frequency]
   const { day, count } = writtenIn(words)
   return html`<section id="truth">
     <h2>${words.truth}</h2>
     <p>
       ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
-      ${words.changedLast(day(latest))}
+      ${latest === undefined ? words.unchanged : words.changedLast(day(latest))}
       ${late !== null && behind > late && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
@@ -85,7 +87,7 @@ function truthLine({ words }: Setting, { table, manifest, report, looked }: Tabl
       ${dayPart(words, last?.at ?? manifest.import_date)}
       ${last !== null && html`<span class="facts">${words.looked[last.outcome]}</span>`}
     </td>
-    <td>${dayPart(words, changedAt(manifest))}</td>
+    <td>${manifest.changed_at === undefined ? words.notChanged : dayPart(words, manifest.changed_at)}</td>
     <td class="number">${report === null ? '–' : count(report.rejected_rows)}</td>
   </tr>`
 }
@@ -136,8 +138,4 @@ function sentences(texts: readonly string[]): Html {
   return html`<ul lang="en">
     ${texts.map((text) => html`<li class="whole" dir="auto">${text}</li>`)}
   </ul>`
-}
-
-function changedAt(manifest: Manifest): string {
-  return manifest.changed_at ?? manifest.import_date
 }

@@ -16,12 +16,13 @@ export function tablePage(setting: Setting, view: TableView): Html {
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
   const title = `${dataset.name}: ${table.name}`
-  const changed = snapshot.manifest.changed_at ?? snapshot.manifest.import_date
+  const { changed_at: changed, import_date: imported } = snapshot.manifest
   const main = html`
     <h1>${title}</h1>
     <p class="lead folded">${table.description ?? dataset.description}</p>
     <p class="facts">
-      ${words.changedLast(day(changed))} ${words.allRows}
+      ${changed === undefined ? words.importedOn(day(imported)) : words.changedLast(day(changed))}
+      ${words.allRows}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
     </p>
     ${tabsPart(setting, table, 'table', askOf(view))} ${filterForm(setting, view)} ${chipsPart(setting, view)}

@@ -57,6 +57,9 @@ export interface Words {
   readonly noPromise: string
   readonly frequencies: Readonly<Record<Frequency, string>>
   readonly changedLast: (day: string) => string
+  readonly unchanged: string
+  readonly notChanged: string
+  readonly importedOn: (day: string) => string
   readonly late: (days: string) => string
   readonly collected: string
   readonly imported: string
