@@ -134,7 +134,7 @@ describe('the server program', () => {
 
     server.child.kill('SIGTERM')
     const { code, out, err } = await server.ended
-    expect([code, err]).toEqual([0, ''])
+    expect([code, err]).toEqual([0, `The pages are at http://localhost:${port}/\n`])
     const lines = out
       .trim()
       .split('\n')

@@ -84,7 +84,7 @@ function tableLine(
   const snapshot = current(table)
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">
-    <a href="${addresses.table(language, table)}">${table.name}</a>
+    ${snapshot === null ? table.name : html`<a href="${addresses.table(language, table)}">${table.name}</a>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
   if (snapshot === null)

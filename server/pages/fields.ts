@@ -5,6 +5,7 @@ import { operatorsOf } from '../query/operators.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
+import { shownBound } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 
 export interface FieldsView {
@@ -31,7 +32,7 @@ export function fieldsPage(setting: Setting, { dataset, table, report }: FieldsV
             <th scope="col">${words.type}</th>
             <th scope="col">${words.meaning}</th>
             <th scope="col">${words.bounds}</th>
-            <th scope="col">${words.mostFrequent}</th>
+            <th scope="col">${words.distribution}</th>
           </tr>
         </thead>
         <tbody>
@@ -77,20 +78,23 @@ function fieldLine(setting: Setting, field: Field, { filters }: Table, found: Pr
     <td>
       ${bounds.length === 2 && html`<span dir="auto">${words.between(bounds[0] ?? '', bounds[1] ?? '')}</span>`}
       ${found !== undefined && html`<p class="facts">${found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls}</p>`}
-      ${
-        found?.distinct_estimate !== undefined &&
-        html`<p class="facts">${words.distinct(count(found.distinct_estimate))}</p>`
-      }
+      ${found !== undefined && html`<p class="facts">${distinctText(setting, found)}</p>`}
     </td>
-    <td>${distributionPart(setting, found)}</td>
+    <td>${distributionPart(setting, field, found)}</td>
   </tr>`
 }
 
-function distributionPart({ words }: Setting, found: Profile | undefined): Html | null {
+function distinctText({ words }: Setting, { choices, distinct_estimate: about }: Profile): string {
+  // Where all values are known, they are counted.
+  if (choices !== undefined) return words.distinctExactly(choices.length)
+  return about === undefined ? '' : words.distinct(writtenIn(words).count(about))
+}
+
+function distributionPart({ words }: Setting, field: Field, found: Profile | undefined): Html | null {
   const { count } = writtenIn(words)
   const top = (found?.top ?? []).map(({ value, rows }) => [value, rows] as const)
   const ranges = (found?.histogram ?? []).map(
-    ({ from, to, rows }) => [words.between(from, to), rows] as const,
+    ({ from, to, rows }) => [words.between(shownBound(field, from), shownBound(field, to)), rows] as const,
   )
   const shown = top.length > 0 ? top : ranges
   if (shown.length === 0) return null

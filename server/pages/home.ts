@@ -1,4 +1,4 @@
-import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { CatalogTexts, Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
@@ -18,8 +18,8 @@ const placesMax = 8
 /** What there is: all datasets, or those that a search finds by their texts, tables and fields. */
 export function homePage(setting: Setting, { sought, current }: HomeView): Html {
   const { catalog, addresses, language, words } = setting
-  const order = writtenIn(words).inOrder([...catalog.datasets.values()].map(({ name }) => name))
-  const found = [...catalog.datasets.values()]
+  const order = writtenIn(words).inOrder(listedIn(catalog).map(({ name }) => name))
+  const found = listedIn(catalog)
     .filter((dataset) => isFound(dataset, sought))
     .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
@@ -63,13 +63,17 @@ function card(
   current: HomeView['current'],
 ): Html {
   const tables = [...dataset.tables.values()]
-  const rows = tables.reduce((sum, table) => sum + (current(table)?.manifest.rows ?? 0), 0)
+  const published = tables.filter((table) => current(table) !== null)
+  const rows = published.reduce((sum, table) => sum + (current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
-  const places = sought === '' ? [] : placesOf(dataset, sought)
+  const places = sought === '' ? [] : placesOf(published, sought)
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
-    <p class="facts">${words.tablesCount(tables.length)} · ${words.rows(count(rows))}</p>
+    <p class="facts">
+      ${words.tablesCount(tables.length, published.length)} ·
+      ${published.length === 0 ? words.notPublished : words.rows(count(rows))}
+    </p>
     ${
       places.length > 0 &&
       html`<ul class="places">
@@ -91,7 +95,7 @@ function latelyPart(
   { catalog, addresses, language, words }: Setting,
   current: HomeView['current'],
 ): Html | null {
-  const changes = [...catalog.datasets.values()]
+  const changes = listedIn(catalog)
     .flatMap((dataset) =>
       [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })),
     )
@@ -120,6 +124,11 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
   return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
 }
 
+/** As the lists of the API have them. */
+function listedIn({ datasets }: CatalogTexts): Dataset[] {
+  return [...datasets.values()].filter((dataset) => dataset.listedIn.size > 0)
+}
+
 /** Whether each word is in something that the catalog says of a dataset. */
 function isFound(dataset: Dataset, sought: string): boolean {
   const said = [
@@ -142,11 +151,11 @@ interface Place {
   readonly field: string | null
 }
 
-/** Tables and fields that have one of the words themselves. */
-function placesOf(dataset: Dataset, sought: string): Place[] {
+/** Published tables, and fields of them, that have one of the words themselves. */
+function placesOf(tables: readonly Table[], sought: string): Place[] {
   const has = (texts: readonly string[]): boolean =>
     wordsIn(sought).some((word) => texts.some((text) => folded(text).includes(word)))
-  return [...dataset.tables.values()]
+  return tables
     .flatMap((table): Place[] => [
       ...(has(saidOfTable(table)) ? [{ table, field: null }] : []),
       ...table.fields.filter((field) => has(saidOfField(field))).map(({ name }) => ({ table, field: name })),

@@ -12,6 +12,8 @@ export interface Written {
   readonly digits: (text: string) => string
   /** The same for people who compare: in groups, with all digits too. */
   readonly grouped: (text: string) => string
+  /** Shortened, for where there is little room. */
+  readonly compact: (number: number) => string
   readonly list: (texts: readonly string[], kind?: 'conjunction' | 'disjunction') => string
   readonly percent: (share: number) => string
   /** Of a window such as `1m`. */
@@ -44,6 +46,7 @@ function writtenBy(locale: string): Written {
     conjunction: new Intl.ListFormat(locale, { type: 'conjunction' }),
     disjunction: new Intl.ListFormat(locale, { type: 'disjunction' }),
   }
+  const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const [decimal = '.'] = new Intl.NumberFormat(locale)
     .formatToParts(0.5)
@@ -66,6 +69,7 @@ function writtenBy(locale: string): Written {
       const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
       return int === '' ? digits(text) : `${sign}${whole.format(BigInt(int))}${digits(fraction)}`
     },
+    compact: (number) => short.format(number),
     list: (texts, kind = 'conjunction') => lists[kind].format(texts),
     percent: (share) => shares.format(share),
     span: (per) => {

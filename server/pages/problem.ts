@@ -14,7 +14,8 @@ export function problemPage(setting: Setting, { code, detail, instance }: Proble
   const { addresses, language, words } = setting
   const main = html`
     <h1>${words.problems[code]}</h1>
-    <p class="lead" lang="en">${detail}</p>
+    ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
+    <p lang="en">${detail}</p>
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `

@@ -48,7 +48,7 @@ export function sqlPage(setting: Setting, view: SqlView): Html {
   })
 }
 
-function consolePart({ words }: Setting, { table, rowsAddress, engine }: SqlView): Html {
+function consolePart({ words }: Setting, { table, query, rowsAddress, engine }: SqlView): Html {
   return html`<noscript><p>${words.sqlNoScript}</p></noscript>
     <form
       class="console"
@@ -70,5 +70,11 @@ ${`SELECT * FROM "${table.name}" LIMIT 100`}</textarea>
       </p>
       <p role="status" data-status></p>
     </form>
+    <details>
+      <summary>${words.sqlFields} (${query.fields.length})</summary>
+      <ul class="columns-list">
+        ${query.fields.map(({ name, type }) => html`<li><code>${name}</code> ${words.types[type]}</li>`)}
+      </ul>
+    </details>
     <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
 }

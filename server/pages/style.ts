@@ -34,7 +34,7 @@ body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; }
 header.top, nav.trail, main, footer.bottom { width: 100%; max-width: var(--wide); margin: 0 auto; padding: var(--step) calc(2 * var(--step)); }
 main { flex: 1; padding-bottom: calc(6 * var(--step)); }
 main:focus { outline: none; }
-a { color: var(--accent); text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
+a { color: var(--accent); text-underline-offset: 0.3em; text-decoration-thickness: 1px; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 h1 { font-size: clamp(1.6rem, 1.2rem + 1.6vw, 2.4rem); line-height: 1.15; letter-spacing: -0.015em; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; text-wrap: balance; }
@@ -78,7 +78,7 @@ summary::marker { color: var(--soft); }
 .places { list-style: none; padding: 0; margin: var(--step) 0 0; }
 .lately { list-style: none; padding: 0; margin: 0; }
 .lately li { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
-.facts-list { display: grid; grid-template-columns: minmax(8rem, 16rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }
+.facts-list { display: grid; grid-template-columns: minmax(8rem, 24rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }
 .facts-list dt { color: var(--soft); }
 .facts-list dd { margin: 0; }
 .facts-list small { display: block; }
@@ -125,10 +125,11 @@ thead th.number .sort { display: block; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
 .filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
-.filters details { flex: 1 1 100%; order: 3; }
-.controls { display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); margin: var(--step) 0; align-items: start; }
+.filters details { flex: 1 1 100%; }
+.controls { flex: 1 1 100%; display: grid; gap: var(--step) calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(9.5rem, 100%), 1fr)); align-items: start; }
+.controls input, .controls select { width: 100%; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
-.control.wide { flex: 1 1 16rem; }
+.control.wide { grid-column: span 2; }
 .control legend { padding: 0; }
 fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
 fieldset.control legend { grid-column: 1 / -1; }
@@ -142,8 +143,8 @@ fieldset.control legend { grid-column: 1 / -1; }
 .pager { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: center; margin: calc(2 * var(--step)) 0; }
 .pager form { display: flex; gap: var(--step); align-items: center; flex-wrap: wrap; }
 .off { color: var(--soft); }
-.columns ul { columns: 15rem; list-style: none; padding: 0; }
-.columns li { padding: 0.15rem 0; }
+.columns ul, .columns-list { columns: 20rem; list-style: none; padding: 0; }
+.columns li, .columns-list li { padding: 0.15rem 0; break-inside: avoid; }
 .downloads { list-style: none; padding: 0; }
 .downloads li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
 .downloads a { font-weight: 600; margin-right: var(--step); }
@@ -159,11 +160,14 @@ figcaption { margin-bottom: var(--step); }
 .bar-list li { display: contents; }
 .bar-list svg { width: 100%; height: 1.2rem; align-self: center; }
 .bar-list rect { fill: var(--accent); }
-.tiles { list-style: none; padding: 0; display: grid; gap: 4px; grid-template-columns: repeat(6, minmax(0, 1fr)); max-width: 26rem; }
+.tiles { list-style: none; padding: 0; display: grid; gap: 4px; grid-template-columns: repeat(6, minmax(0, 1fr)); max-width: 34rem; }
 .tile { aspect-ratio: 1; border: 1px solid var(--line); border-radius: 4px; display: grid; }
 .tile > a, .tile { place-items: center; place-content: center; color: var(--ink); text-decoration: none; }
 .tile > a { width: 100%; height: 100%; display: grid; }
 .tile:hover { border-color: var(--ink); }
+.short { display: none; }
+.plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--step); }
+.scale { list-style: none; padding: 0; margin: 0; display: flex; flex-direction: column; justify-content: space-between; text-align: right; }
 .console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
 
@@ -175,6 +179,9 @@ const otherMedia = /* css */ `
   .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
   .bar-list li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; }
   .bar-list .number { grid-row: 1; grid-column: 2; }
+}
+@media (min-width: 40rem) {
+  .short { display: block; }
 }
 @media (prefers-reduced-motion: no-preference) {
   html { scroll-behavior: smooth; }

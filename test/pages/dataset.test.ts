@@ -173,7 +173,7 @@ describe('a chart', () => {
   const at = '/en/dataset/rain/daily/chart/'
   test.each([
     [
-      '',
+      '?chart_sum=mm',
       [
         ['2026-01-01', '4.0', '2'],
         ['2026-01-02', '0.3', '2'],

@@ -216,7 +216,9 @@ describe('the same rows', () => {
     expect(await typeOf('application/jsonl')).toBe('application/x-ndjson')
     expect(await typeOf('application/vnd.apache.arrow.stream')).toBe('application/vnd.apache.arrow.stream')
     expect(await typeOf('text/csv', '&format=json')).toBe('application/json')
-    expect(await typeOf('text/html,*/*;q=0.1')).toBe('application/json')
+    expect(await typeOf('text/html,*/*;q=0.1')).toBe('text/html; charset=utf-8')
+    expect(await typeOf('text/html,*/*;q=0.1', '&format=json')).toBe('application/json')
+    expect(await typeOf('text/html;q=0.1,*/*')).toBe('application/json')
   })
 
   test('pages lead to each other and to other formats in their headers', async () => {

@@ -144,7 +144,7 @@ test.each<[accept: string, status: number]>([
   ['', 200],
   ['application/json;q=0', 406],
   ['application/json; q=0', 406],
-  ['text/html, */*; q=0', 406],
+  ['text/html, */*; q=0', 200],
   ['application/xml; charset=utf-8', 406],
   ['text/csv; charset=utf-8', 200],
   ['application/jsonx', 406],

@@ -147,6 +147,7 @@ export function sqlConsole(): void {
       save.disabled = lines.length === 0
     } catch (error) {
       status.textContent = error instanceof Error ? error.message : String(error)
+      place.replaceChildren()
     }
     run.disabled = false
   }

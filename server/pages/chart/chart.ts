@@ -3,7 +3,7 @@ import type { Group } from '../../select/selections.ts'
 import { framed, type Setting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
-import { chipsPart, hiddenInputs } from '../table/conditions.ts'
+import { chipsPart, filterForm, hiddenInputs } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
 import { askOf, titleOf, withoutField, type AskView } from '../table/view.ts'
 import { barsPart } from './bars.ts'
@@ -40,7 +40,7 @@ export function chartPage(setting: Setting, view: ChartView): Html {
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'chart', askOf(view))}
-    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${chipsPart(setting, view)} ${figurePart(setting, view, drawn)}`}
+    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view)} ${figurePart(setting, view, drawn)}`}
   `
   return framed(setting, {
     title,
@@ -48,6 +48,22 @@ export function chartPage(setting: Setting, view: ChartView): Html {
     inLanguage: (other) => addresses.aspect(other, table, 'chart', new Map([...askOf(view), ...chosen])),
     trail: trailTo(setting, dataset, table),
   })
+}
+
+function filtersPart(
+  setting: Setting,
+  view: ChartView,
+  chosen: readonly (readonly [string, string])[],
+): Html | null {
+  const { addresses, language, words } = setting
+  const form = filterForm(setting, view, addresses.aspect(language, view.table, 'chart'), chosen)
+  return (
+    form &&
+    html`<details>
+      <summary>${words.filters}</summary>
+      ${form}
+    </details>`
+  )
 }
 
 function chooser({ words, addresses, language }: Setting, view: ChartView, drawn: Dimension): Html {
@@ -104,17 +120,25 @@ function shapePart(setting: Setting, view: ChartView, drawn: Dimension, label: s
   const { words } = setting
   const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
   if (known.length > 0) {
-    return tilesPart(
+    const others = view.groups.filter(({ key }) => !isUf(key)).map((group) => nameOf(words, group))
+    return html`${tilesPart(
       known.map((group) => ({
         uf: group.key ?? '',
         address: addressOf(setting, view, drawn.field, group),
         value: valueOf(view, group),
         said: saidOf(setting, view, group),
+        short: writtenIn(words).compact(valueOf(view, group)),
       })),
       label,
-    )
+      words,
+    )}
+    ${others.length > 0 && html`<p class="facts">${words.notOnMap(writtenIn(words).list(others))}</p>`}`
   }
-  const ranked = view.groups.toSorted((a, b) => valueOf(view, b) - valueOf(view, a))
+  // Years and the like have an order of their own.
+  const isCounted = drawn.field.type === 'integer'
+  const ranked = view.groups.toSorted((a, b) =>
+    isCounted ? Number(a.key ?? Infinity) - Number(b.key ?? Infinity) : valueOf(view, b) - valueOf(view, a),
+  )
   const rest = ranked.length - barsMax
   return html`${barsPart(
     ranked.slice(0, barsMax).map((group) => ({
@@ -151,7 +175,7 @@ function timePart(setting: Setting, view: ChartView, label: string): Html {
   return html`<p class="facts">
       ${most !== null && html`${words.most}: ${saidOf(setting, view, most)} (${periodOf(words, most.key ?? '')})`}
     </p>
-    ${linePart(points, label)}
+    ${linePart(points, label, (value) => writtenIn(words).compact(value))}
     <p class="ends facts"><span>${periodOf(words, first)}</span> <span>${periodOf(words, last)}</span></p>`
 }
 

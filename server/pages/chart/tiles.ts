@@ -31,7 +31,7 @@ export const tilePlaces: Readonly<Record<string, readonly [row: number, column: 
   RS: [9, 3],
 }
 
-/** Shades, from none to the most. */
+/** From the fewest to the most. */
 export const shades = 5
 
 export interface Tile {
@@ -39,28 +39,31 @@ export interface Tile {
   readonly address: string | null
   readonly value: number
   readonly said: string
+  /** The same in a few characters. */
+  readonly short: string
 }
 
-/** A tile map: the darker, the more. */
-export function tilesPart(tiles: readonly Tile[], label: string): Html {
-  const highest = tiles.reduce<Tile | null>(
-    (best, tile) => (best === null || tile.value > best.value ? tile : best),
-    null,
-  )
-  const most = Math.max(highest?.value ?? 0, 0)
-  const shadeOf = (value: number): number =>
-    most === 0 || value <= 0 ? 0 : Math.min(shades, Math.max(1, Math.ceil((shades * value) / most)))
+/** A tile map: the darker, the more. As many tiles have each shade, so that one great value does not pale all others. */
+export function tilesPart(
+  tiles: readonly Tile[],
+  label: string,
+  words: { readonly fewest: string; readonly mostOf: string },
+): Html {
+  const ranked = tiles.map(({ value }) => value).toSorted((a, b) => a - b)
+  const shadeOf = (value: number): number => 1 + Math.floor((shades * ranked.indexOf(value)) / ranked.length)
   return html`<ul class="tiles" aria-label="${label}">
-      ${tiles.map(({ uf, address, value, said }) => {
-        const text = html`${uf}<span class="unseen">: ${said}</span>`
+      ${tiles.map(({ uf, address, value, said, short }) => {
+        const text = html`${uf}<span class="short" aria-hidden="true">${short}</span
+          ><span class="unseen">: ${said}</span>`
         return html`<li class="tile tile-${uf} shade-${shadeOf(value)}" title="${uf}: ${said}">
           ${address === null ? text : html`<a href="${address}">${text}</a>`}
         </li>`
       })}
     </ul>
     <p class="legend facts">
-      0 ${Array.from({ length: shades }, (_, index) => html`<span class="shade-${index + 1}"></span>`)}
-      ${most > 0 && highest?.said}
+      ${words.fewest}
+      ${Array.from({ length: shades }, (_, index) => html`<span class="shade-${index + 1}"></span>`)}
+      ${words.mostOf}
     </p>`
 }
 
@@ -72,7 +75,7 @@ export function tileStyle(): string {
   const tones = Array.from(
     { length: shades },
     (_, index) =>
-      `.shade-${index + 1} { background: color-mix(in srgb, var(--accent) ${8 + 8 * index}%, var(--paper)); }`,
+      `.shade-${index + 1} { background: color-mix(in srgb, var(--accent) ${6 + 11 * index}%, var(--paper)); }`,
   )
   return [...places, ...tones].join('\n')
 }

@@ -5,7 +5,7 @@ import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Words } from '../words/words.ts'
-import { changed, isTime, parameterOf, queryLink, titleOf, type AskView, type TableView } from './view.ts'
+import { changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
 
 /** What must hold, each with a way out of it, and one out of all. */
 export function chipsPart({ words }: Setting, view: AskView): Html {
@@ -39,39 +39,58 @@ export function saidOf({ field, operator, values }: Condition, words: Words): st
   return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
-/** A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text. */
-export function filterForm({ words, addresses, language }: Setting, view: TableView): Html {
+/** So many controls stand open; the others fold. */
+const openMax = 8
+
+/**
+ * A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text.
+ *
+ * @param action where it leads
+ * @param kept what else stands in the address, and stays there
+ */
+export function filterForm(
+  { words }: Setting,
+  view: AskView,
+  action: string,
+  kept: readonly (readonly [name: string, value: string])[] = [],
+): Html | null {
   const { table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const controls = filtered.map((field) => controlOf(field, view, words))
+  if (controls.length === 0 && table.search.length === 0) return null
   const own = new Set(['page', 'search', ...controls.flatMap(({ parameters }) => parameters)])
-  return html`<form class="filters" action="${addresses.table(language, table)}" method="get">
-    ${hiddenInputs(view, own)}
+  const more = controls.slice(openMax)
+  return html`<form class="filters" action="${action}" method="get" data-on-change>
+    ${hiddenInputs(view, own)} ${kept.map(([name, value]) => hiddenInput(name, value))}
+    <div class="controls">
+      ${table.search.length > 0 && searchControl(view, words)}
+      ${controls.slice(0, openMax).map(({ control }) => control)}
+    </div>
     ${
-      table.search.length > 0 &&
-      html`<p class="control wide">
-        <label for="search" class="unseen">${words.search}</label>
-        <input
-          id="search"
-          name="search"
-          type="search"
-          value="${view.query.words.join(' ')}"
-          placeholder="${words.searchIn(searched(view, words))}"
-        />
-      </p>`
-    }
-    ${
-      controls.length > 0 &&
+      more.length > 0 &&
       html`<details>
-        <summary>${words.filters}</summary>
-        <div class="controls">${controls.map(({ control }) => control)}</div>
+        <summary>${words.moreFilters(more.length)}</summary>
+        <div class="controls">${more.map(({ control }) => control)}</div>
       </details>`
     }
     <button>${words.apply}</button>
   </form>`
 }
 
-function searched({ table }: TableView, words: Words): string {
+function searchControl(view: AskView, words: Words): Html {
+  return html`<p class="control wide">
+    <label for="search">${words.search}</label>
+    <input
+      id="search"
+      name="search"
+      type="search"
+      value="${view.query.words.join(' ')}"
+      placeholder="${words.searchIn(searched(view, words))}"
+    />
+  </p>`
+}
+
+function searched({ table }: AskView, words: Words): string {
   const titles = table.fields.filter(({ name }) => table.search.includes(name)).map(titleOf)
   return writtenIn(words).list(titles)
 }
@@ -80,7 +99,11 @@ function searched({ table }: TableView, words: Words): string {
 export function hiddenInputs({ query }: Pick<AskView, 'query'>, own: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !own.has(name))
-    .map(([name, text]) => html`<input type="hidden" name="${name}" value="${text}" />`)
+    .map(([name, text]) => hiddenInput(name, text))
+}
+
+function hiddenInput(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}" />`
 }
 
 interface Control {
@@ -89,7 +112,7 @@ interface Control {
   readonly control: Html
 }
 
-function controlOf(field: Field, view: TableView, words: Words): Control {
+function controlOf(field: Field, view: AskView, words: Words): Control {
   const choices = view.snapshot.choices.get(field.name)
   const id = `f-${field.name}`
   const title = titleOf(field)
@@ -146,7 +169,7 @@ function boundInput({ type, kind }: Field, id: string, name: string, value: stri
 }
 
 /** The value of the only condition of that kind on a field; '' where there is none. */
-function valueOf({ query }: TableView, { name }: Field, operator: string): string {
+function valueOf({ query }: AskView, { name }: Field, operator: string): string {
   const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
   return found?.values[0] ?? ''
 }

@@ -15,7 +15,6 @@ const cellLongMin = 120
 export function gridPart(setting: Setting, view: TableView): Html {
   const { words } = setting
   const { fields, rows, range, positions, snapshot } = view
-  const { count } = writtenIn(words)
   const numbers = rows.map((_row, index) => (positions?.[index] ?? range.first + index) + 1)
   const id = snapshot.manifest.snapshot
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
@@ -37,14 +36,14 @@ export function gridPart(setting: Setting, view: TableView): Html {
           ${rows.map((row, index) => {
             const number = numbers[index] ?? 0
             return html`<tr>
-              <th scope="row"><a href="row/${number}/?snapshot=${id}">${count(number)}</a></th>
+              <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
               ${row.map((value, at) => cellPart(setting, fields[at], value))}
             </tr>`
           })}
         </tbody>
       </table>
     </div>
-    <p class="facts">– ${words.null}</p>`
+    <p class="facts">– ${words.null}. ${words.sortable}</p>`
 }
 
 function headerPart(setting: Setting, view: TableView, field: Field): Html {

@@ -38,7 +38,7 @@ function histogramPart(
   const canFilter = view.table.filters.includes(field.name) && operatorsOf(field).includes('gte')
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
-  const shown = (text: string): string => (isNumber(field) ? digits(boundOf(field, text) ?? text) : text)
+  const shown = (text: string): string => (isNumber(field) ? digits(shownBound(field, text)) : text)
   const outline = bars.map(({ rows }, index) => {
     const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
@@ -97,6 +97,12 @@ function topPart(
         : html`<li title="${said}">${text}</li>`
     })}
   </ul>`
+}
+
+/** An end of a range, with no more digits than values have; of fractions, so many that people can compare them. */
+export function shownBound(field: Field, text: string): string {
+  if (!isNumber(field)) return text
+  return field.type === 'float' ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
 }
 
 /**

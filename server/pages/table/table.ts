@@ -1,3 +1,5 @@
+import type { Table } from '../../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { framed, type Setting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
@@ -8,7 +10,7 @@ import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { pagerPart } from './pager.ts'
 import { tabsPart, trailTo } from './tabs.ts'
-import { askOf, type TableView } from './view.ts'
+import { askOf, isTime, type TableView } from './view.ts'
 
 /** A table to look at: rows in their order, what they are like, and ways to fewer of them, or to all of them as a file. */
 export function tablePage(setting: Setting, view: TableView): Html {
@@ -17,15 +19,19 @@ export function tablePage(setting: Setting, view: TableView): Html {
   const { count, day } = writtenIn(words)
   const title = `${dataset.name}: ${table.name}`
   const { changed_at: changed, import_date: imported } = snapshot.manifest
+  const isFiltered = query.conditions.length > 0 || query.words.length > 0
+  const covered = coverageOf(table, snapshot.report)
   const main = html`
     <h1>${title}</h1>
     <p class="lead folded">${table.description ?? dataset.description}</p>
     <p class="facts">
+      ${covered !== null && words.covers(day(covered.from), day(covered.to))}
       ${changed === undefined ? words.importedOn(day(imported)) : words.changedLast(day(changed))}
       ${words.allRows}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
     </p>
-    ${tabsPart(setting, table, 'table', askOf(view))} ${filterForm(setting, view)} ${chipsPart(setting, view)}
+    ${tabsPart(setting, table, 'table', askOf(view))}
+    ${filterForm(setting, view, addresses.table(language, table))} ${chipsPart(setting, view)}
     <div class="above">
       <p class="count" role="status">
         ${
@@ -36,8 +42,8 @@ export function tablePage(setting: Setting, view: TableView): Html {
       </p>
       ${columnsForm(setting, view)} <a href="#downloads">${words.download}</a>
     </div>
-    ${gridPart(setting, view)} ${pagerPart(setting, view)} ${downloadsPart(setting, view)}
-    ${codesPart(setting, view)}
+    ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(setting, view)}
+    ${pagerPart(setting, view)} ${downloadsPart(setting, view)} ${codesPart(setting, view)}
   `
   return framed(setting, {
     title,
@@ -46,4 +52,16 @@ export function tablePage(setting: Setting, view: TableView): Html {
     inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
     trail: trailTo(setting, dataset),
   })
+}
+
+/** The first and the last day of the rows, by the first field that has days. */
+function coverageOf(
+  { fields }: Table,
+  report: SnapshotReport | null,
+): { readonly from: string; readonly to: string } | null {
+  const field = fields.find(isTime)
+  const found = report?.fields.find(({ name }) => name === field?.name)
+  const [from, to] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
+  const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text ?? '')))
+  return areDays && from !== undefined && to !== undefined ? { from, to } : null
 }

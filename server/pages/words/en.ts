@@ -21,7 +21,8 @@ export const en: Words = {
   backHome: 'To all datasets',
   datasets: 'Datasets',
   lately: 'What changed lately',
-  tablesCount: (tables) => (tables === 1 ? '1 table' : `${tables} tables`),
+  tablesCount: (tables, published) =>
+    `${published < tables ? `${published} of ` : ''}${tables === 1 ? '1 table' : `${tables} tables`}`,
 
   dataset: 'About this dataset',
   author: 'Author',
@@ -40,7 +41,7 @@ export const en: Words = {
   citation: (author, name, year, address, day) =>
     `${author} (${year}). ${name}. ${address} (accessed ${day}).`,
 
-  truth: 'How fresh it is',
+  truth: 'How current it is',
   promise: (frequency) => `Promised: ${frequency}.`,
   noPromise: 'Its publisher does not promise how often it changes.',
   frequencies: {
@@ -63,7 +64,7 @@ export const en: Words = {
   checked: 'Last checked',
   changed: 'Last changed',
   datesMean:
-    'Collected: when the publisher took the data from its source. Imported: when this service took it in. Last checked: when this service last looked at the file. Last changed: when that file last was another one.',
+    'Collected: when the publisher took the data from its source. Imported: when this service took it in. Last checked: when this service last looked at the file. Last changed: when that file last became another one.',
   looked: { unchanged: 'nothing new', held: 'held back by the operator', failed: 'it could not be taken in' },
   leftOut: 'Rows left out',
   reportOf: (table) => `What the import found in ${table}`,
@@ -77,7 +78,7 @@ export const en: Words = {
 
   file: 'File',
   files: 'Files',
-  filesOf: 'All files, with sizes and check sums',
+  filesOf: 'All files and versions, with check sums',
   filesLead: 'Every file as it was published: it never changes under its address.',
   size: 'Size',
   sums: 'SHA-512 sums of all files',
@@ -95,6 +96,7 @@ export const en: Words = {
   to: 'to',
   contains: 'contains',
   any: 'any',
+  moreFilters: (count) => `${count} more filters`,
   reset: 'Remove all filters',
   remove: (what) => `Remove the filter: ${what}`,
   search: 'Search',
@@ -104,8 +106,11 @@ export const en: Words = {
   allColumns: 'All columns',
   sortBy: (field) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
+  sortable: 'A click on an underlined column sorts by it; the others cannot be sorted.',
+  profilesOfAll: 'What stands below the names of the columns is of the whole table.',
+  covers: (from, to) => `Data from ${from} to ${to}.`,
   showing: (first, last, count) => `${first} to ${last} of ${count} rows`,
-  nothing: 'No row is like that.',
+  nothing: 'No row matches.',
   first: 'First',
   previous: 'Previous',
   next: 'Next',
@@ -120,6 +125,7 @@ export const en: Words = {
   nulls: (count) => `${count} without a value`,
   noNulls: 'always has a value',
   distinct: (count) => `about ${count} different values`,
+  distinctExactly: (count) => (count === 1 ? '1 value' : `${count} different values`),
   mostFrequent: 'Most frequent',
   distribution: 'Distribution',
   between: (min, max) => `${min} to ${max}`,
@@ -172,6 +178,9 @@ export const en: Words = {
   sumsAdd:
     'A sum adds up every row that is shown: where some rows are totals of others, filter them out first.',
   most: 'Most',
+  fewest: 'fewest',
+  mostOf: 'most',
+  notOnMap: (names) => `Not on the map: ${names}.`,
   othersBelow: (count) => `${count} more are in the table below.`,
   asNumbers: 'As numbers',
 
@@ -209,6 +218,7 @@ export const en: Words = {
   sqlRun: 'Run',
   sqlCsv: 'Result as CSV',
   sqlResult: 'Result',
+  sqlFields: 'Columns',
   sqlStarting: 'Loading DuckDB and the rows…',
   sqlRunning: 'Running…',
   sqlTook: 'rows; milliseconds:',
@@ -221,16 +231,15 @@ export const en: Words = {
     },
     {
       title: 'Why you can trust the rows',
-      text: 'Every value that is published was read twice by different ways, and both readings must agree. What is not as declared is left out only where the publisher allows it, and then it is counted and told. A published file never changes, and its SHA-512 sum is beside it.',
+      text: 'Every value that is published was read twice by different ways, and both readings must agree. What is not as declared is left out only where the publisher allows it, and then it is counted and reported. A published file never changes, and its SHA-512 sum is beside it.',
     },
     {
       title: 'How it may be used',
       text: 'Each dataset has the licence that its page names. Name its author and its source, as the page says under "How to cite".',
     },
   ],
-  aboutApi: (formats) =>
-    `Whatever is on these pages can be had by programs, as ${formats}. The datasets are at:`,
-  limitsOf: { rows: 'Rows, and pages of them', catalog: 'What there is', files: 'Files' },
+  aboutApi: (formats) => `Programs get whatever these pages show, as ${formats}. The datasets are at:`,
+  limitsOf: { rows: 'Rows, and pages of them', catalog: 'The catalog', files: 'Files' },
   limit: (requests, span) => `${requests} requests in ${span}`,
   noLimit: 'no limit',
   limitPage: 'One page of rows',
@@ -264,5 +273,20 @@ export const en: Words = {
     overloaded: 'The service is busy',
     'query-timeout': 'The query took too long',
     'http-version': 'The version of HTTP is too old for this',
+  },
+  advice: {
+    'not-published':
+      'This table is in the catalog, but its rows have not been published yet. Come back later.',
+    'unknown-address': 'The address may be mistyped, or what was here has moved.',
+    'unknown-dataset': 'The address may be mistyped: all datasets are listed on the first page.',
+    'unknown-table': 'The address may be mistyped: the page of the dataset lists its tables.',
+    'invalid-page': 'There are fewer rows than that: begin at the first page.',
+    'snapshot-gone': 'Old versions are kept for a while only: take the present one.',
+    'invalid-parameter': 'A part of the address is not understood:',
+    'query-too-costly': 'Ask for fewer rows by another filter, or take the file of the whole table.',
+    'too-many-requests': 'You have asked for very much in a short time: wait a little, or take the files.',
+    overloaded: 'Very many are asking at the moment: try again in a few seconds.',
+    'query-timeout': 'Ask for fewer rows by another filter, or take the file of the whole table.',
+    'internal-error': 'It is not your fault. Try again later.',
   },
 }

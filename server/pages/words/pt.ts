@@ -22,7 +22,8 @@ export const pt: Words = {
   backHome: 'Ver todos os conjuntos de dados',
   datasets: 'Conjuntos de dados',
   lately: 'O que mudou',
-  tablesCount: (tables) => (tables === 1 ? '1 tabela' : `${tables} tabelas`),
+  tablesCount: (tables, published) =>
+    `${published < tables ? `${published} de ` : ''}${tables === 1 ? '1 tabela' : `${tables} tabelas`}`,
 
   dataset: 'Sobre este conjunto de dados',
   author: 'Autoria',
@@ -41,7 +42,7 @@ export const pt: Words = {
   citation: (author, name, year, address, day) =>
     `${author} (${year}). ${name}. ${address} (acesso em ${day}).`,
 
-  truth: 'Quão atual está',
+  truth: 'Atualização dos dados',
   promise: (frequency) => `Prometido: ${frequency}.`,
   noPromise: 'Quem publica não promete com que frequência os dados mudam.',
   frequencies: {
@@ -78,7 +79,7 @@ export const pt: Words = {
 
   file: 'Arquivo',
   files: 'Arquivos',
-  filesOf: 'Todos os arquivos, com tamanhos e somas de verificação',
+  filesOf: 'Todos os arquivos e versões, com somas de verificação',
   filesLead: 'Cada arquivo como foi publicado: nunca muda no mesmo endereço.',
   size: 'Tamanho',
   sums: 'Somas SHA-512 de todos os arquivos',
@@ -97,6 +98,7 @@ export const pt: Words = {
   to: 'até',
   contains: 'contém',
   any: 'qualquer',
+  moreFilters: (count) => `Mais ${count} filtros`,
   reset: 'Remover todos os filtros',
   remove: (what) => `Remover o filtro: ${what}`,
   search: 'Busca',
@@ -106,8 +108,11 @@ export const pt: Words = {
   allColumns: 'Todas as colunas',
   sortBy: (field) => `Ordenar por ${field}`,
   allRows: 'Filtros, busca e ordem valem sempre para todas as linhas.',
+  sortable: 'Um clique em uma coluna sublinhada ordena por ela; as outras não podem ser ordenadas.',
+  profilesOfAll: 'O que está abaixo dos nomes das colunas é da tabela inteira.',
+  covers: (from, to) => `Dados de ${from} a ${to}.`,
   showing: (first, last, count) => `${first} a ${last} de ${count} linhas`,
-  nothing: 'Nenhuma linha é assim.',
+  nothing: 'Nenhuma linha corresponde.',
   first: 'Primeira',
   previous: 'Anterior',
   next: 'Próxima',
@@ -122,6 +127,7 @@ export const pt: Words = {
   nulls: (count) => `${count} sem valor`,
   noNulls: 'sempre tem valor',
   distinct: (count) => `cerca de ${count} valores diferentes`,
+  distinctExactly: (count) => (count === 1 ? '1 valor' : `${count} valores diferentes`),
   mostFrequent: 'Mais frequentes',
   distribution: 'Distribuição',
   between: (min, max) => `${min} a ${max}`,
@@ -173,6 +179,9 @@ export const pt: Words = {
   sumOf: (field) => `Soma de ${field}`,
   sumsAdd: 'A soma inclui todas as linhas mostradas: onde algumas são totais de outras, filtre-as antes.',
   most: 'Máximo',
+  fewest: 'menos',
+  mostOf: 'mais',
+  notOnMap: (names) => `Fora do mapa: ${names}.`,
   othersBelow: (count) => `Mais ${count} na tabela abaixo.`,
   asNumbers: 'Em números',
 
@@ -210,11 +219,12 @@ export const pt: Words = {
   sqlRun: 'Executar',
   sqlCsv: 'Resultado em CSV',
   sqlResult: 'Resultado',
+  sqlFields: 'Colunas',
   sqlStarting: 'Carregando o DuckDB e as linhas…',
   sqlRunning: 'Executando…',
   sqlTook: 'linhas; milissegundos:',
 
-  aboutTitle: (title) => `Sobre ${title}`,
+  aboutTitle: (title) => `Sobre este serviço: ${title}`,
   aboutParagraphs: [
     {
       title: 'O que há aqui',
@@ -222,7 +232,7 @@ export const pt: Words = {
     },
     {
       title: 'Por que confiar nas linhas',
-      text: 'Cada valor publicado foi lido duas vezes por caminhos diferentes, e as duas leituras precisam concordar. O que não é como foi declarado só fica de fora onde quem publica permite, e então é contado e dito. Um arquivo publicado nunca muda, e sua soma SHA-512 está ao lado.',
+      text: 'Cada valor publicado foi lido duas vezes por caminhos diferentes, e as duas leituras precisam concordar. O que não é como foi declarado só fica de fora onde quem publica permite, e então é contado e informado. Um arquivo publicado nunca muda, e sua soma SHA-512 está ao lado.',
     },
     {
       title: 'Como pode ser usado',
@@ -230,8 +240,8 @@ export const pt: Words = {
     },
   ],
   aboutApi: (formats) =>
-    `Tudo o que está nestas páginas pode ser obtido por programas, em ${formats}. Os conjuntos de dados estão em:`,
-  limitsOf: { rows: 'Linhas, e páginas delas', catalog: 'O que existe', files: 'Arquivos' },
+    `Programas obtêm tudo o que estas páginas mostram, em ${formats}. Os conjuntos de dados estão em:`,
+  limitsOf: { rows: 'Linhas, e páginas delas', catalog: 'O catálogo', files: 'Arquivos' },
   limit: (requests, span) => `${requests} pedidos em ${span}`,
   noLimit: 'sem limite',
   limitPage: 'Uma página de linhas',
@@ -265,5 +275,20 @@ export const pt: Words = {
     overloaded: 'O serviço está ocupado',
     'query-timeout': 'A consulta demorou demais',
     'http-version': 'A versão do HTTP é antiga demais para isso',
+  },
+  advice: {
+    'not-published':
+      'Esta tabela está no catálogo, mas suas linhas ainda não foram publicadas. Volte mais tarde.',
+    'unknown-address': 'O endereço pode estar errado, ou o que havia aqui mudou de lugar.',
+    'unknown-dataset': 'O endereço pode estar errado: a primeira página lista todos os conjuntos de dados.',
+    'unknown-table': 'O endereço pode estar errado: a página do conjunto lista suas tabelas.',
+    'invalid-page': 'Há menos linhas do que isso: comece pela primeira página.',
+    'snapshot-gone': 'Versões antigas são guardadas só por algum tempo: use a atual.',
+    'invalid-parameter': 'Uma parte do endereço não foi entendida:',
+    'query-too-costly': 'Peça menos linhas com outro filtro, ou baixe o arquivo da tabela inteira.',
+    'too-many-requests': 'Você pediu muito em pouco tempo: espere um pouco, ou baixe os arquivos.',
+    overloaded: 'Há muitos pedidos neste momento: tente de novo em alguns segundos.',
+    'query-timeout': 'Peça menos linhas com outro filtro, ou baixe o arquivo da tabela inteira.',
+    'internal-error': 'A falha não é sua. Tente de novo mais tarde.',
   },
 }

@@ -32,7 +32,7 @@ export interface Words {
   readonly backHome: string
   readonly datasets: string
   readonly lately: string
-  readonly tablesCount: (tables: number) => string
+  readonly tablesCount: (tables: number, published: number) => string
 
   // A dataset.
   readonly dataset: string
@@ -96,6 +96,7 @@ export interface Words {
   readonly to: string
   readonly contains: string
   readonly any: string
+  readonly moreFilters: (count: number) => string
   readonly reset: string
   readonly remove: (what: string) => string
   readonly search: string
@@ -105,6 +106,9 @@ export interface Words {
   readonly allColumns: string
   readonly sortBy: (field: string) => string
   readonly allRows: string
+  readonly sortable: string
+  readonly profilesOfAll: string
+  readonly covers: (from: string, to: string) => string
   readonly showing: (first: string, last: string, count: string) => string
   readonly nothing: string
   readonly first: string
@@ -121,6 +125,7 @@ export interface Words {
   readonly nulls: (count: string) => string
   readonly noNulls: string
   readonly distinct: (count: string) => string
+  readonly distinctExactly: (count: number) => string
   readonly mostFrequent: string
   readonly distribution: string
   readonly between: (min: string, max: string) => string
@@ -153,6 +158,9 @@ export interface Words {
   readonly sumOf: (field: string) => string
   readonly sumsAdd: string
   readonly most: string
+  readonly fewest: string
+  readonly mostOf: string
+  readonly notOnMap: (names: string) => string
   readonly othersBelow: (count: string) => string
   readonly asNumbers: string
 
@@ -180,6 +188,7 @@ export interface Words {
   readonly sqlRun: string
   readonly sqlCsv: string
   readonly sqlResult: string
+  readonly sqlFields: string
   readonly sqlStarting: string
   readonly sqlRunning: string
   readonly sqlTook: string
@@ -197,4 +206,6 @@ export interface Words {
   readonly limitsMore: string
   readonly limitsMoreHow: string
   readonly problems: Readonly<Record<ProblemCode, string>>
+  /** What to do, where a sentence of the service does not say it better. */
+  readonly advice: Readonly<Partial<Record<ProblemCode, string>>>
 }

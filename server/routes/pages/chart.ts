@@ -55,10 +55,9 @@ function chosenBy(dimensions: readonly Dimension[], name: string | undefined): D
   return found
 }
 
-/** The first measure where none is asked for; null where rows are counted. */
+/** Null where rows are counted, as they are where nothing is asked for: that is never wrong. */
 function chosenSum(measures: readonly Field[], name: string | undefined): Field | null {
-  if (name === undefined) return measures[0] ?? null
-  if (name === 'rows') return null
+  if (name === undefined || name === 'rows') return null
   const found = measures.find((field) => field.name === name)
   if (found === undefined) throw notOneOf('chart_sum', ['rows', ...measures.map((field) => field.name)])
   return found

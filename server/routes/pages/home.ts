@@ -6,6 +6,7 @@ import { homePage } from '../../pages/home.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { parseQuery } from '../../query/string.ts'
 import type { RowService } from '../services.ts'
+import { wantsPage } from './problem.ts'
 import { document, pageAt, pageService, type PageService } from './documents.ts'
 
 /** What there is, and what a search of it finds. */
@@ -13,9 +14,13 @@ export function home(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
 
-/** The same at the address that people type, in the language that their browser asks for. */
+/** The same at the address that people type, in the language that their browser asks for; programs find nothing there. */
 export function root(service: RowService, responder: Responder): RequestHandler {
-  return async (req, res) => {
+  return async (req, res, next) => {
+    if (!wantsPage(req.headers)) {
+      next('route')
+      return
+    }
     await service.limiter?.(req, res)
     const language = languageFor(req.headers['accept-language'])
     res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language')
