@@ -54,7 +54,7 @@ function tablesPart(setting: Setting, view: DatasetView): Html {
   return html`<section>
     <h2>${words.tables}</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.tables}">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">${words.table}</th>
@@ -96,8 +96,10 @@ function tableLine(
   const [download] = manifest.files
   return html`<tr>
     ${name}
-    <td class="number">${count(manifest.rows)}</td>
-    <td><time datetime="${manifest.import_date}">${day(manifest.import_date)}</time></td>
+    <td class="number" data-label="${words.rowsHead}">${count(manifest.rows)}</td>
+    <td data-label="${words.imported}">
+      <time datetime="${manifest.import_date}">${day(manifest.import_date)}</time>
+    </td>
     <td>
       <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
       <details>

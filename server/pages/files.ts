@@ -68,7 +68,7 @@ function tablePart(
   return html`<section id="${table.name}">
     <h2><a href="${addresses.table(language, table)}">${table.name}</a></h2>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.files}: ${table.name}">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">${words.file}</th>
@@ -81,8 +81,8 @@ function tablePart(
             ({ file, bytes: size, sha512 }) =>
               html`<tr>
                 <th scope="row"><a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a></th>
-                <td class="number">${bytes(size)}</td>
-                <td><code class="sum">${sha512}</code></td>
+                <td class="number" data-label="${words.size}">${bytes(size)}</td>
+                <td data-label="SHA-512"><code class="sum">${sha512}</code></td>
               </tr>`,
           )}
         </tbody>

@@ -63,7 +63,7 @@ button, input, select, textarea { font: inherit; color: inherit; background: var
 button { background: var(--accent); color: var(--onaccent); border-color: var(--accent); cursor: pointer; font-weight: 600; }
 button:disabled { background: var(--raised); color: var(--soft); border-color: var(--line); cursor: default; }
 button.quiet, button.copy { background: var(--paper); color: var(--ink); border-color: var(--soft); font-weight: 400; }
-button.copy { float: right; margin: 0.4rem; position: relative; }
+button.copy { display: block; margin: 0 0 var(--step); }
 input[type='checkbox'] { width: 1.1rem; height: 1.1rem; accent-color: var(--accent); vertical-align: -0.15em; }
 summary { cursor: pointer; padding: 0.25rem 0; width: fit-content; max-width: 100%; }
 summary::marker { color: var(--soft); }
@@ -128,10 +128,11 @@ thead th.number .sort { display: block; }
 .filters details { flex: 1 1 100%; }
 .controls { flex: 1 1 100%; display: grid; gap: var(--step) calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(9.5rem, 100%), 1fr)); align-items: start; }
 .controls input, .controls select { width: 100%; }
+.controls [type='date'], .controls [type='datetime-local'] { padding-inline: 0.35rem; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
 .control.wide { grid-column: span 2; }
 .control legend { padding: 0; }
-fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
+fieldset.control { grid-column: span 2; grid-template-columns: auto minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
 fieldset.control legend { grid-column: 1 / -1; }
 .chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
 .chips li { background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.15rem 0.3rem 0.15rem 0.9rem; }
@@ -175,6 +176,12 @@ const otherMedia = /* css */ `
 @media (max-width: 40rem) {
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
+  fieldset.control { grid-template-columns: auto minmax(0, 1fr); }
+  .stacked thead { display: none; }
+  .stacked tr { display: grid; padding: var(--step) 0; border-bottom: 1px solid var(--line); }
+  .stacked tr:last-child { border-bottom: 0; }
+  .stacked :is(th, td) { border: 0; padding-block: 0.15rem; text-align: left; white-space: normal; }
+  .stacked td[data-label]::before { content: attr(data-label) ': '; color: var(--soft); }
   .bar-list { grid-template-columns: minmax(0, 1fr) auto; }
   .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
   .bar-list li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; }

@@ -55,7 +55,7 @@ export function truthPart(
       ${late !== null && behind > late && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">${words.table}</th>
@@ -81,14 +81,18 @@ function truthLine({ words }: Setting, { table, manifest, report, looked }: Tabl
   const last = looked !== null && looked.at > manifest.import_date ? looked : null
   return html`<tr>
     <th scope="row">${table.name}</th>
-    <td>${dayPart(words, manifest.collected_at)}</td>
-    <td>${dayPart(words, manifest.import_date)}</td>
-    <td>
+    <td data-label="${words.collected}">${dayPart(words, manifest.collected_at)}</td>
+    <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
+    <td data-label="${words.checked}">
       ${dayPart(words, last?.at ?? manifest.import_date)}
       ${last !== null && html`<span class="facts">${words.looked[last.outcome]}</span>`}
     </td>
-    <td>${manifest.changed_at === undefined ? words.notChanged : dayPart(words, manifest.changed_at)}</td>
-    <td class="number">${report === null ? '–' : count(report.rejected_rows)}</td>
+    <td data-label="${words.changed}">
+      ${manifest.changed_at === undefined ? words.notChanged : dayPart(words, manifest.changed_at)}
+    </td>
+    <td class="number" data-label="${words.leftOut}">
+      ${report === null ? '–' : count(report.rejected_rows)}
+    </td>
   </tr>`
 }
 

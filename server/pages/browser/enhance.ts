@@ -48,7 +48,7 @@ export function enhance(): void {
       if (!isSecureContext) mark()
       else navigator.clipboard.writeText(code.textContent).then(() => say(code.dataset['copied'] ?? ''), mark)
     })
-    code.parentElement?.before(button)
+    code.parentElement?.after(button)
   }
 
   const sendOnChange = (form: HTMLFormElement): void => {

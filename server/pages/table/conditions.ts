@@ -40,7 +40,7 @@ export function saidOf({ field, operator, values }: Condition, words: Words): st
 }
 
 /** So many controls stand open; the others fold. */
-const openMax = 8
+const openMax = 5
 
 /**
  * A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text.

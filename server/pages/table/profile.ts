@@ -79,7 +79,7 @@ function topPart(
 ): Html | null {
   const { count, percent } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)
-    return distinct === undefined
+    return distinct === undefined || distinct === 0
       ? null
       : html`<span class="distinct">${words.distinct(count(distinct))}</span>`
   const all = view.snapshot.manifest.rows
