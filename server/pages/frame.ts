@@ -8,6 +8,8 @@ import type { Words } from './words/words.ts'
 
 /** What a page is written with. */
 export interface Setting {
+  /** Alike for pages of the same catalog in the same language. */
+  readonly name: string
   readonly catalog: CatalogTexts
   readonly addresses: PageAddresses
   readonly assets: Assets

@@ -54,7 +54,7 @@ export interface Group {
 }
 
 /** More of them are no chart any more. */
-export const groupsMax = 10_000
+export const groupsMax = 2000
 
 /** The chosen rows in their order. */
 export interface Selection {

@@ -16,6 +16,7 @@ const hostile = [
 ]
 
 let service: Service
+let twin: Service
 beforeAll(async () => {
   const fields = [
     'n:integer',
@@ -57,6 +58,7 @@ beforeAll(async () => {
   })
   await shop.ingest({ partRows: 64 })
   service = await serve(shop)
+  twin = await serve(shop)
 })
 
 const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
@@ -191,6 +193,15 @@ describe.each(languages)('a table in %s', (language) => {
     },
   )
 
+  test.each([
+    [1, 200, 1],
+    [200, 200, 200],
+    [201, 400, 0],
+  ])('of %i rows answers %i, since too many would hold up others', async (size, status, shown) => {
+    const got = await get(`${page}?page_size=${size}`)
+    expect([got.status, got.text.match(/<th scope="row">/g)?.length ?? 0]).toEqual([status, shown])
+  })
+
   test('what cannot be asked is told', async () => {
     expect((await get(`${page}?n__gte=1`)).status).toBe(400)
   })
@@ -218,6 +229,23 @@ test('errors are pages for people, and problem details for programs, as before',
   for (const accept of ['*/*', 'application/json', '']) {
     const { headers } = await rawGet(service.app, '/api/v1/dataset/nope/', { Accept: accept })
     expect(headers['content-type']).toBe('application/problem+json')
+  }
+})
+
+test('every process gives a page the same name', async () => {
+  for (const target of [
+    '/en/',
+    '/pt/dataset/d/',
+    '/en/dataset/d/t/?kind=a',
+    '/en/dataset/d/t/chart/',
+    '/api/v1/datasets/',
+  ]) {
+    const [one, other] = [await rawGet(service.app, target, browser), await rawGet(twin.app, target, browser)]
+    expect([target, one.headers['etag'], one.body.equals(other.body)]).toEqual([
+      target,
+      other.headers['etag'],
+      true,
+    ])
   }
 })
 

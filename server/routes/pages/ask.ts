@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import { unacceptableParameters } from '../../http/problems.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import { parseRowQuery, type ParameterName, type RowQuery } from '../../query/query.ts'
 import { parametersOf } from '../../query/string.ts'
@@ -24,8 +25,8 @@ interface Form {
   readonly without: readonly ParameterName[]
   /** Parameters of its own that it takes. */
   readonly own?: readonly string[]
-  /** Rows of a page where the reader does not say. */
-  readonly pageSize?: number
+  /** Rows of a page where the reader does not say, and at most: markup of very many would hold up everybody else. */
+  readonly pageSize?: { readonly default: number; readonly max: number }
 }
 
 /** Answers what an address asks of a table, or leads to the one way of writing it. */
@@ -41,7 +42,11 @@ export async function answerAsk(
   if (leadToTidy(target, res)) return
   const pairs = parametersOf(target)
   const rest = new URLSearchParams(pairs.filter(([name]) => !own.includes(name)))
-  const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize)
+  const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize?.default)
+  if (pageSize !== undefined && query.pageSize > pageSize.max) {
+    const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on a page for people.`
+    throw unacceptableParameters([{ parameter: 'page_size', message }])
+  }
   await withSnapshot(service, table, query.snapshot, (snapshot) =>
     answer({
       dataset,

@@ -48,6 +48,7 @@ export function settingIn(language: Language, catalog: Catalog, publicUrl: URL):
   const texts = catalog.inLanguage.get(language)
   if (texts === undefined) throw new Error('a catalog is in all languages')
   return {
+    name: nameOf(JSON.stringify([language, publicUrl.href, texts], asLists)),
     catalog: texts,
     addresses: pageAddresses(publicUrl),
     assets: assetsIn(catalog.colours),
@@ -61,6 +62,11 @@ export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog'
   const [family] = catalog.families
   if (family === undefined) throw new Error('a catalog has a family')
   return addressesOf(family, publicUrl)
+}
+
+/** Maps and sets as JSON has them. */
+function asLists(_key: string, value: unknown): unknown {
+  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter'>
@@ -80,10 +86,10 @@ export function named(
   key: readonly unknown[],
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
-  const { assets, language, words } = setting
+  const { assets, words } = setting
   const look = [assets.style.file, assets.script.file, assets.console.file]
   return {
-    name: nameOf(JSON.stringify([representation, startedAt, look, language, ...key])),
+    name: nameOf(JSON.stringify([representation, setting.name, look, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',

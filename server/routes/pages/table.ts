@@ -6,8 +6,8 @@ import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
 import { rowsPage, viewOf } from './rows.ts'
 
-/** Rows that people look at, where they do not say how many. */
-const pageSize = 50
+/** Rows that people look at. */
+const pageSize = { default: 50, max: 200 }
 
 /** A table to look at, by the same parameters as its rows have in the API. */
 export function table(service: PageService): Resource {
