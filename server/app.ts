@@ -19,6 +19,7 @@ import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { settingsOf, type Settings } from './routes/pages/documents.ts'
 import { browsing, browsingText } from './routes/pages/browse.ts'
 import { pagesRouter } from './routes/pages/mount.ts'
 import { problemForms, wantsPage } from './routes/pages/problem.ts'
@@ -59,8 +60,9 @@ export function createApp(options: AppOptions): RequestListener {
   const logRequest = logRequests(log)
   const setHeaders = commonHeaders(catalog.notice)
   const shortcuts = new Shortcuts()
-  const tell = problemTeller(options)
-  const routed = routes(options, shortcuts, tell)
+  const settings = settingsOf(catalog, options.publicUrl)
+  const tell = problemTeller(settings, log)
+  const routed = routes(options, settings, shortcuts, tell)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
@@ -75,7 +77,7 @@ export function createApp(options: AppOptions): RequestListener {
   }
 }
 
-function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): Express {
+function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
   const { catalog, publicUrl, snapshots, engine, responder } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
@@ -109,7 +111,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
   }
 
   const serving = { responder, shortcuts, client, browse: null }
-  const browsable = { ...serving, browse: browsing(catalogService, responder) }
+  const browsable = { ...serving, browse: browsing({ ...catalogService, settings }, responder) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
@@ -123,7 +125,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
     app.use(family.prefix, router)
   }
 
-  app.use(pagesRouter(rowService, serving, options.scratch))
+  app.use(pagesRouter(rowService, settings, serving, options.scratch))
 
   const files = express.Router({ caseSensitive: true, strict: true })
   const fileService = {
@@ -140,7 +142,7 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
     app,
     '/health',
     { name: 'Health', description: 'How the service is.' },
-    health(snapshots, browsingText(catalogService)),
+    health(snapshots, browsingText({ ...catalogService, settings })),
   )
 
   app.use(unknownAddress(catalog, publicUrl))
@@ -152,12 +154,12 @@ function routes(options: AppOptions, shortcuts: Shortcuts, tell: TellProblem): E
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
 /** One answer may break, the service never. People get a page, and programs JSON. */
-function problemTeller({ catalog, publicUrl, log }: AppOptions): TellProblem {
-  const formFor = problemForms(catalog, publicUrl)
+function problemTeller(settings: Settings, log: Log): TellProblem {
+  const formFor = problemForms(settings)
   return (error, res) => {
     const { url = '', headers } = res.req
     try {
-      answerProblem(problemOf(error), res, log, wantsPage(headers) ? formFor(url, headers) : undefined)
+      answerProblem(problemOf(error), res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
     } catch (cause) {
       log.error({ err: cause }, 'a problem could not be told')
       res.destroy()

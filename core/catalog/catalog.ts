@@ -180,6 +180,11 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
+/** Those that a family lists; the others are there for whoever knows their address. */
+export function listedDatasets({ datasets }: CatalogTexts): Dataset[] {
+  return [...datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
+}
+
 export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }

@@ -11,12 +11,10 @@ export interface Looked {
   readonly at: string
   /** `held`: it is the source of a snapshot that was rolled back. */
   readonly outcome: 'unchanged' | 'held' | 'failed'
-  /** Rows that were not as declared, where it failed for them. */
-  readonly rejects: number
 }
 
 const unchangedShape = z.object({ at: z.iso.datetime(), outcome: z.enum(['unchanged', 'held']) })
-const failureShape = z.object({ at: z.iso.datetime(), rejects: z.int() })
+const failureShape = z.object({ at: z.iso.datetime() })
 
 /** Notes that a source was looked at and gave no new snapshot. Only under the lock of the table. */
 export async function noteLooked(
@@ -33,7 +31,7 @@ export async function readLooked(store: Store, table: TableName): Promise<Looked
   const unchanged = unchangedShape.safeParse(await read(store, layout.looked(table))).data
   const failure = failureShape.safeParse(await read(store, layout.failure(table))).data
   const looks: Looked[] = []
-  if (unchanged !== undefined) looks.push({ ...unchanged, rejects: 0 })
+  if (unchanged !== undefined) looks.push(unchanged)
   if (failure !== undefined) looks.push({ ...failure, outcome: 'failed' })
   return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null
 }

@@ -33,6 +33,8 @@ interface Common {
   readonly name: string
   readonly description: string
   readonly limiter: Limiter | null
+  /** Whether its paths have more than names of the catalog in them, so that there may be any number of them. */
+  readonly isEndless?: boolean
   /** What it can be had as; JSON alone where it does not say. */
   readonly offers?: readonly Offer[]
   /** What to do instead where a limit is reached. */
@@ -88,6 +90,7 @@ export function mount(
       await responder.send(plain, out, await (page ?? resource.find(request)))
     }
     await answerTo(req, res, originalUrl)
+    if (resource.isEndless === true) return
     shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))
   }
   router

@@ -10,7 +10,7 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 export class Shortcuts {
   readonly #handlers = new Map<string, Handler>()
 
-  /** @param target path and query as they came, of a path that names something of the catalog */
+  /** @param target path and query as they came, of a path that names something of the catalog and nothing else */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
     // In this plain form there are no more paths than the catalog has names.

@@ -1,4 +1,4 @@
-import type { Limit } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax } from '../query/parameters.ts'
@@ -32,13 +32,17 @@ export function aboutPage(setting: Setting, publicUrl: URL): Html {
   })
 }
 
-/** How much one reader may ask for, and what to do for more. */
-export function limitsPage(setting: Setting): Html {
+/**
+ * How much one reader may ask for, and what to do for more.
+ *
+ * @param areHeld whether requests are counted at all
+ */
+export function limitsPage(setting: Setting, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = setting
   const { count, list } = writtenIn(words)
   const kinds = ['rows', 'catalog', 'files'] as const
   const said = (limits: readonly Limit[]): string =>
-    limits.length === 0
+    limits.length === 0 || !areHeld
       ? words.noLimit
       : list(limits.map(({ requests, per }) => words.limit(count(requests), writtenIn(words).span(per))))
   const main = html`
@@ -58,7 +62,7 @@ export function limitsPage(setting: Setting): Html {
     <h2>${words.limitsMore}</h2>
     <p>${words.limitsMoreHow}</p>
     <ul>
-      ${[...catalog.datasets.values()].map(
+      ${listedDatasets(catalog).map(
         (dataset) =>
           html`<li><a href="${addresses.files(language, dataset)}">${words.files}: ${dataset.name}</a></li>`,
       )}

@@ -82,11 +82,14 @@ function meaningOf(
   isExport: boolean,
 ): string {
   const query = parseRowQuery(table, withQuery('', parameters, 1))
-  const { list } = writtenIn(words)
+  const { list, count } = writtenIn(words)
   const [key] = query.ordering
   const said = [
     ...query.conditions.map((condition) => saidOf(condition, words)),
-    ...(key === undefined ? [] : [words.sortBy(key.field)]),
+    ...(key === undefined
+      ? []
+      : [key.direction === 'asc' ? words.sortedUp(key.field) : words.sortedDown(key.field)]),
+    ...(parameters.has('page_size') ? [words.rows(count(query.pageSize))] : []),
     ...(query.fields.length < table.fields.length
       ? [`${words.columns}: ${list(query.fields.map(titleOf))}`]
       : []),
@@ -114,7 +117,7 @@ function operatorsPart({ words }: Setting, table: Table): Html {
   const names = Object.keys(operators) as Operator[]
   return html`<section>
     <h2>${words.filters}</h2>
-    <p>${words.apiFilters(writtenIn(words).list(table.filters.map((name) => name)))}</p>
+    ${table.filters.length > 0 && html`<p>${words.apiFilters(writtenIn(words).list(table.filters))}</p>`}
     <dl class="facts-list">
       ${names.map(
         (name) =>

@@ -1,4 +1,4 @@
-import { coloursDefault, type Colours } from '../../core/catalog/colours.ts'
+import type { Colours } from '../../core/catalog/colours.ts'
 import { nameOf } from '../http/responder.ts'
 import { enhance } from './browser/enhance.ts'
 import { sqlConsole } from './browser/console.ts'
@@ -20,7 +20,7 @@ export interface Assets {
   readonly icon: Asset
 }
 
-export function assetsIn(colours: Colours = coloursDefault): Assets {
+export function assetsIn(colours: Colours): Assets {
   return {
     style: asset(style(colours), 'css', 'text/css; charset=utf-8'),
     script: asset(scriptOf(enhance), 'js', 'text/javascript; charset=utf-8'),

@@ -92,7 +92,9 @@ function distinctText({ words }: Setting, { choices, distinct_estimate: about }:
 
 function distributionPart({ words }: Setting, field: Field, found: Profile | undefined): Html | null {
   const { count } = writtenIn(words)
-  const top = (found?.top ?? []).map(({ value, rows }) => [value, rows] as const)
+  const top = (found?.top ?? []).map(
+    ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
+  )
   const ranges = (found?.histogram ?? []).map(
     ({ from, to, rows }) => [words.between(shownBound(field, from), shownBound(field, to)), rows] as const,
   )

@@ -99,17 +99,21 @@ function tablePart(
 function versionPart(
   { addresses, language, words }: Setting,
   table: Table,
-  { snapshot, import_date: imported, rows, changed_at: changed }: Manifest,
+  { snapshot, import_date: imported, rows, sources }: Manifest,
   before: Manifest | null,
 ): Html {
   const { moment, count } = writtenIn(words)
   const address = addresses.table(language, table, new Map([['snapshot', snapshot]]))
   const more = before === null ? null : rows - before.rows
-  const said = before === null || changed === imported ? null : words.sameAsBefore
+  const isSame = before !== null && sumsIn(before.sources) === sumsIn(sources)
   return html`<li>
     <time datetime="${imported}">${moment(imported)}</time>:
     <a href="${address}">${words.rows(count(rows))}</a>
     ${more !== null && html`<span class="facts">${words.rowsMore(`${more < 0 ? '−' : '+'}${count(Math.abs(more))}`)}</span>`}
-    ${said !== null && html`<span class="facts">${said}</span>`} <code class="facts">${snapshot}</code>
+    ${isSame && html`<span class="facts">${words.sameAsBefore}</span>`} <code class="facts">${snapshot}</code>
   </li>`
+}
+
+function sumsIn(sources: Manifest['sources']): string {
+  return sources.map(({ sha256 }) => sha256).join()
 }

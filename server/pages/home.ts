@@ -1,12 +1,12 @@
-import type { CatalogTexts, Dataset, Table } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
 export interface HomeView {
-  /** What a reader looks for; '' for all. */
-  readonly sought: string
+  /** The words that a reader looks for; none for all. */
+  readonly sought: readonly string[]
   readonly current: (table: Table) => Snapshot | null
 }
 
@@ -18,9 +18,11 @@ const placesMax = 8
 /** What there is: all datasets, or those that a search finds by their texts, tables and fields. */
 export function homePage(setting: Setting, { sought, current }: HomeView): Html {
   const { catalog, addresses, language, words } = setting
-  const order = writtenIn(words).inOrder(listedIn(catalog).map(({ name }) => name))
-  const found = listedIn(catalog)
-    .filter((dataset) => isFound(dataset, sought))
+  const looked = sought.map(folded)
+  const text = sought.join(' ')
+  const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
+  const found = listedDatasets(catalog)
+    .filter((dataset) => isFound(dataset, looked))
     .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
     <section class="hero">
@@ -28,22 +30,22 @@ export function homePage(setting: Setting, { sought, current }: HomeView): Html 
       <p class="lead">${catalog.description}</p>
       <form class="find" role="search" action="${addresses.home(language)}" method="get">
         <label for="q" class="unseen">${words.findHint}</label>
-        <input id="q" name="q" type="search" value="${sought}" placeholder="${words.findHint}" />
+        <input id="q" name="q" type="search" value="${text}" placeholder="${words.findHint}" />
         <button>${words.find}</button>
       </form>
     </section>
-    ${sought === '' && latelyPart(setting, current)}
+    ${sought.length === 0 && latelyPart(setting, current)}
     <section>
-      <h2>${sought === '' ? words.datasets : words.found(found.length)}</h2>
+      <h2>${sought.length === 0 ? words.datasets : words.found(found.length)}</h2>
       ${
-        sought !== '' &&
+        sought.length > 0 &&
         html`<p>
           ${found.length === 0 && words.nothingFound}
           <a href="${addresses.home(language)}">${words.backHome}</a>
         </p>`
       }
       <ul class="cards">
-        ${found.map((dataset) => card(setting, dataset, sought, current))}
+        ${found.map((dataset) => card(setting, dataset, looked, current))}
       </ul>
     </section>
   `
@@ -52,21 +54,21 @@ export function homePage(setting: Setting, { sought, current }: HomeView): Html 
     description: catalog.description,
     main,
     inLanguage: (other) =>
-      addresses.home(other) + (sought === '' ? '' : `?${new URLSearchParams({ q: sought }).toString()}`),
+      addresses.home(other) + (sought.length === 0 ? '' : `?${new URLSearchParams({ q: text }).toString()}`),
   })
 }
 
 function card(
   { addresses, language, words }: Setting,
   dataset: Dataset,
-  sought: string,
+  sought: readonly string[],
   current: HomeView['current'],
 ): Html {
   const tables = [...dataset.tables.values()]
   const published = tables.filter((table) => current(table) !== null)
   const rows = published.reduce((sum, table) => sum + (current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
-  const places = sought === '' ? [] : placesOf(published, sought)
+  const places = sought.length === 0 ? [] : placesOf(published, sought)
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
@@ -95,7 +97,7 @@ function latelyPart(
   { catalog, addresses, language, words }: Setting,
   current: HomeView['current'],
 ): Html | null {
-  const changes = listedIn(catalog)
+  const changes = listedDatasets(catalog)
     .flatMap((dataset) =>
       [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })),
     )
@@ -124,13 +126,8 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
   return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
 }
 
-/** As the lists of the API have them. */
-function listedIn({ datasets }: CatalogTexts): Dataset[] {
-  return [...datasets.values()].filter((dataset) => dataset.listedIn.size > 0)
-}
-
 /** Whether each word is in something that the catalog says of a dataset. */
-function isFound(dataset: Dataset, sought: string): boolean {
+function isFound(dataset: Dataset, words: readonly string[]): boolean {
   const said = [
     dataset.slug,
     dataset.name,
@@ -142,7 +139,7 @@ function isFound(dataset: Dataset, sought: string): boolean {
       ...table.fields.flatMap(saidOfField),
     ]),
   ].map(folded)
-  return wordsIn(sought).every((word) => said.some((text) => text.includes(word)))
+  return words.every((word) => said.some((text) => text.includes(word)))
 }
 
 interface Place {
@@ -152,15 +149,20 @@ interface Place {
 }
 
 /** Published tables, and fields of them, that have one of the words themselves. */
-function placesOf(tables: readonly Table[], sought: string): Place[] {
-  const has = (texts: readonly string[]): boolean =>
-    wordsIn(sought).some((word) => texts.some((text) => folded(text).includes(word)))
-  return tables
-    .flatMap((table): Place[] => [
-      ...(has(saidOfTable(table)) ? [{ table, field: null }] : []),
-      ...table.fields.filter((field) => has(saidOfField(field))).map(({ name }) => ({ table, field: name })),
-    ])
-    .slice(0, placesMax)
+function placesOf(tables: readonly Table[], words: readonly string[]): Place[] {
+  const has = (texts: readonly string[]): boolean => {
+    const said = texts.map(folded)
+    return words.some((word) => said.some((text) => text.includes(word)))
+  }
+  const places: Place[] = []
+  for (const table of tables) {
+    if (has(saidOfTable(table))) places.push({ table, field: null })
+    for (const field of table.fields) {
+      if (places.length >= placesMax) return places
+      if (has(saidOfField(field))) places.push({ table, field: field.name })
+    }
+  }
+  return places
 }
 
 function saidOfTable({ name, description }: Table): string[] {
@@ -169,10 +171,6 @@ function saidOfTable({ name, description }: Table): string[] {
 
 function saidOfField({ name, title, description }: Table['fields'][number]): string[] {
   return [name, title ?? '', description ?? '']
-}
-
-function wordsIn(sought: string): string[] {
-  return folded(sought).split(/\s+/)
 }
 
 function folded(text: string): string {

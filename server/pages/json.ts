@@ -8,15 +8,17 @@ export interface JsonView {
   readonly address: string
   /** As it is answered to programs. */
   readonly text: string
+  /** Whether that is only its beginning. */
+  readonly isCut: boolean
 }
 
 /** Longer ones are shown as they are, since nobody looks at so much, and it would take long. */
 const highlightedMax = 500_000
 /** Even of those so many characters, with a way to the rest. */
-const shownMax = 2_000_000
+export const jsonShownMax = 2_000_000
 
 /** What a program gets at this address, for people to look at. */
-export function jsonPage(setting: Setting, { name, address, text }: JsonView): Html {
+export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonView): Html {
   const { words, catalog } = setting
   const separator = address.includes('?') ? '&' : '?'
   const plain = `${address}${separator}format=json`
@@ -27,8 +29,8 @@ export function jsonPage(setting: Setting, { name, address, text }: JsonView): H
     <pre
       class="json"
       tabindex="0"
-    ><code>${text.length > highlightedMax ? text.slice(0, shownMax) : markup(highlighted(text))}</code></pre>
-    ${text.length > shownMax && html`<p><a href="${plain}" rel="nofollow">${words.jsonCut}</a></p>`}
+    ><code>${text.length > highlightedMax ? text : markup(highlighted(text))}</code></pre>
+    ${isCut && html`<p><a href="${plain}" rel="nofollow">${words.jsonCut}</a></p>`}
   `
   return framed(setting, { title: name, main, inLanguage: null })
 }

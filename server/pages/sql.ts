@@ -15,20 +15,21 @@ export interface SqlView extends AskView {
 }
 
 /** So many rows a browser is given. */
-export const sqlRowsMax = 200_000
+const sqlRowsMax = 200_000
 
 /** SQL on the rows of an ask, in the reader's own browser; nothing of it comes to the service. */
 export function sqlPage(setting: Setting, view: SqlView): Html {
   const { addresses, words, assets, language } = setting
   const { dataset, table, count: rows } = view
+  const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'sql', askOf(view))} ${chipsPart(setting, view)}
     ${
-      rows > sqlRowsMax
-        ? html`<p class="lead">${words.sqlTooMany(count(rows), count(sqlRowsMax))}</p>
+      rows > rowsMax
+        ? html`<p class="lead">${words.sqlTooMany(count(rows), count(rowsMax))}</p>
             <p>
               <a href="${addresses.table(language, table, askOf(view))}">${words.filters}</a> ·
               <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>

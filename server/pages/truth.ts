@@ -43,6 +43,7 @@ export function truthPart(
   // Where nothing has changed yet, what is here is as old as it was when it was collected.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
+  const isNew = tables.every(({ manifest }) => manifest.previous === null)
   const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
   const behind = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
   const late = frequency === null ? null : lateMs[frequency]
@@ -51,7 +52,7 @@ export function truthPart(
     <h2>${words.truth}</h2>
     <p>
       ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
-      ${latest === undefined ? words.unchanged : words.changedLast(day(latest))}
+      ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
       ${late !== null && behind > late && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
@@ -87,13 +88,17 @@ function truthLine({ words }: Setting, { table, manifest, report, looked }: Tabl
       ${dayPart(words, last?.at ?? manifest.import_date)}
       ${last !== null && html`<span class="facts">${words.looked[last.outcome]}</span>`}
     </td>
-    <td data-label="${words.changed}">
-      ${manifest.changed_at === undefined ? words.notChanged : dayPart(words, manifest.changed_at)}
-    </td>
+    <td data-label="${words.changed}">${changedPart(words, manifest)}</td>
     <td class="number" data-label="${words.leftOut}">
       ${report === null ? '–' : count(report.rejected_rows)}
     </td>
   </tr>`
+}
+
+/** Older manifests do not say whether their source was another. */
+function changedPart(words: Setting['words'], { changed_at: changed, previous }: Manifest): Html {
+  if (changed !== undefined) return dayPart(words, changed)
+  return html`${previous === null ? words.notChanged : '–'}`
 }
 
 function dayPart(words: Setting['words'], date: string): Html {

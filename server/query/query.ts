@@ -74,7 +74,7 @@ export const parameterRows = {
 export type ParameterName = keyof typeof parameterRows
 const parameterNames: readonly string[] = Object.keys(parameterRows)
 
-function isParameterName(name: string): name is ParameterName {
+export function isParameterName(name: string): name is ParameterName {
   return Object.hasOwn(parameterRows, name)
 }
 

@@ -157,8 +157,13 @@ test('the colours are those of the catalog', async () => {
 })
 
 test('the limits are those of the catalog', async () => {
-  expect(said(await page('/en/limits/'))).toContain('Rows, and pages of them 30 requests in 1 minute')
-  expect(said(await page('/pt/limits/'))).toContain('30 pedidos em 1 minuto')
+  const { app } = await serve(shop, { rateLimits: true })
+  const limits = async (language: string): Promise<string> =>
+    said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
+  expect(await limits('en')).toContain('Rows, and pages of them 30 requests in 1 minute')
+  expect(await limits('pt')).toContain('30 pedidos em 1 minuto')
+  // Where nothing is counted, nothing is said to be.
+  expect(said(await page('/en/limits/'))).toContain('Rows, and pages of them no limit')
 })
 
 /** The table of a chart: its names and numbers. */
@@ -223,6 +228,14 @@ describe('a chart', () => {
         expect([link, /of (\d+) rows/.exec(await page(textIn(link)))?.[1]]).toEqual([link, count])
       }
     }
+  })
+
+  test('keeps what it is drawn by when a filter is taken away', async () => {
+    const markup = await page(`${at}?chart_by=uf&chart_sum=n&place=a`)
+    const chips = [...markup.matchAll(/<a\s+href="([^"]*)"[^>]*aria-label="Remove/g)].map(([, link = '']) =>
+      textIn(link),
+    )
+    expect(chips).toEqual(['?chart_by=uf&chart_sum=n'])
   })
 
   test.each(['?chart_by=mm', '?chart_by=nope', '?chart_sum=date', '?chart_sum=nope', '?nope=1'])(

@@ -232,6 +232,15 @@ test('errors are pages for people, and problem details for programs, as before',
   }
 })
 
+test.each(['/en/?q=a+b+c+d+e+f+g+h+i+j+k', '/api/v1/dataset/d/t/data/?page=99999'])(
+  '%s is refused',
+  async (target) => {
+    expect((await get(target)).status).toBeGreaterThanOrEqual(400)
+    const { headers } = await rawGet(service.app, `${target}&format=json`, browser)
+    expect(headers['content-type']).toBe('application/problem+json')
+  },
+)
+
 test('every process gives a page the same name', async () => {
   for (const target of [
     '/en/',

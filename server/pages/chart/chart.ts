@@ -5,7 +5,7 @@ import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { chipsPart, filterForm, hiddenInputs } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
-import { askOf, titleOf, withoutField, type AskView } from '../table/view.ts'
+import { askOf, equalTo, titleOf, withoutField, type AskView } from '../table/view.ts'
 import { barsPart } from './bars.ts'
 import type { Dimension } from './dimensions.ts'
 import { linePart } from './line.ts'
@@ -40,7 +40,7 @@ export function chartPage(setting: Setting, view: ChartView): Html {
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'chart', askOf(view))}
-    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view)} ${figurePart(setting, view, drawn)}`}
+    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view, chosen)} ${figurePart(setting, view, drawn)}`}
   `
   return framed(setting, {
     title,
@@ -75,7 +75,7 @@ function chooser({ words, addresses, language }: Setting, view: ChartView, drawn
     method="get"
     data-on-change
   >
-    ${hiddenInputs(view, new Set([...chartParameters, 'page', 'page_size', 'format']))}
+    ${hiddenInputs(view, new Set(chartParameters))}
     <p class="control">
       <label for="chart-by">${words.drawnBy}</label>
       <select id="chart-by" name="chart_by">
@@ -120,7 +120,9 @@ function shapePart(setting: Setting, view: ChartView, drawn: Dimension, label: s
   const { words } = setting
   const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
   if (known.length > 0) {
-    const others = view.groups.filter(({ key }) => !isUf(key)).map((group) => nameOf(words, group))
+    const others = view.groups
+      .filter(({ key }) => !isUf(key))
+      .map((group) => `${nameOf(words, group)}: ${saidOf(setting, view, group)}`)
     return html`${tilesPart(
       known.map((group) => ({
         uf: group.key ?? '',
@@ -132,7 +134,7 @@ function shapePart(setting: Setting, view: ChartView, drawn: Dimension, label: s
       label,
       words,
     )}
-    ${others.length > 0 && html`<p class="facts">${words.notOnMap(writtenIn(words).list(others))}</p>`}`
+    ${others.length > 0 && html`<p class="facts">${words.notDrawn(writtenIn(words).list(others))}</p>`}`
   }
   // Years and the like have an order of their own.
   const isCounted = drawn.field.type === 'integer'
@@ -155,28 +157,29 @@ function isUf(key: string | null): boolean {
   return key !== null && Object.hasOwn(tilePlaces, key)
 }
 
-/** Groups that are days, months or years, in their order. */
+/** Groups that are days, months or years, in their order; those that are none are told beside it. */
 function timePart(setting: Setting, view: ChartView, label: string): Html {
   const { words } = setting
+  const { compact, list } = writtenIn(words)
   const points = view.groups.flatMap((group) => {
     const at = group.key === null ? Number.NaN : Date.parse(group.key)
-    if (Number.isNaN(at)) return []
-    const said = `${periodOf(words, group.key ?? '')}: ${saidOf(setting, view, group)}`
-    return [{ at, value: valueOf(view, group), said }]
+    if (Number.isNaN(at) || (view.measure !== null && group.sum === null)) return []
+    const [period, number] = [periodOf(words, group.key ?? ''), saidOf(setting, view, group)]
+    return [{ at, value: valueOf(view, group), period, number, said: `${period}: ${number}` }]
   })
-  const [first, last] = [
-    view.groups[0]?.key ?? '',
-    view.groups.findLast(({ key }) => key !== null)?.key ?? '',
-  ]
-  const most = view.groups.reduce<Group | null>(
-    (best, group) => (best === null || valueOf(view, group) > valueOf(view, best) ? group : best),
-    null,
-  )
-  return html`<p class="facts">
-      ${most !== null && html`${words.most}: ${saidOf(setting, view, most)} (${periodOf(words, most.key ?? '')})`}
-    </p>
-    ${linePart(points, label, (value) => writtenIn(words).compact(value))}
-    <p class="ends facts"><span>${periodOf(words, first)}</span> <span>${periodOf(words, last)}</span></p>`
+  const others = view.groups.filter(({ key }) => key === null || Number.isNaN(Date.parse(key)))
+  const [first] = points
+  if (first === undefined) return html`<p>${words.nothing}</p>`
+  const most = points.reduce((best, point) => (point.value > best.value ? point : best), first)
+  return html`<p class="facts">${words.most}: ${most.number} (${most.period})</p>
+    ${linePart(points, label, compact)}
+    <p class="ends facts"><span>${first.period}</span> <span>${points.at(-1)?.period}</span></p>
+    ${
+      others.length > 0 &&
+      html`<p class="facts">
+        ${words.notDrawn(list(others.slice(0, barsMax).map((group) => `${nameOf(words, group)}: ${saidOf(setting, view, group)}`)))}
+      </p>`
+    }`
 }
 
 /** A day as the language writes it; a month or a year as it is. */
@@ -241,33 +244,31 @@ function addressOf(
   const { table, length } = view
   const conditions = table.filters.includes(field.name) ? conditionsOf(field, key, length) : null
   if (conditions === null) return null
-  const rest = new Map(withoutField(view, field))
-  for (const name of ['page', 'page_size', 'format']) rest.delete(name)
-  return addresses.table(language, table, new Map([...rest, ...conditions]))
+  return addresses.table(language, table, new Map([...withoutField(view, field), ...conditions]))
 }
 
 /** What asks for the rows of a group; null where nothing does. */
-function conditionsOf(
-  { name, type }: Field,
-  key: string | null,
-  length: number | null,
-): [string, string][] | null {
+function conditionsOf(field: Field, key: string | null, length: number | null): [string, string][] | null {
+  const { name, type } = field
   if (key === null) return [[`${name}__isnull`, 'true']]
-  // An empty value in an address asks for nothing.
-  if (key === '') return null
-  const isHead = type === 'datetime' || (length !== null && length < 10)
-  if (length === null || !isHead) return [[name, key]]
+  const isHead = length !== null && (type === 'datetime' || length < 10)
+  if (!isHead) {
+    const one = equalTo(field, key)
+    return one && [one]
+  }
   if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
-  const [first, last] = [`${key}-01-01`.slice(0, 10), lastDayOf(key)]
-  const [from, to] = type === 'datetime' ? [`${first}T00:00:00`, `${last}T23:59:59.999999`] : [first, last]
   return [
-    [`${name}__gte`, from],
-    [`${name}__lte`, to],
+    [`${name}__gte`, `${key}-01-01`.slice(0, 10)],
+    [`${name}__lt`, dayAfter(key)],
   ]
 }
 
-/** Of a day, a month or a year. */
-function lastDayOf(key: string): string {
-  const [year = 0, month = 12, day] = key.split('-').map(Number)
-  return day === undefined ? new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10) : key
+/** The first day after a day, a month or a year. */
+function dayAfter(key: string): string {
+  const [year = 0, month, day] = key.split('-').map(Number)
+  const next = new Date(0)
+  if (month === undefined) next.setUTCFullYear(year + 1, 0, 1)
+  else if (day === undefined) next.setUTCFullYear(year, month, 1)
+  else next.setUTCFullYear(year, month - 1, day + 1)
+  return next.toISOString().slice(0, 10)
 }

@@ -11,7 +11,7 @@ export function columnsForm({ words, addresses, language }: Setting, view: Table
   return html`<details class="columns">
     <summary>${words.columns} (${shown.size}/${table.fields.length})</summary>
     <form action="${addresses.table(language, table)}" method="get">
-      ${hiddenInputs(view, new Set(['fields', 'page']))}
+      ${hiddenInputs(view, new Set(['fields']))}
       <ul>
         ${table.fields.map(
           (field) =>

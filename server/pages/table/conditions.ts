@@ -1,5 +1,8 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
+import { isParameterName } from '../../query/query.ts'
+import type { QueryParameters } from '../../query/string.ts'
+import { readValue } from '../../query/values.ts'
 import { operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
@@ -7,8 +10,17 @@ import { writtenIn } from '../numbers.ts'
 import type { Words } from '../words/words.ts'
 import { changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
 
-/** What must hold, each with a way out of it, and one out of all. */
-export function chipsPart({ words }: Setting, view: AskView): Html {
+/**
+ * What must hold, each with a way out of it, and one out of all.
+ *
+ * @param kept what else stands in the address, and stays there
+ */
+export function chipsPart(
+  { words }: Setting,
+  view: AskView,
+  kept: readonly (readonly [name: string, value: string])[] = [],
+): Html {
+  const linkTo = (parameters: QueryParameters): string => queryLink(new Map([...parameters, ...kept]))
   const { query } = view
   const chips = query.conditions.map((condition) => ({
     said: saidOf(condition, words),
@@ -23,12 +35,10 @@ export function chipsPart({ words }: Setting, view: AskView): Html {
       ({ said, parameter }) =>
         html`<li>
           <span>${said}</span>
-          <a href="${queryLink(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}"
-            >×</a
-          >
+          <a href="${linkTo(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}">×</a>
         </li>`,
     )}
-    <li class="reset"><a href="${queryLink(none)}">${words.reset}</a></li>
+    <li class="reset"><a href="${linkTo(none)}">${words.reset}</a></li>
   </ul>`
 }
 
@@ -58,7 +68,7 @@ export function filterForm(
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const controls = filtered.map((field) => controlOf(field, view, words))
   if (controls.length === 0 && table.search.length === 0) return null
-  const own = new Set(['page', 'search', ...controls.flatMap(({ parameters }) => parameters)])
+  const own = new Set(['search', ...controls.flatMap(({ parameters }) => parameters)])
   const more = controls.slice(openMax)
   return html`<form class="filters" action="${action}" method="get" data-on-change>
     ${hiddenInputs(view, own)} ${kept.map(([name, value]) => hiddenInput(name, value))}
@@ -119,19 +129,19 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
   const given = (operator: string): string => valueOf(view, field, operator)
   if (!isTime(field) && choices !== undefined && choices.length > 0) {
     const chosen = given('eq')
+    const values = choices.flatMap((choice) => readValue(field, choice) ?? []).filter((value) => value !== '')
+    // What was asked for is shown, whether or not it is there.
+    const offered = new Set([...values, ...(chosen === '' ? [] : [chosen])])
+    const isPlain = !isParameterName(field.name) && !offered.has('None')
     return {
       parameters: [field.name, `${field.name}__eq`],
       control: html`<p class="control">
         <label for="${id}">${title}</label>
-        <select id="${id}" name="${field.name}">
+        <select id="${id}" name="${isPlain ? field.name : `${field.name}__eq`}">
           <option value="">${words.any}</option>
           ${writtenIn(words)
-            .inOrder(choices.filter((choice) => choice !== ''))
-            .map((choice) =>
-              choice === chosen
-                ? html`<option selected>${choice}</option>`
-                : html`<option>${choice}</option>`,
-            )}
+            .inOrder([...offered])
+            .map((value) => optionPart(value, value === chosen))}
         </select>
       </p>`,
     }
@@ -155,6 +165,13 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
       ${boundInput(field, `${id}-to`, `${field.name}__lte`, given('lte'))}
     </fieldset>`,
   }
+}
+
+function optionPart(value: string, isChosen: boolean): Html {
+  // Browsers take the text for the value, but for white space, which they take away.
+  const isItsText = value === value.replaceAll(/\s+/g, ' ').trim()
+  const own = isItsText ? null : html` value="${value}"`
+  return html`<option${own}${isChosen ? ' selected' : ''}>${value}</option>`
 }
 
 /** One end of a range, as its type is entered best. */

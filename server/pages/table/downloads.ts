@@ -6,10 +6,15 @@ import { askOf, type TableView } from './view.ts'
 
 /** Files of what is on the screen, in each format, and of the whole table. */
 export function downloadsPart({ words, addresses, language }: Setting, view: TableView): Html {
-  const { table, range, files, snapshot, dataset } = view
+  const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files
   const ask = askOf(view)
+  // A version that is named has a file of its own.
+  const wholeFile =
+    query.snapshot === null || query.snapshot === 'current' || download === undefined
+      ? files.download(table)
+      : files.file(table, query.snapshot, download.file)
   const isAll = range.count === snapshot.manifest.rows && view.fields.length === table.fields.length
   return html`<section id="downloads">
     <h2>${isAll ? words.download : words.thisView}</h2>
@@ -30,7 +35,7 @@ export function downloadsPart({ words, addresses, language }: Setting, view: Tab
             )
       }
       <li>
-        <a href="${files.download(table)}">${words.wholeTable}: CSV (gzip)</a>
+        <a href="${wholeFile}">${words.wholeTable}: CSV (gzip)</a>
         <span class="facts"
           >${words.rows(count(snapshot.manifest.rows))}, ${bytes(download?.bytes ?? 0)}</span
         >

@@ -70,7 +70,7 @@ function headerPart(setting: Setting, view: TableView, field: Field): Html {
 /** Ascending first, then descending; the other way round where it is sorted already. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
-  return queryLink(changed(view, { ordering, 'order-by': null }))
+  return queryLink(changed(view, { ordering }))
 }
 
 /** A value as it is; what is no value is seen to be none. */

@@ -16,7 +16,7 @@ export function pagerPart({ words, addresses, language }: Setting, view: TableVi
   return html`<nav class="pager" aria-label="${words.page}">
     ${link(words.first, 1)} ${link(words.previous, range.page - 1)}
     <form action="${addresses.table(language, table)}" method="get">
-      ${hiddenInputs(view, new Set(['page']))}
+      ${hiddenInputs(view, new Set())}
       <label>${words.page} <input name="page" inputmode="numeric" size="6" value="${range.page}" /></label>
       ${words.of} ${count(range.lastPage)}
       <button>${words.go}</button>

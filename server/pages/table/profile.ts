@@ -5,7 +5,7 @@ import { readValue } from '../../query/values.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Setting } from '../frame.ts'
-import { isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
+import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
@@ -30,12 +30,15 @@ function histogramPart(
   { words }: Setting,
   view: TableView,
   field: Field,
-  { histogram }: Profile,
+  { histogram, max }: Profile,
 ): Html | null {
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
-  const canFilter = view.table.filters.includes(field.name) && operatorsOf(field).includes('gte')
+  // Ends of times are told to the second, which would leave out what comes after it.
+  const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
+  const canFilter =
+    view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
   const shown = (text: string): string => (isNumber(field) ? digits(shownBound(field, text)) : text)
@@ -88,12 +91,13 @@ function topPart(
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = rows * 100 < all ? `< ${percent(0.01)}` : percent(rows / Math.max(1, all))
-      const said = `${value}: ${words.rows(count(rows))}`
-      const isWhole = value !== '' && !value.endsWith('…')
-      const target = queryLink(new Map([...rest, [field.name, value]]))
-      const text = html`<span class="share">${share}</span> ${value}`
-      return canFilter && isWhole
-        ? html`<li><a href="${target}" title="${said}">${text}</a></li>`
+      const shown = value === '' ? words.emptyText : value
+      const said = `${shown}: ${words.rows(count(rows))}`
+      const isWhole = !value.endsWith('…')
+      const asked = isWhole ? equalTo(field, value) : null
+      const text = html`<span class="share">${share}</span> ${shown}`
+      return canFilter && asked !== null
+        ? html`<li><a href="${queryLink(new Map([...rest, asked]))}" title="${said}">${text}</a></li>`
         : html`<li title="${said}">${text}</li>`
     })}
   </ul>`

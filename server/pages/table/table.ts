@@ -10,7 +10,7 @@ import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { pagerPart } from './pager.ts'
 import { tabsPart, trailTo } from './tabs.ts'
-import { askOf, isTime, type TableView } from './view.ts'
+import { askOf, isTime, titleOf, type TableView } from './view.ts'
 
 /** A table to look at: rows in their order, what they are like, and ways to fewer of them, or to all of them as a file. */
 export function tablePage(setting: Setting, view: TableView): Html {
@@ -25,7 +25,7 @@ export function tablePage(setting: Setting, view: TableView): Html {
     <h1>${title}</h1>
     <p class="lead folded">${table.description ?? dataset.description}</p>
     <p class="facts">
-      ${covered !== null && words.covers(day(covered.from), day(covered.to))}
+      ${covered !== null && words.covers(covered.name, day(covered.from), day(covered.to))}
       ${changed === undefined ? words.importedOn(day(imported)) : words.changedLast(day(changed))}
       ${words.allRows}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
@@ -54,14 +54,14 @@ export function tablePage(setting: Setting, view: TableView): Html {
   })
 }
 
-/** The first and the last day of the rows, by the first field that has days. */
+/** The first and the last day of the rows, where a field of days is among those that order them. */
 function coverageOf(
-  { fields }: Table,
+  { fields, order }: Table,
   report: SnapshotReport | null,
-): { readonly from: string; readonly to: string } | null {
-  const field = fields.find(isTime)
+): { readonly name: string; readonly from: string; readonly to: string } | null {
+  const field = fields.find((one) => isTime(one) && order.some((key) => key.field === one.name))
   const found = report?.fields.find(({ name }) => name === field?.name)
-  const [from, to] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
-  const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text ?? '')))
-  return areDays && from !== undefined && to !== undefined ? { from, to } : null
+  const [from = '', to = ''] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
+  const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text)))
+  return field === undefined || !areDays ? null : { name: titleOf(field), from, to }
 }

@@ -1,6 +1,8 @@
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../../http/addresses.ts'
-import type { RowQuery } from '../../query/query.ts'
+import { parameterFor } from '../../query/conditions.ts'
+import { isParameterName, type RowQuery } from '../../query/query.ts'
+import { readValue } from '../../query/values.ts'
 import type { QueryParameters } from '../../query/string.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
@@ -62,12 +64,12 @@ export function changed(
 
 /** Of the query, what says which rows in which order and which fields of them, whatever page is shown. */
 export function askOf(view: Pick<AskView, 'query'>): QueryParameters {
-  return changed(view, { page: null, page_size: null, format: null })
+  return changed(view, { page_size: null, format: null })
 }
 
 /** Of the same page, so that only the query is written. */
 export function queryLink(parameters: QueryParameters, page = 1): string {
-  const all = new URLSearchParams([...parameters].filter(([name]) => name !== 'page'))
+  const all = new URLSearchParams([...parameters])
   if (page > 1) all.set('page', String(page))
   return `?${all.toString()}`
 }
@@ -78,6 +80,14 @@ export function withoutField(view: AskView, { name }: Field): QueryParameters {
   const parameters = new Map(view.query.parameters)
   for (const condition of own) parameters.delete(parameterOf(view, condition.field.name, condition.operator))
   return parameters
+}
+
+/** The parameter that asks for one value of a field; null where none does: an empty one asks for nothing. */
+export function equalTo(field: Field, text: string): [name: string, text: string] | null {
+  const value = readValue(field, text)
+  return value === null || value === ''
+    ? null
+    : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
 /** Under which name a condition stands in the address. */

@@ -20,7 +20,7 @@ export const en: Words = {
   nothingFound: 'Nothing has all of these words.',
   backHome: 'To all datasets',
   datasets: 'Datasets',
-  lately: 'What changed lately',
+  lately: 'Lately imported or changed',
   tablesCount: (tables, published) =>
     `${published < tables ? `${published} of ` : ''}${tables === 1 ? '1 table' : `${tables} tables`}`,
 
@@ -104,11 +104,13 @@ export const en: Words = {
   apply: 'Show',
   columns: 'Columns',
   allColumns: 'All columns',
+  sortedUp: (field) => `sorted by ${field}, from the least`,
+  sortedDown: (field) => `sorted by ${field}, from the greatest`,
   sortBy: (field) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
   sortable: 'A click on an underlined column sorts by it; the others cannot be sorted.',
   profilesOfAll: 'What stands below the names of the columns is of the whole table.',
-  covers: (from, to) => `Data from ${from} to ${to}.`,
+  covers: (field, from, to) => `${field}: ${from} to ${to}.`,
   showing: (first, last, count) => `${first} to ${last} of ${count} rows`,
   nothing: 'No row matches.',
   first: 'First',
@@ -180,7 +182,7 @@ export const en: Words = {
   most: 'Most',
   fewest: 'fewest',
   mostOf: 'most',
-  notOnMap: (names) => `Not on the map: ${names}.`,
+  notDrawn: (names) => `Not drawn: ${names}.`,
   othersBelow: (count) => `${count} more are in the table below.`,
   asNumbers: 'As numbers',
 

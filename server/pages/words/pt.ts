@@ -21,7 +21,7 @@ export const pt: Words = {
   nothingFound: 'Nada tem todas essas palavras.',
   backHome: 'Ver todos os conjuntos de dados',
   datasets: 'Conjuntos de dados',
-  lately: 'O que mudou',
+  lately: 'Importações e mudanças recentes',
   tablesCount: (tables, published) =>
     `${published < tables ? `${published} de ` : ''}${tables === 1 ? '1 tabela' : `${tables} tabelas`}`,
 
@@ -106,11 +106,13 @@ export const pt: Words = {
   apply: 'Mostrar',
   columns: 'Colunas',
   allColumns: 'Todas as colunas',
+  sortedUp: (field) => `por ${field}, do menor ao maior`,
+  sortedDown: (field) => `por ${field}, do maior ao menor`,
   sortBy: (field) => `Ordenar por ${field}`,
   allRows: 'Filtros, busca e ordem valem sempre para todas as linhas.',
   sortable: 'Um clique em uma coluna sublinhada ordena por ela; as outras não podem ser ordenadas.',
   profilesOfAll: 'O que está abaixo dos nomes das colunas é da tabela inteira.',
-  covers: (from, to) => `Dados de ${from} a ${to}.`,
+  covers: (field, from, to) => `${field}: ${from} a ${to}.`,
   showing: (first, last, count) => `${first} a ${last} de ${count} linhas`,
   nothing: 'Nenhuma linha corresponde.',
   first: 'Primeira',
@@ -181,7 +183,7 @@ export const pt: Words = {
   most: 'Máximo',
   fewest: 'menos',
   mostOf: 'mais',
-  notOnMap: (names) => `Fora do mapa: ${names}.`,
+  notDrawn: (names) => `Fora do gráfico: ${names}.`,
   othersBelow: (count) => `Mais ${count} na tabela abaixo.`,
   asNumbers: 'Em números',
 

@@ -105,10 +105,12 @@ export interface Words {
   readonly columns: string
   readonly allColumns: string
   readonly sortBy: (field: string) => string
+  readonly sortedUp: (field: string) => string
+  readonly sortedDown: (field: string) => string
   readonly allRows: string
   readonly sortable: string
   readonly profilesOfAll: string
-  readonly covers: (from: string, to: string) => string
+  readonly covers: (field: string, from: string, to: string) => string
   readonly showing: (first: string, last: string, count: string) => string
   readonly nothing: string
   readonly first: string
@@ -160,7 +162,7 @@ export interface Words {
   readonly most: string
   readonly fewest: string
   readonly mostOf: string
-  readonly notOnMap: (names: string) => string
+  readonly notDrawn: (names: string) => string
   readonly othersBelow: (count: string) => string
   readonly asNumbers: string
 

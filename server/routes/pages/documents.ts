@@ -1,7 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
-import { addressesOf, fileAddresses, type Addresses, type FileAddresses } from '../../http/addresses.ts'
+import {
+  addressesOf,
+  fileAddresses,
+  mixedFamilies,
+  type Addresses,
+  type FileAddresses,
+} from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
+import type { Offer } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
 import { assetsIn } from '../../pages/assets.ts'
@@ -10,8 +20,17 @@ import { textOf, type Html } from '../../pages/html.ts'
 import { wordsOf } from '../../pages/words/all.ts'
 import type { RowService } from '../services.ts'
 
-/** Raised when pages are written in another way, so that no cache takes old ones for new. */
-const representation = 1
+/** Of the files that pages are written by: with others of them, no cache may take old pages for new. */
+const writing = nameOf(
+  ['../../pages', '../../formats']
+    .map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted()
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n'),
+)
 
 const strict = [
   "default-src 'none'",
@@ -38,28 +57,36 @@ export interface PageService extends Omit<RowService, 'catalog'> {
   readonly files: FileAddresses
 }
 
-export function pageService(language: Language, service: RowService, responder: Responder): PageService {
-  const setting = settingIn(language, service.catalog, service.publicUrl)
-  const files = fileAddresses(service.publicUrl)
-  return { ...service, catalog: setting.catalog, responder, setting, files }
+export function pageService(setting: Setting, service: RowService, responder: Responder): PageService {
+  return { ...service, catalog: setting.catalog, responder, setting, files: fileAddresses(service.publicUrl) }
 }
 
-export function settingIn(language: Language, catalog: Catalog, publicUrl: URL): Setting {
-  const texts = catalog.inLanguage.get(language)
-  if (texts === undefined) throw new Error('a catalog is in all languages')
-  return {
-    name: nameOf(JSON.stringify([language, publicUrl.href, texts], asLists)),
-    catalog: texts,
-    addresses: pageAddresses(publicUrl),
-    assets: assetsIn(catalog.colours),
-    language,
-    words: wordsOf[language],
-  }
+/** What pages are written with, in each language. */
+export type Settings = ReadonlyMap<Language, Setting>
+
+export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
+  const addresses = pageAddresses(publicUrl)
+  const assets = assetsIn(catalog.colours)
+  return new Map(
+    [...catalog.inLanguage].map(([language, texts]) => {
+      const name = nameOf(JSON.stringify([language, publicUrl.href, texts], asLists))
+      return [language, { name, catalog: texts, addresses, assets, language, words: wordsOf[language] }]
+    }),
+  )
 }
 
-/** Of rows for programs: in the family that the catalog names first. */
+/** @throws Error where there is no such language, which no catalog comes to */
+export function settingFor(settings: Settings, language: Language): Setting {
+  const setting = settings.get(language)
+  if (setting === undefined) throw new Error('pages are in all languages')
+  return setting
+}
+
+/** Of rows for programs: in the first family whose addresses a browser may follow. */
 export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
-  const [family] = catalog.families
+  // A page that came by https may not lead to http.
+  const mixed = mixedFamilies(catalog.families, publicUrl)
+  const family = catalog.families.find((one) => !mixed.includes(one)) ?? catalog.families[0]
   if (family === undefined) throw new Error('a catalog has a family')
   return addressesOf(family, publicUrl)
 }
@@ -69,14 +96,17 @@ function asLists(_key: string, value: unknown): unknown {
   return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value
 }
 
-type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter'>
+type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter' | 'offers'>
 
-export function pageAt({ setting, catalog, limiter }: PageService, path: string, name: string): Common {
+export const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
+
+export function pageAt({ setting, catalog, limiter }: PageService, below: string, name: string): Common {
   return {
-    path: `/${setting.language}${path}`,
+    path: `/${setting.language}${below}`,
     name,
     description: `A page for people. ${catalog.notice}`,
     limiter,
+    offers: [htmlOffer],
   }
 }
 
@@ -89,7 +119,7 @@ export function named(
   const { assets, words } = setting
   const look = [assets.style.file, assets.script.file, assets.console.file]
   return {
-    name: nameOf(JSON.stringify([representation, setting.name, look, ...key])),
+    name: nameOf(JSON.stringify([writing, setting.name, look, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',

@@ -1,13 +1,15 @@
 import type { RequestHandler } from 'express'
 import { allTables } from '../../../core/catalog/catalog.ts'
-import type { NamedResponse, Responder } from '../../http/responder.ts'
+import type { Language } from '../../../core/catalog/languages.ts'
+import type { NamedResponse } from '../../http/responder.ts'
+import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { homePage } from '../../pages/home.ts'
 import { languageFor } from '../../pages/words/all.ts'
+import { wordsMax } from '../../query/parameters.ts'
 import { parseQuery } from '../../query/string.ts'
-import type { RowService } from '../services.ts'
 import { wantsPage } from './problem.ts'
-import { document, pageAt, pageService, type PageService } from './documents.ts'
+import { document, pageAt, type PageService } from './documents.ts'
 
 /** What there is, and what a search of it finds. */
 export function home(service: PageService): Resource {
@@ -15,22 +17,28 @@ export function home(service: PageService): Resource {
 }
 
 /** The same at the address that people type, in the language that their browser asks for; programs find nothing there. */
-export function root(service: RowService, responder: Responder): RequestHandler {
+export function root(services: ReadonlyMap<Language, PageService>): RequestHandler {
   return async (req, res, next) => {
-    if (!wantsPage(req.headers)) {
+    if (!wantsPage(req.headers, req.url)) {
       next('route')
       return
     }
+    const service = services.get(languageFor(req.headers['accept-language']))
+    if (service === undefined) throw new Error('pages are in all languages')
     await service.limiter?.(req, res)
-    const language = languageFor(req.headers['accept-language'])
     res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language')
-    await responder.send(req, res, homeFor(pageService(language, service, responder), req.originalUrl))
+    await service.responder.send(req, res, homeFor(service, req.originalUrl))
   }
 }
 
 function homeFor(service: PageService, target: string): NamedResponse {
   const { catalog, snapshots, setting } = service
-  const sought = (parseQuery(target, ['q']).get('q') ?? '').trim()
+  const text = parseQuery(target, ['q']).get('q') ?? ''
+  const sought = [...new Set(text.split(/\s+/))].filter((word) => word !== '')
+  if (sought.length > wordsMax) {
+    const message = `The parameter "q" holds more than ${wordsMax} words.`
+    throw unacceptableParameters([{ parameter: 'q', message }])
+  }
   const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
   return document(service, ['home', sought, ids], () =>
     homePage(setting, { sought, current: (table) => snapshots.current(table) }),

@@ -1,13 +1,11 @@
 import express, { type Router } from 'express'
-import { languages } from '../../../core/catalog/languages.ts'
 import { mount, mountHandler, type Serving } from '../../http/resource.ts'
-import { assetsIn } from '../../pages/assets.ts'
 import type { RowService } from '../services.ts'
 import { about, limits } from './about.ts'
 import { assetFiles } from './assets.ts'
 import { chart } from './chart.ts'
 import { citationFile, datasetFiles, datasetHome } from './dataset.ts'
-import { pageService } from './documents.ts'
+import { pageService, type Settings } from './documents.ts'
 import { api, dictionary, fields } from './fields.ts'
 import { home, root } from './home.ts'
 import { row } from './row.ts'
@@ -23,13 +21,21 @@ const files = [citationFile, dictionary]
  *
  * @param scratch folder for what is made while it runs
  */
-export function pagesRouter(service: RowService, serving: Serving, scratch: string): Router {
+export function pagesRouter(
+  service: RowService,
+  settings: Settings,
+  serving: Serving,
+  scratch: string,
+): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
-  mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(service, serving.responder))
-  mount(router, assetFiles(service, assetsIn(service.catalog.colours)), false, serving)
+  const all = new Map(
+    [...settings].map(([language, setting]) => [language, pageService(setting, service, serving.responder)]),
+  )
+  mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all))
+  const [any] = settings.values()
+  if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service, scratch), false, serving)
-  for (const language of languages) {
-    const made = pageService(language, service, serving.responder)
+  for (const made of all.values()) {
     // A file comes before what has its name without an ending.
     for (const file of files) mount(router, file(made), false, serving)
     for (const page of pages) mount(router, page(made), true, serving)

@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Catalog } from '../../../core/catalog/catalog.ts'
-import { acceptable, jsonOffer, type Offer } from '../../http/negotiation.ts'
+import { acceptable, jsonOffer } from '../../http/negotiation.ts'
 import type { ProblemForm } from '../../http/problems.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { languages } from '../../../core/catalog/languages.ts'
-import { pagePolicy, settingIn } from './documents.ts'
+import { htmlOffer, pagePolicy, type Settings } from './documents.ts'
 
-const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
-
-/** Whether a browser asks for a person: programs that take anything get what they got before there were pages. */
-export function wantsPage(headers: IncomingHttpHeaders): boolean {
+/**
+ * Whether a browser asks for a person: programs that take anything get what they got before there were pages, and so does
+ * whoever names a format.
+ */
+export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
+  if (/[?&]format=/.test(target)) return false
   return (
     /\btext\/html\b/i.test(headers.accept ?? '') && acceptable(headers, [jsonOffer, htmlOffer]) === htmlOffer
   )
@@ -20,12 +21,9 @@ export function wantsPage(headers: IncomingHttpHeaders): boolean {
 
 /** Errors as pages, in the language of the address, or else of the browser. */
 export function problemForms(
-  catalog: Catalog,
-  publicUrl: URL,
+  settings: Settings,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
-  const forms = new Map(
-    languages.map((language) => [language, formIn(settingIn(language, catalog, publicUrl))]),
-  )
+  const forms = new Map([...settings].map(([language, setting]) => [language, formIn(setting)]))
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])

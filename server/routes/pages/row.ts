@@ -16,6 +16,7 @@ export function row(service: PageService): Resource {
   const { catalog, setting, responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
+    isEndless: true,
     respond: async ({ params, target, client }, req, res) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
@@ -32,7 +33,10 @@ export function row(service: PageService): Resource {
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, client, signal)
             const { range, rows } = view
-            const shown = rowPage(setting, { ...asked, number, count: range.count, values: rows[0] ?? [] })
+            const [values] = rows
+            // An empty table has a first page, but no row.
+            if (values === undefined) throw new InvalidPage()
+            const shown = rowPage(setting, { ...asked, number, count: range.count, values })
             return { pieces: [textOf(shown)], serverTiming }
           },
         })

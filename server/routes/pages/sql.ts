@@ -16,7 +16,9 @@ export function sql(service: PageService): Resource {
     respond: (request, req, res) =>
       answerAsk(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
         const { dataset, table, snapshot, query } = asked
-        const key = [tableId(table), snapshot.manifest.snapshot, [...query.parameters]]
+        const { snapshot: id } = snapshot.manifest
+        const engineAt = engineAddresses(publicUrl)
+        const key = [tableId(table), id, [...query.parameters], engineAt]
         await responder.send(req, res, {
           ...named(service, ['sql', ...key], consolePolicy),
           lastModified: snapshot.lastModified,
@@ -28,8 +30,12 @@ export function sql(service: PageService): Resource {
                 throw problemOf(error, files.download(table))
               })
             const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
-            const rowsAddress = withQuery(exported, new Map([...query.parameters, ['format', 'arrow']]), 1)
-            const view = { ...asked, count, rowsAddress, engine: engineAddresses(publicUrl) }
+            const rowsAddress = withQuery(
+              exported,
+              new Map([...query.parameters, ['format', 'arrow'], ['snapshot', id]]),
+              1,
+            )
+            const view = { ...asked, count, rowsAddress, engine: engineAt }
             return { pieces: [textOf(sqlPage(setting, view))] }
           },
         })
