@@ -67,6 +67,11 @@ function tablePart(
   const { bytes } = writtenIn(words)
   return html`<section id="${table.name}">
     <h2><a href="${addresses.table(language, table)}">${table.name}</a></h2>
+    <h3>${words.versions}</h3>
+    <ol class="versions">
+      ${[manifest, ...earlier].map((one, index) => versionPart(setting, table, one, earlier[index] ?? null))}
+    </ol>
+    <h3>${words.files}</h3>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.files}: ${table.name}">
       <table class="stacked">
         <thead>
@@ -88,10 +93,6 @@ function tablePart(
         </tbody>
       </table>
     </div>
-    <h3>${words.versions}</h3>
-    <ol class="versions">
-      ${[manifest, ...earlier].map((one, index) => versionPart(setting, table, one, earlier[index] ?? null))}
-    </ol>
   </section>`
 }
 

@@ -112,6 +112,7 @@ describeInBrowser('pages in a browser', () => {
     await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?place_type=state`)
     await page.selectOption('#chart-by', 'state')
     await page.waitForURL(/chart_by=state/)
+    await page.waitForFunction(() => document.activeElement?.id === 'chart-by')
     expect(new URL(page.url()).search).toBe('?place_type=state&chart_by=state&chart_sum=rows')
     await page.goto(`${at.base}/en/dataset/covid19/caso/`)
     await page.fill('#search', 'a')

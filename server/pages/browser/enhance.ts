@@ -51,10 +51,26 @@ export function enhance(): void {
     code.parentElement?.after(button)
   }
 
+  const placeKey = 'acervo-place'
   const sendOnChange = (form: HTMLFormElement): void => {
     for (const choice of form.querySelectorAll('select')) {
-      choice.addEventListener('change', () => form.requestSubmit())
+      choice.addEventListener('change', () => {
+        const place = { path: location.pathname, id: choice.id, top: scrollY }
+        sessionStorage.setItem(placeKey, JSON.stringify(place))
+        form.requestSubmit()
+      })
     }
+  }
+
+  // Whoever chose something stays where that was, to choose more.
+  const returnToPlace = (): void => {
+    const kept = sessionStorage.getItem(placeKey)
+    if (kept === null) return
+    sessionStorage.removeItem(placeKey)
+    const { path, id, top } = JSON.parse(kept) as { path: string; id: string; top: number }
+    if (path !== location.pathname) return
+    scrollTo({ top, behavior: 'instant' })
+    document.getElementById(id)?.focus({ preventScroll: true })
   }
 
   // What was left empty says nothing, so it need not stand in the address.
@@ -71,5 +87,6 @@ export function enhance(): void {
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) leaveOutEmpty(form)
+    returnToPlace()
   })
 }

@@ -96,7 +96,7 @@ export const en: Words = {
   to: 'to',
   contains: 'contains',
   any: 'any',
-  moreFilters: (count) => `${count} more filters`,
+  moreFilters: (count) => (count === 1 ? '1 more filter' : `${count} more filters`),
   reset: 'Remove all filters',
   remove: (what) => `Remove the filter: ${what}`,
   search: 'Search',

@@ -98,7 +98,7 @@ export const pt: Words = {
   to: 'até',
   contains: 'contém',
   any: 'qualquer',
-  moreFilters: (count) => `Mais ${count} filtros`,
+  moreFilters: (count) => (count === 1 ? 'Mais 1 filtro' : `Mais ${count} filtros`),
   reset: 'Remover todos os filtros',
   remove: (what) => `Remover o filtro: ${what}`,
   search: 'Busca',
