@@ -47,6 +47,11 @@ async function page(target: string): Promise<string> {
 
 const shownOn = (markup: string): number => Number(/ of (\d+) rows/.exec(markup)?.[1] ?? 0)
 
+/** What stands in the chips of a page. */
+function chipsOf(text: string): string[] {
+  return [...text.matchAll(/<span>([^<]*)<\/span>\s*<a[^>]*aria-label="Remove/g)].map(([, said = '']) => said)
+}
+
 describe('of odd names and values', () => {
   const at = '/en/dataset/d/t/'
 
@@ -76,6 +81,27 @@ describe('of odd names and values', () => {
         expect(markup).toMatch(/<option[^>]* selected>/)
       }
     }
+  })
+
+  test.each([
+    'time__gte=2024-01-01T10:00:00.5',
+    'time__lte=2024-01-02T23:59:59',
+    'day__gte=0020-05-06&day__lte=1950-01-01',
+    'search__eq=None',
+    'search__eq=nobody',
+    'page__eq=2.5&white__in=A B,last',
+    'fields__isnull=true',
+    'search=true',
+    'snapshot=current&ordering=-day&fields=day',
+  ])('a form that is sent as it is shows the same rows: %s', async (query) => {
+    const markup = await page(`${at}?${new URLSearchParams(query).toString()}`)
+    const [form] = formsIn(markup)
+    const sent = (form?.controls ?? []).map(({ name, kind, value, chosen }): [string, string] => [
+      name,
+      kind === 'choice' ? chosen : value,
+    ])
+    const again = await page(`${at}?${new URLSearchParams(sent).toString()}`)
+    expect([shownOn(again), chipsOf(again)]).toEqual([shownOn(markup), chipsOf(markup)])
   })
 
   test.each(['day', 'time', 'search', 'white', 'page'])(

@@ -29,6 +29,7 @@ export interface Control {
   readonly isChecked: boolean
   /** Of a choice. */
   readonly choices: readonly string[]
+  readonly chosen: string
 }
 
 export interface Form {
@@ -54,12 +55,21 @@ export function formsIn(page: string): Form[] {
           kind: element === 'select' ? 'choice' : (type ?? 'text'),
           value: attribute(own, 'value') ?? '',
           isChecked: /\schecked\b/.test(own),
+          chosen: chosenOf(list),
           choices: [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)].map(([, option = '', text = '']) =>
             unescaped(attribute(option, 'value') ?? text),
           ),
         } satisfies Control
       }),
     }))
+}
+
+/** Of a list of options: the selected one, or else the first. */
+function chosenOf(list: string): string {
+  const options = [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)]
+  const [, own = '', text = ''] =
+    options.find(([, head = '']) => /\sselected\b/.test(head)) ?? options[0] ?? []
+  return unescaped(attribute(own, 'value') ?? text)
 }
 
 function attribute(text: string, name: string): string | null {

@@ -174,15 +174,17 @@ function optionPart(value: string, isChosen: boolean): Html {
   return html`<option${own}${isChosen ? ' selected' : ''}>${value}</option>`
 }
 
-/** One end of a range, as its type is entered best. */
+/** One end of a range, as its type is entered best; as text where such an input would lose what is given. */
 function boundInput({ type, kind }: Field, id: string, name: string, value: string): Html {
-  if (type === 'date' || kind === 'date')
+  const isDay = type === 'date' || kind === 'date'
+  if (isDay && /^(\d{4}-\d\d-\d\d)?$/.test(value))
     return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
-  if (type === 'datetime') {
+  if (type === 'datetime' && !value.includes('.')) {
     const shown = value.replace(' ', 'T')
     return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${shown}" />`
   }
-  return html`<input id="${id}" inputmode="decimal" name="${name}" value="${value}" />`
+  const mode = type === 'datetime' || isDay ? 'text' : 'decimal'
+  return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`
 }
 
 /** The value of the only condition of that kind on a field; '' where there is none. */
