@@ -145,6 +145,6 @@ describeWithData('real data', () => {
       expect(asked).toBeGreaterThanOrEqual(queries)
       expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
     },
-    200_000 + queries * 100,
+    600_000 + queries * 200,
   )
 })
