@@ -3,7 +3,7 @@ import type { Group } from '../../select/selections.ts'
 import { framed, type Setting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
-import { chipsPart, filterForm, hiddenInputs } from '../table/conditions.ts'
+import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
 import { askOf, equalTo, titleOf, withoutField, type AskView } from '../table/view.ts'
 import { barsPart } from './bars.ts'
@@ -79,24 +79,18 @@ function chooser({ words, addresses, language }: Setting, view: ChartView, drawn
     <p class="control">
       <label for="chart-by">${words.drawnBy}</label>
       <select id="chart-by" name="chart_by">
-        ${dimensions.map(({ field }) => option(field.name, titleOf(field), field === drawn.field))}
+        ${dimensions.map(({ field }) => optionPart(field.name, field === drawn.field, titleOf(field)))}
       </select>
     </p>
     <p class="control">
       <label for="chart-sum">${words.drawnWhat}</label>
       <select id="chart-sum" name="chart_sum">
-        ${option('rows', words.rowsHead, measure === null)}
-        ${measures.map((field) => option(field.name, words.sumOf(titleOf(field)), field === measure))}
+        ${optionPart('rows', measure === null, words.rowsHead)}
+        ${measures.map((field) => optionPart(field.name, field === measure, words.sumOf(titleOf(field))))}
       </select>
     </p>
     <button>${words.apply}</button>
   </form>`
-}
-
-function option(value: string, text: string, isChosen: boolean): Html {
-  return isChosen
-    ? html`<option value="${value}" selected>${text}</option>`
-    : html`<option value="${value}">${text}</option>`
 }
 
 function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
@@ -257,18 +251,17 @@ function conditionsOf(field: Field, key: string | null, length: number | null): 
     return one && [one]
   }
   if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
-  return [
-    [`${name}__gte`, `${key}-01-01`.slice(0, 10)],
-    [`${name}__lt`, dayAfter(key)],
-  ]
+  const [from, next] = [`${key}-01-01`.slice(0, 10), dayAfter(key)]
+  // After the year 9999, which stands for "for ever" in many sources, there is no day to name.
+  return [[`${name}__gte`, from], ...(next === null ? [] : [[`${name}__lt`, next] as [string, string]])]
 }
 
-/** The first day after a day, a month or a year. */
-function dayAfter(key: string): string {
+/** The first day after a day, a month or a year; null where it has no four digits for its year. */
+function dayAfter(key: string): string | null {
   const [year = 0, month, day] = key.split('-').map(Number)
   const next = new Date(0)
   if (month === undefined) next.setUTCFullYear(year + 1, 0, 1)
   else if (day === undefined) next.setUTCFullYear(year, month, 1)
   else next.setUTCFullYear(year, month - 1, day + 1)
-  return next.toISOString().slice(0, 10)
+  return next.getUTCFullYear() > 9999 ? null : next.toISOString().slice(0, 10)
 }

@@ -167,11 +167,12 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
   }
 }
 
-function optionPart(value: string, isChosen: boolean): Html {
+/** A choice of a select; its text is its value where it says no other. */
+export function optionPart(value: string, isChosen: boolean, text = value): Html {
   // Browsers take the text for the value, but for white space, which they take away.
-  const isItsText = value === value.replaceAll(/\s+/g, ' ').trim()
+  const isItsText = value === text.replaceAll(/\s+/g, ' ').trim()
   const own = isItsText ? null : html` value="${value}"`
-  return html`<option${own}${isChosen ? ' selected' : ''}>${value}</option>`
+  return html`<option${own}${isChosen ? ' selected' : ''}>${text}</option>`
 }
 
 /** One end of a range, as its type is entered best; as text where such an input would lose what is given. */

@@ -6,13 +6,12 @@ import { dimensionsOf, stepOf, type Dimension } from '../../pages/chart/dimensio
 import { textOf } from '../../pages/html.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Group } from '../../select/selections.ts'
-import { problemOf } from '../problem-of.ts'
 import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
 
 /** The rows of an ask, drawn by one of their fields. */
 export function chart(service: PageService): Resource {
-  const { setting, responder, engine, pageBytesMax, files } = service
+  const { setting, responder, engine, pageBytesMax } = service
   const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
@@ -36,9 +35,7 @@ export function chart(service: PageService): Resource {
           lastModified: snapshot.lastModified,
           body: async (signal) => {
             const requester = { client: request.client, pageBytesMax, signal }
-            const groups = await groupsFor(requester).catch((error: unknown) => {
-              throw problemOf(error, files.download(table))
-            })
+            const groups = await groupsFor(requester)
             const view = { ...asked, dimensions, drawn, measure, length, groups }
             return { pieces: [textOf(chartPage(setting, view))] }
           },

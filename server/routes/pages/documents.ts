@@ -116,25 +116,18 @@ export function named(
   key: readonly unknown[],
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
-  const { assets, words } = setting
-  const look = [assets.style.file, assets.script.file, assets.console.file]
   return {
-    name: nameOf(JSON.stringify([writing, setting.name, look, ...key])),
+    name: nameOf(JSON.stringify([writing, setting.name, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
-    headers: { 'Content-Security-Policy': policy, 'Content-Language': words.locale },
+    headers: { 'Content-Security-Policy': policy, 'Content-Language': setting.words.locale },
     isAtHand: false,
   }
 }
 
-export function document(
-  service: PageService,
-  key: readonly unknown[],
-  page: () => Html,
-  policy = pagePolicy,
-): NamedResponse {
-  return { ...named(service, key, policy), body: () => ({ pieces: [textOf(page())] }) }
+export function document(service: PageService, key: readonly unknown[], page: () => Html): NamedResponse {
+  return { ...named(service, key), body: () => ({ pieces: [textOf(page())] }) }
 }
 
 /** A file that pages offer, made from the catalog and the snapshots. */

@@ -5,7 +5,6 @@ import type { RowQuery } from '../../query/query.ts'
 import type { PageLinks } from '../../representations/envelope.ts'
 import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { problemOf } from '../problem-of.ts'
 import { rowAddresses, type PageService } from './documents.ts'
 
 /** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
@@ -29,10 +28,8 @@ export async function viewOf(
   client: string,
   signal: () => AbortSignal,
 ): Promise<Viewed> {
-  const { engine, pageBytesMax, files } = service
-  const body = await pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
-    throw problemOf(error, files.download(page.snapshot.table))
-  })
+  const { engine, pageBytesMax } = service
+  const body = await pageBody(page, engine, { signal, client, pageBytesMax })
   return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
 }
 

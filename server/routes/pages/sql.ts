@@ -3,14 +3,13 @@ import { withQuery } from '../../http/addresses.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
 import { sqlPage } from '../../pages/sql.ts'
-import { problemOf } from '../problem-of.ts'
 import { answerAsk } from './ask.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './documents.ts'
 import { engineAddresses } from './engine.ts'
 
 /** SQL on the rows of an ask, in the reader's own browser. */
 export function sql(service: PageService): Resource {
-  const { setting, responder, engine, pageBytesMax, files, publicUrl } = service
+  const { setting, responder, engine, pageBytesMax, publicUrl } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     respond: (request, req, res) =>
@@ -24,11 +23,7 @@ export function sql(service: PageService): Resource {
           lastModified: snapshot.lastModified,
           body: async (signal) => {
             const requester = { client: request.client, pageBytesMax, signal }
-            const { count } = await engine.selections
-              .find(snapshot, query, requester)
-              .catch((error: unknown) => {
-                throw problemOf(error, files.download(table))
-              })
+            const { count } = await engine.selections.find(snapshot, query, requester)
             const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
             const rowsAddress = withQuery(
               exported,
