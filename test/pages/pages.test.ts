@@ -35,7 +35,7 @@ beforeAll(async () => {
       text,
       ['a', 'b', ''][n % 3],
       day,
-      n % 7 === 0 ? '' : `${n}.50`,
+      n % 7 === 0 ? '' : `${n % 201}.00`,
       n % 2 === 0,
       `https://example.org/${n}`,
     ]
