@@ -42,6 +42,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'core/catalog/definition.ts',
     'core/catalog/explain.ts',
+    'core/catalog/metadata.ts',
     'core/warehouse/looked.ts',
     'core/warehouse/manifest.ts',
     'core/warehouse/withdrawn.ts',

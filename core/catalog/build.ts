@@ -2,6 +2,7 @@ import type {
   AddressForm,
   Catalog,
   CatalogTexts,
+  Contact,
   Dataset,
   Family,
   Field,
@@ -53,6 +54,15 @@ function sayParty({ name, url }: DatasetDefinition['author'], say: Say): Party {
   return { name: say(name), url }
 }
 
+function sayPublisher(publisher: CatalogDefinition['publisher'], say: Say): Party | null {
+  return publisher === undefined ? null : sayParty(publisher, say)
+}
+
+function sayContact(contact: CatalogDefinition['contact'], say: Say): Contact | null {
+  if (contact === undefined) return null
+  return { name: say(contact.name), email: contact.email ?? null, url: contact.url ?? null }
+}
+
 function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
   const { title, description = '', notice = noticeDefault, limits } = definition
   const families = Object.entries(definition.families).map(
@@ -60,11 +70,13 @@ function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
       return { name, prefix, scheme, trailingSlash: trailing_slash }
     },
   )
-  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, families, say))
+  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, definition, families, say))
   return {
     title: say(title),
     description: say(description),
     notice: say(notice),
+    publisher: sayPublisher(definition.publisher, say),
+    contact: sayContact(definition.contact, say),
     colours: definition.colours ?? coloursDefault,
     limits: {
       rows: limits.rows.map(buildLimit),
@@ -81,8 +93,13 @@ function buildLimit({ requests, per }: { requests: number; per: string }): Limit
   return { requests, per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
 }
 
-function buildDataset(definition: DatasetDefinition, families: readonly Family[], say: Say): Dataset {
-  const { slug, name, description, author, source, license, links, tables } = definition
+function buildDataset(
+  definition: DatasetDefinition,
+  whole: CatalogDefinition,
+  families: readonly Family[],
+  say: Say,
+): Dataset {
+  const { slug, name, description, author, source, license, links, tables, spatial, temporal } = definition
   return {
     slug,
     name: say(name),
@@ -94,6 +111,16 @@ function buildDataset(definition: DatasetDefinition, families: readonly Family[]
     codeUrl: definition.code_url,
     collectedAt: definition.collected_at,
     frequency: definition.frequency ?? null,
+    publisher: sayPublisher(definition.publisher ?? whole.publisher, say),
+    contact: sayContact(definition.contact ?? whole.contact, say),
+    themes: definition.themes ?? [],
+    keywords: (definition.keywords ?? []).map(say),
+    spatial:
+      spatial === undefined
+        ? null
+        : { name: say(spatial.name), uri: spatial.uri ?? null, bbox: spatial.bbox ?? null },
+    temporal: temporal === undefined ? null : { start: temporal.start, end: temporal.end ?? null },
+    language: definition.language ?? [],
     listedIn: new Set(definition.listed_in),
     forms: new Map(families.map((family) => [family.name, buildForm(definition, family)])),
     tables: new Map(tables.map((table) => [table.name, buildTable(table, slug, say)])),

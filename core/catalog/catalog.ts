@@ -1,6 +1,7 @@
 import type { Colours } from './colours.ts'
 import type { FieldType } from './field-types.ts'
 import type { Language } from './languages.ts'
+import type { Theme } from './metadata.ts'
 import type { Digits } from './types/field-type.ts'
 
 /** What is published: catalog.yaml, checked and frozen. Of a text in several languages it has the first. */
@@ -15,6 +16,9 @@ export interface CatalogTexts {
   readonly description: string
   /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
   readonly notice: string
+  /** Of the service; null where the catalog does not say. */
+  readonly publisher: Party | null
+  readonly contact: Contact | null
   readonly colours: Colours
   readonly limits: {
     readonly rows: readonly Limit[]
@@ -58,6 +62,27 @@ export interface Party {
   readonly url: string
 }
 
+/** Whom to ask: by mail, at an address, or both. */
+export interface Contact {
+  readonly name: string
+  readonly email: string | null
+  readonly url: string | null
+}
+
+export interface Place {
+  readonly name: string
+  /** In a gazetteer. */
+  readonly uri: string | null
+  /** West, south, east and north, in degrees. */
+  readonly bbox: readonly [number, number, number, number] | null
+}
+
+/** Days as `YYYY-MM-DD`, both included; null where it goes on. */
+export interface Period {
+  readonly start: string
+  readonly end: string | null
+}
+
 /** A few of the frequencies of the EU Vocabularies, in lower case. */
 export const frequencyNames = [
   'continuous',
@@ -83,6 +108,15 @@ export interface Dataset {
   readonly collectedAt: string
   /** How often it is promised to be published anew; null where nothing is promised. */
   readonly frequency: Frequency | null
+  /** Its own, or those of the service. */
+  readonly publisher: Party | null
+  readonly contact: Contact | null
+  readonly themes: readonly Theme[]
+  readonly keywords: readonly string[]
+  readonly spatial: Place | null
+  readonly temporal: Period | null
+  /** BCP 47 tags of the languages of its texts. */
+  readonly language: readonly string[]
   readonly links: readonly { readonly title: string; readonly url: string }[]
   /** Names of the families whose list shows this dataset; its detail answers in all of them. */
   readonly listedIn: ReadonlySet<string>

@@ -2,24 +2,19 @@ import { z } from 'zod'
 import { encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
 import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
-import { languages } from './languages.ts'
+import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
 
 /**
  * The format of catalog.yaml: the shapes. Both the loader and the JSON Schema for editors are made from this
  * one definition; what a shape cannot say (names that must exist, be unique) is in check.ts.
  */
 
-const text = z.string().min(1, 'must not be empty')
 const pathName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,99}$/,
     'must be lower-case letters, digits, - and _, starting with a letter or digit',
   )
-const address = z
-  .string()
-  .refine(isWebAddress, 'must be a whole address that starts with http:// or https://')
-const date = z.string().refine(isCalendarDate, 'must be a date of the calendar as YYYY-MM-DD')
 const timezone = z
   .string()
   .refine(isTimezone, 'must be a time zone by its IANA name, such as America/Sao_Paulo or UTC')
@@ -27,14 +22,6 @@ const count = (min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`
   return z.int(message).min(min, message).max(max, message)
 }
-
-/** A text for people, once or in several languages; the first of them where only one can be said. */
-const texts = z.union([
-  text,
-  z
-    .partialRecord(z.enum(languages), text)
-    .refine((said) => Object.keys(said).length > 0, 'must be said in at least one language'),
-])
 
 const colour = (light: Light) =>
   z
@@ -45,7 +32,6 @@ const colour = (light: Light) =>
       `must be read well on a ${light} page: take a ${light === 'light' ? 'darker' : 'lighter'} one`,
     )
 
-const party = z.strictObject({ name: texts, url: address })
 const limit = z.strictObject({
   requests: count(1, 1_000_000_000).describe('How many requests one client may make in the window.'),
   per: z
@@ -223,6 +209,7 @@ const dataset = z.strictObject({
     .describe(
       'How often it is promised to be published anew, by the names of the EU vocabulary of frequencies.',
     ),
+  ...datasetMetadata,
   timezone: timezone
     .optional()
     .describe('Zone in which import_date is written. Default UTC, which writes Z.'),
@@ -242,6 +229,8 @@ export const catalogDefinition = z
       )
       .optional()
       .describe('Asks readers to use the API sparingly; sent with every page.'),
+    publisher,
+    contact,
     colours: z
       .strictObject({ light: colour('light'), dark: colour('dark') })
       .optional()
@@ -268,15 +257,6 @@ export type TableDefinition = DatasetDefinition['tables'][number]
 /** The format as JSON Schema, for editors. */
 export function catalogJsonSchema(): unknown {
   return { title: 'Acervo catalog', ...z.toJSONSchema(catalogDefinition, { io: 'input' }) }
-}
-
-function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^\s]+$/.test(value) && URL.canParse(value)
-}
-
-function isCalendarDate(value: string): boolean {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
 }
 
 function isTimezone(value: string): boolean {

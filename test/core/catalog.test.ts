@@ -124,7 +124,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ntitel: X',
       [
-        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, colours, limits, families, datasets',
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, datasets',
       ],
     ],
     [
@@ -435,6 +435,27 @@ describe('the loader', () => {
       ],
     ],
     [
+      'what harvesters ask of a dataset, in forms that they do not read',
+      'links: []',
+      [
+        'links: []',
+        'themes: [HEALTH]',
+        'contact: { name: N }',
+        'publisher: { name: N, url: example.org }',
+        'spatial: { name: N, bbox: [0, 50, 10, 40] }',
+        'temporal: { start: 2021-01-01, end: 2020-01-01 }',
+        'language: [portuguese]',
+      ].join('\n    '),
+      [
+        'c.yaml:20:14: item 1 of "themes" is "HEALTH", which is not one of AGRI, ECON, EDUC, ENER, ENVI, GOVE, HEAL, INTR, JUST, REGI, SOCI, TECH, TRAN',
+        'c.yaml:21:14: "contact" is {"name":"N"}, and must have an email or a url',
+        'c.yaml:22:32: "url" is "example.org", and must be a whole address that starts with http:// or https://',
+        'c.yaml:23:31: "bbox" is [0,50,10,40], and must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]',
+        'c.yaml:24:15: "temporal" is {"start":"2021-01-01","end":"2020-01-01"}, and must not end before it starts',
+        'c.yaml:25:16: item 1 of "language" is "portuguese", and must be a language by its BCP 47 tag, such as pt or pt-BR',
+      ],
+    ],
+    [
       'a measure that is no number',
       'filters:',
       'measures: [city]\n        filters:',
@@ -470,7 +491,7 @@ describe('the loader', () => {
 
   test('tells that the file is empty', () => {
     expect(faultsOf('')).toEqual([
-      'c.yaml:1:1: is empty: it must hold title, description, notice, colours, limits, families, datasets',
+      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, datasets',
     ])
   })
 

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { languages } from './languages.ts'
+
+/** What catalogs of catalogs ask of a dataset, by the names of the standards: all of it may be left out. */
+
+export const text = z.string().min(1, 'must not be empty')
+
+/** A text for people, once or in several languages; the first of them where only one can be said. */
+export const texts = z.union([
+  text,
+  z
+    .partialRecord(z.enum(languages), text)
+    .refine((said) => Object.keys(said).length > 0, 'must be said in at least one language'),
+])
+
+export const address = z
+  .string()
+  .refine(isWebAddress, 'must be a whole address that starts with http:// or https://')
+
+export const date = z.string().refine(isCalendarDate, 'must be a date of the calendar as YYYY-MM-DD')
+
+export const party = z.strictObject({ name: texts, url: address })
+
+/** The data themes of the EU Vocabularies, by their codes. */
+export const themeNames = [
+  'AGRI',
+  'ECON',
+  'EDUC',
+  'ENER',
+  'ENVI',
+  'GOVE',
+  'HEAL',
+  'INTR',
+  'JUST',
+  'REGI',
+  'SOCI',
+  'TECH',
+  'TRAN',
+] as const
+export type Theme = (typeof themeNames)[number]
+
+const boxMessage = 'must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]'
+const degrees = (most: number) => z.number(boxMessage).min(-most, boxMessage).max(most, boxMessage)
+
+export const publisher = party.optional().describe('Who publishes it, and answers for that.')
+
+export const contact = z
+  .strictObject({
+    name: texts,
+    email: z
+      .string()
+      .regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/, 'must be an address such as data@example.org')
+      .optional(),
+    url: address.optional(),
+  })
+  .refine(({ email, url }) => email !== undefined || url !== undefined, 'must have an email or a url')
+  .optional()
+  .describe('Whom to ask, by mail or at an address.')
+
+export const datasetMetadata = {
+  publisher: publisher.describe('Who publishes it. Default is the publisher of the catalog.'),
+  contact: contact.describe('Whom to ask about it. Default is the contact of the catalog.'),
+  themes: z
+    .array(z.enum(themeNames))
+    .optional()
+    .describe('What it is about, by the codes of the data themes of the EU vocabularies, such as HEAL.'),
+  keywords: z.array(texts).optional().describe('Words by which it is found.'),
+  spatial: z
+    .strictObject({
+      name: texts.describe('What the place is called.'),
+      uri: address
+        .optional()
+        .describe('Its name in a gazetteer, such as https://sws.geonames.org/3469034/ for Brazil.'),
+      bbox: z
+        .tuple([degrees(180), degrees(90), degrees(180), degrees(90)], boxMessage)
+        .refine(([, south, , north]) => south <= north, boxMessage)
+        .optional()
+        .describe('West, south, east and north of it, in degrees.'),
+    })
+    .optional()
+    .describe('The place that its rows are about.'),
+  temporal: z
+    .strictObject({
+      start: date.describe('The first day.'),
+      end: date.optional().describe('The last day; where it is left out, it goes on.'),
+    })
+    .refine(({ start, end = start }) => start <= end, 'must not end before it starts')
+    .optional()
+    .describe('The days that its rows are about.'),
+  language: z
+    .array(
+      z
+        .string()
+        .refine(
+          (tag) => /^[a-z]{2,3}(-[A-Z]{2})?$/.test(tag) && isLanguage(tag),
+          'must be a language by its BCP 47 tag, such as pt or pt-BR',
+        ),
+    )
+    .optional()
+    .describe('The languages of its texts, by their BCP 47 tags.'),
+}
+
+function isLanguage(tag: string): boolean {
+  // An unknown one is told by its tag.
+  return new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(tag) !== undefined
+}
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s]+$/.test(value) && URL.canParse(value)
+}
+
+function isCalendarDate(value: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+}
