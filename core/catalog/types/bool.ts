@@ -30,5 +30,14 @@ export const bool: FieldTypeRow = {
   wire: { kind: 'truth', text: same },
   csv: same,
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
+  schema: { type: 'boolean' },
+  askedSchema: () => ({ type: 'string', enum: ['true', 'false', 'True', 'False', '1', '0'] }),
+  called: {
+    tableSchema: 'boolean',
+    csvw: 'boolean',
+    croissant: 'sc:Boolean',
+    typescript: 'boolean',
+    python: 'bool',
+  },
   sample: (random) => String(random.chance(0.5)),
 }

@@ -45,5 +45,14 @@ export const date: FieldTypeRow = {
   wire: plainText,
   csv: same,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
+  schema: { type: 'string', format: 'date' },
+  askedSchema: () => ({ type: 'string', format: 'date' }),
+  called: {
+    tableSchema: 'date',
+    csvw: 'date',
+    croissant: 'sc:Date',
+    typescript: 'string',
+    python: 'str',
+  },
   sample: sampleDate,
 }

@@ -39,5 +39,15 @@ export const datetime: FieldTypeRow = {
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
   csv: inJson,
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
+  // RFC 3339 without an offset, in the registry of OpenAPI.
+  schema: { type: 'string', format: 'date-time-local' },
+  askedSchema: () => ({ type: 'string', format: 'date-time-local' }),
+  called: {
+    tableSchema: 'datetime',
+    csvw: 'dateTime',
+    croissant: 'sc:DateTime',
+    typescript: 'string',
+    python: 'str',
+  },
   sample: (random) => `${sampleDate(random)} ${random.between(10, 23)}:${random.between(10, 59)}:00`,
 }

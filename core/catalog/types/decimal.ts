@@ -55,6 +55,16 @@ export const decimal: FieldTypeRow = {
   csv: same,
   // The digits without the point, since a cast would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
+  schema: { type: 'number' },
+  // A text, since a double would lose digits.
+  askedSchema: (digits) => ({ type: 'string', pattern: `^${pattern(digits)}$`, maxLength: 100 }),
+  called: {
+    tableSchema: 'number',
+    csvw: 'decimal',
+    croissant: 'sc:Float',
+    typescript: 'number',
+    python: 'float',
+  },
   sample: (random, { precision, scale }) => {
     const whole = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
     return `${random.chance(0.05) ? '-' : ''}${whole}${scale === 0 ? '' : `.${random.digits(scale)}`}`

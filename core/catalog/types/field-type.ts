@@ -79,9 +79,31 @@ export interface FieldTypeRow {
   readonly csv: (column: string) => string
   readonly arrow: ArrowMapping
 
+  // What documents for machines say of it.
+
+  /** JSON Schema of what a row has for a value. */
+  readonly schema: JsonSchema
+  /** JSON Schema of a value in an address: of the texts that `parse` takes, those that everybody knows how to write. */
+  readonly askedSchema: (digits: Digits) => JsonSchema
+  /** What others call the type. */
+  readonly called: {
+    /** https://datapackage.org/standard/table-schema/#field-types */
+    readonly tableSchema: 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime'
+    /** https://www.w3.org/TR/tabular-data-primer/#datatypes */
+    readonly csvw: 'string' | 'integer' | 'long' | 'double' | 'decimal' | 'boolean' | 'date' | 'dateTime'
+    /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
+    readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
+    /** Of what JSON has for it. */
+    readonly typescript: 'string' | 'number' | 'boolean'
+    readonly python: 'str' | 'int' | 'float' | 'bool'
+  }
+
   /** A value as a source may write it, for a sample of a table that nobody described. */
   readonly sample: (random: SampleRandom, digits: Digits) => string
 }
+
+/** https://json-schema.org/draft/2020-12 */
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What samples are made with: the same numbers from the same seed. */
 export interface SampleRandom {

@@ -47,5 +47,14 @@ export const float: FieldTypeRow = {
   wire: plainNumber,
   csv: same,
   arrow: { type: 'float64', values: same },
+  schema: { type: 'number', format: 'double' },
+  askedSchema: () => ({ type: 'number', format: 'double' }),
+  called: {
+    tableSchema: 'number',
+    csvw: 'double',
+    croissant: 'sc:Float',
+    typescript: 'number',
+    python: 'float',
+  },
   sample: (random) => (random.next() * 100).toFixed(4),
 }

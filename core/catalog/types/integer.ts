@@ -40,5 +40,15 @@ export const integer: FieldTypeRow = {
   wire: plainNumber,
   csv: same,
   arrow: { type: 'int64', values: same },
+  schema: { type: 'integer', format: 'int64' },
+  // As far as every reader's numbers go; the digits of an address may go to 64 bits.
+  askedSchema: () => ({ type: 'integer', format: 'int64' }),
+  called: {
+    tableSchema: 'integer',
+    csvw: 'long',
+    croissant: 'sc:Integer',
+    typescript: 'number',
+    python: 'int',
+  },
   sample: (random) => String(random.between(-5, 100_000)),
 }

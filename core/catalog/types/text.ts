@@ -26,6 +26,15 @@ export const string: FieldTypeRow = {
   wire: plainText,
   csv: same,
   arrow: { type: 'utf8', values: same },
+  schema: { type: 'string' },
+  askedSchema: () => ({ type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+  called: {
+    tableSchema: 'string',
+    csvw: 'string',
+    croissant: 'sc:Text',
+    typescript: 'string',
+    python: 'str',
+  },
   sample: (random) => `${random.pick(words)} ${random.between(1, 99)}`,
 }
 
