@@ -7,6 +7,7 @@ import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { readLooked, type Looked } from '../../core/warehouse/looked.ts'
 import { filesOf, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
+import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../core/warehouse/whole.ts'
@@ -43,6 +44,7 @@ export class Snapshots {
   readonly #log: Log
   readonly #states: ReadonlyMap<string, TableState>
   readonly #readingAgain = new Set<Snapshot>()
+  #version = 0
   /** What is there at the start is no news. */
   #following = false
   #timer: NodeJS.Timeout | undefined
@@ -128,6 +130,24 @@ export class Snapshots {
     if (current === null) return earlier
     for await (const manifest of publishedBefore(this.#store, table, current.manifest)) earlier.push(manifest)
     return earlier
+  }
+
+  /** The manifests of what can be asked for of a table, the current first, with what their ingests saw. */
+  async kept(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
+    const current = this.current(table)
+    if (current === null) return []
+    const earlier = await this.earlier(table)
+    return Promise.all(
+      [current.manifest, ...earlier].map(async (manifest) => ({
+        manifest,
+        report: await readReport(this.#store, table, manifest.snapshot),
+      })),
+    )
+  }
+
+  /** Another number whenever another snapshot of any table serves. */
+  get version(): number {
+    return this.#version
   }
 
   /** When its source was last looked at and gave no new snapshot. */
@@ -222,7 +242,7 @@ export class Snapshots {
       )
     }
     const { snapshot: id, rows } = manifest
-    state.current = snapshot
+    this.#serve(state, snapshot)
     for (const other of await snapshotsIn(this.#store, table)) {
       if (!state.kept.has(other)) state.kept.set(other, unopened())
     }
@@ -239,7 +259,7 @@ export class Snapshots {
    */
   async #fallBack(state: TableState, from: Manifest | null): Promise<void> {
     const { table } = state
-    state.current = null
+    this.#serve(state, null)
     try {
       const candidates =
         from === null ? newestIn(this.#store, table) : publishedBefore(this.#store, table, from)
@@ -258,6 +278,11 @@ export class Snapshots {
     } catch (error) {
       this.#log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
     }
+  }
+
+  #serve(state: TableState, snapshot: Snapshot | null): void {
+    state.current = snapshot
+    this.#version += 1
   }
 
   async #takeOut(state: TableState, { manifest, folder }: Snapshot, error: unknown): Promise<void> {

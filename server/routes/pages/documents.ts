@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
 import {
@@ -19,18 +16,9 @@ import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
 import { wordsOf } from '../../pages/words/all.ts'
 import type { RowService } from '../services.ts'
+import { asLists, writtenBy } from '../written-by.ts'
 
-/** Of the files that pages are written by: with others of them, no cache may take old pages for new. */
-const writing = nameOf(
-  ['../../pages', '../../formats']
-    .map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
-    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .toSorted()
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n'),
-)
+const writing = writtenBy('pages', 'formats')
 
 const strict = [
   "default-src 'none'",
@@ -89,11 +77,6 @@ export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog'
   const family = catalog.families.find((one) => !mixed.includes(one)) ?? catalog.families[0]
   if (family === undefined) throw new Error('a catalog has a family')
   return addressesOf(family, publicUrl)
-}
-
-/** Maps and sets as JSON has them. */
-function asLists(_key: string, value: unknown): unknown {
-  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter' | 'offers'>

@@ -1,0 +1,33 @@
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+
+type DatasetName = Pick<Dataset, 'slug'>
+type TableName = Pick<Table, 'dataset' | 'name'>
+
+/** The absolute addresses of documents for machines, which belong to no family. */
+export interface DocumentAddresses {
+  /** DCAT-AP, as JSON-LD and as Turtle; without an ending by what is accepted. */
+  readonly catalog: (ending?: 'jsonld' | 'ttl', page?: number) => string
+  /** A document about a dataset, by the name of its file. */
+  readonly ofDataset: (dataset: DatasetName, file: string) => string
+  /** A document about a table, by the name of its file. */
+  readonly ofTable: (table: TableName, file: string) => string
+  readonly feed: () => string
+  readonly datasetFeed: (dataset: DatasetName) => string
+  readonly tableFeed: (table: TableName) => string
+  /** Of the whole service, such as `robots.txt`. */
+  readonly whole: (path: string) => string
+}
+
+export function documentAddresses(publicUrl: URL): DocumentAddresses {
+  const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}`
+  return {
+    catalog: (ending, page = 1) =>
+      `${base}/catalog${ending === undefined ? '' : `.${ending}`}${page > 1 ? `?page=${page}` : ''}`,
+    ofDataset: ({ slug }, file) => `${base}/metadata/${slug}/${file}`,
+    ofTable: ({ dataset, name }, file) => `${base}/metadata/${dataset}/${name}/${file}`,
+    feed: () => `${base}/feeds/atom.xml`,
+    datasetFeed: ({ slug }) => `${base}/feeds/${slug}/atom.xml`,
+    tableFeed: ({ dataset, name }) => `${base}/feeds/${dataset}/${name}/atom.xml`,
+    whole: (path) => `${base}/${path}`,
+  }
+}

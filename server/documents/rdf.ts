@@ -1,0 +1,78 @@
+import { DataFactory, Writer, type Quad } from 'n3'
+import type { Json } from './view.ts'
+
+/** The prefixes of RDF that documents use. */
+export const prefixes = {
+  dcat: 'http://www.w3.org/ns/dcat#',
+  dct: 'http://purl.org/dc/terms/',
+  foaf: 'http://xmlns.com/foaf/0.1/',
+  hydra: 'http://www.w3.org/ns/hydra/core#',
+  prov: 'http://www.w3.org/ns/prov#',
+  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
+  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
+  skos: 'http://www.w3.org/2004/02/skos/core#',
+  spdx: 'http://spdx.org/rdf/terms#',
+  vcard: 'http://www.w3.org/2006/vcard/ns#',
+  xsd: 'http://www.w3.org/2001/XMLSchema#',
+} as const
+
+/**
+ * A node of RDF as JSON-LD has it: terms and types with their prefixes, literals as texts or `@value`, other nodes inside of it
+ * or named by `@id`. Null and undefined are nothing.
+ */
+export type Node = Json
+
+export function jsonLd(nodes: readonly Node[]): string {
+  return JSON.stringify({ '@context': prefixes, '@graph': nodes })
+}
+
+export function turtle(nodes: readonly Node[]): string {
+  const writer = new Writer({ prefixes })
+  let blanks = 0
+  const quads: Quad[] = []
+  const objectOf = (value: unknown): Quad['object'] => {
+    if (typeof value === 'string') return DataFactory.literal(value)
+    if (!isNode(value)) return DataFactory.literal(String(value))
+    const { '@value': text, '@language': language, '@type': type } = value
+    if (typeof text !== 'string' && typeof text !== 'number') return put(value)
+    const data = typeof type === 'string' ? DataFactory.namedNode(whole(type)) : undefined
+    return DataFactory.literal(String(text), typeof language === 'string' ? language : data)
+  }
+  const put = (
+    node: Node,
+  ): ReturnType<typeof DataFactory.namedNode> | ReturnType<typeof DataFactory.blankNode> => {
+    const { '@id': id, '@type': types = [], ...terms } = node
+    blanks += 1
+    const subject = typeof id === 'string' ? DataFactory.namedNode(id) : DataFactory.blankNode(`b${blanks}`)
+    for (const type of [types].flat()) {
+      const named = DataFactory.namedNode(whole(String(type)))
+      quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), named))
+    }
+    for (const [term, values] of Object.entries(terms)) {
+      for (const value of [values].flat()) {
+        if (value === null || value === undefined) continue
+        quads.push(DataFactory.quad(subject, DataFactory.namedNode(whole(term)), objectOf(value)))
+      }
+    }
+    return subject
+  }
+  for (const node of nodes) put(node)
+  writer.addQuads(quads)
+  let [text, failure] = ['', null as Error | null]
+  writer.end((error, result) => {
+    failure = error as Error | null
+    text = result
+  })
+  if (failure !== null) throw failure
+  return text
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null
+}
+
+/** A term with its prefix, or a whole IRI. */
+function whole(term: string): string {
+  const [prefix = '', name = ''] = term.split(/:(.*)/s)
+  return Object.hasOwn(prefixes, prefix) ? `${prefixes[prefix as keyof typeof prefixes]}${name}` : term
+}

@@ -1,0 +1,39 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { inAlphabet } from '../query/parameters.ts'
+import type { Json, TableView } from './view.ts'
+
+/** JSON Schema of what a row has for a field, null included where it may be. */
+export function fieldSchema(field: Field, isNullable: boolean): Json {
+  const { type, ...more } = typeRow(field.type).schema
+  const { title, description, unit, precision, scale } = field
+  const told = [
+    description,
+    unit === null ? null : `Unit: ${unit}.`,
+    typeRow(field.type).hasDigits ? `Decimal of ${precision} digits, ${scale} after the point.` : null,
+  ]
+  const text = told.filter((sentence) => sentence !== null).join(' ')
+  return {
+    type: isNullable ? [type, 'null'] : type,
+    ...more,
+    ...(title !== null && { title }),
+    ...(text !== '' && { description: text }),
+  }
+}
+
+/**
+ * JSON Schema of a row: all of its fields, in the order of its keys.
+ *
+ * @param isWhole whether every field is there, as where nobody asks for some of them
+ */
+export function rowSchema({ table, nullable }: TableView, isWhole = true): Json {
+  const fields = inAlphabet(table.fields)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      fields.map((field) => [field.name, fieldSchema(field, nullable.has(field.name))]),
+    ),
+    ...(isWhole && { required: fields.map(({ name }) => name) }),
+    additionalProperties: false,
+  }
+}

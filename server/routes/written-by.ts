@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { nameOf } from '../http/responder.ts'
+
+/**
+ * A name of the files of some rooms of the server: with others of them, no cache may take what the old ones have written for
+ * what the new ones write.
+ */
+export function writtenBy(...rooms: readonly string[]): string {
+  const texts = rooms
+    .map((room) => fileURLToPath(new URL(`../${room}`, import.meta.url)))
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted()
+    .map((file) => readFileSync(file, 'utf8'))
+  return nameOf(texts.join('\n'))
+}
+
+/** Maps and sets as JSON has them. */
+export function asLists(_key: string, value: unknown): unknown {
+  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value
+}
