@@ -1,0 +1,140 @@
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { DatasetDocument } from '../document.ts'
+import { publishedFiles, type Published } from '../files-of.ts'
+import type { DatasetView, Json, TableView, Writing } from '../view.ts'
+
+/** Croissant 1.1: the parts in Parquet, and a set of records a table. */
+export const croissant: DatasetDocument = {
+  file: 'croissant.json',
+  name: 'Croissant',
+  description: 'The dataset for machine learning, as Croissant 1.1.',
+  contentType: 'application/ld+json; profile="http://mlcommons.org/croissant/1.1"',
+  isMetadata: true,
+  write: (writing, view) => JSON.stringify(croissantOf(writing, view)),
+}
+
+/** The context that the specification asks for (appendix 1). */
+const context: Json = {
+  '@language': 'en',
+  '@vocab': 'https://schema.org/',
+  citeAs: 'cr:citeAs',
+  column: 'cr:column',
+  conformsTo: 'dct:conformsTo',
+  containedIn: 'cr:containedIn',
+  cr: 'http://mlcommons.org/croissant/',
+  data: { '@id': 'cr:data', '@type': '@json' },
+  dataType: { '@id': 'cr:dataType', '@type': '@vocab' },
+  dct: 'http://purl.org/dc/terms/',
+  equivalentProperty: 'cr:equivalentProperty',
+  examples: { '@id': 'cr:examples', '@type': '@json' },
+  extract: 'cr:extract',
+  field: 'cr:field',
+  fileObject: 'cr:fileObject',
+  fileProperty: 'cr:fileProperty',
+  fileSet: 'cr:fileSet',
+  format: 'cr:format',
+  includes: 'cr:includes',
+  excludes: 'cr:excludes',
+  isArray: 'cr:isArray',
+  isLiveDataset: 'cr:isLiveDataset',
+  arrayShape: 'cr:arrayShape',
+  jsonPath: 'cr:jsonPath',
+  key: 'cr:key',
+  md5: 'cr:md5',
+  parentField: 'cr:parentField',
+  path: 'cr:path',
+  rai: 'http://mlcommons.org/croissant/RAI/',
+  readLines: 'cr:readLines',
+  recordSet: 'cr:recordSet',
+  references: 'cr:references',
+  regex: 'cr:regex',
+  repeated: 'cr:repeated',
+  replace: 'cr:replace',
+  samplingRate: 'cr:samplingRate',
+  sc: 'https://schema.org/',
+  separator: 'cr:separator',
+  source: 'cr:source',
+  subField: 'cr:subField',
+  transform: 'cr:transform',
+  unArchive: 'cr:unArchive',
+  value: 'cr:value',
+}
+
+/** That of IANA, and the one by which loaders know it. */
+const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
+
+function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
+  const { author, publisher, license, keywords, language, collectedAt } = dataset
+  const published = tables.flatMap((view) => {
+    const files = publishedFiles(writing, view)
+    return files === null || files.manifest.parts.length === 0 ? [] : [{ view, files }]
+  })
+  const moments = published.map(({ files }) => files.manifest.import_date).toSorted()
+  const imported = moments.at(-1) ?? `${collectedAt}T00:00:00Z`
+  return {
+    '@context': context,
+    '@type': 'sc:Dataset',
+    conformsTo: 'http://mlcommons.org/croissant/1.1',
+    name: dataset.slug,
+    alternateName: dataset.name,
+    description: dataset.description,
+    url: writing.page('en', dataset),
+    license: license.url,
+    creator: { '@type': 'sc:Organization', name: author.name, url: author.url },
+    ...(publisher !== null && {
+      publisher: { '@type': 'sc:Organization', name: publisher.name, url: publisher.url },
+    }),
+    ...(keywords.length > 0 && { keywords }),
+    ...(language.length > 0 && { inLanguage: language }),
+    version: versionOf(imported),
+    datePublished: imported.slice(0, 10),
+    dateModified: imported.slice(0, 10),
+    isLiveDataset: true,
+    citeAs: `@misc{${dataset.slug}, title={${dataset.name}}, author={${author.name}}, year={${collectedAt.slice(0, 4)}}, url={${writing.page('en', dataset)}}}`,
+    distribution: published.flatMap(({ view, files }) => filesOf(view, files)),
+    recordSet: published.flatMap(({ view, files }) => recordSetsOf(view, files)),
+  }
+}
+
+/** Semantic, since loaders ask for it: day, and second of it, of the latest import. */
+function versionOf(moment: string): string {
+  const [day = '', time = ''] = moment.split('T')
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(/[:.Z]/).map(Number)
+  return `${Number(day.replaceAll('-', ''))}.${hours * 3600 + minutes * 60 + seconds}.0`
+}
+
+function filesOf({ table }: TableView, { manifest, addressOf }: Published): Json[] {
+  return manifest.parts.map((part) => ({
+    '@type': 'cr:FileObject',
+    '@id': `${table.name}/${part.file}`,
+    name: `${table.name}/${part.file}`,
+    contentUrl: addressOf(part),
+    contentSize: `${part.bytes} B`,
+    encodingFormat: parquetTypes,
+    sha256: part.sha256,
+  }))
+}
+
+/**
+ * The records of a table; of several parts a set each, since the reference loader reads a set of files out of an archive alone.
+ */
+function recordSetsOf({ table }: TableView, { manifest: { parts } }: Published): Json[] {
+  return parts.map(({ file }, index) => {
+    const id = parts.length === 1 ? table.name : `${table.name}-${index + 1}`
+    const about = table.description ?? table.name
+    return {
+      '@type': 'cr:RecordSet',
+      '@id': id,
+      name: id,
+      description: parts.length === 1 ? about : `${about} (part ${index + 1} of ${parts.length})`,
+      field: table.fields.map(({ name, type, description }) => ({
+        '@type': 'cr:Field',
+        '@id': `${id}/${name}`,
+        name,
+        description: description ?? name,
+        dataType: typeRow(type).called.croissant,
+        source: { fileObject: { '@id': `${table.name}/${file}` }, extract: { column: name } },
+      })),
+    }
+  })
+}

@@ -1,0 +1,100 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { DatasetDocument } from '../document.ts'
+import { publishedFiles } from '../files-of.ts'
+import type { DatasetView, Json, TableView, Writing } from '../view.ts'
+
+/** Data Package v2, a resource with its Table Schema a published table. */
+export const dataPackage: DatasetDocument = {
+  file: 'datapackage.json',
+  name: 'Data Package',
+  description: 'The dataset as a Frictionless Data Package v2, with a Table Schema of each table.',
+  contentType: 'application/json',
+  isMetadata: true,
+  write: (writing, view) => JSON.stringify(dataPackageOf(writing, view)),
+}
+
+const profiles = 'https://datapackage.org/profiles/2.0'
+
+function dataPackageOf(writing: Writing, { dataset, tables }: DatasetView): Json {
+  const { author, publisher, contact, source, license, keywords } = dataset
+  const contributors = [
+    { title: author.name, path: author.url, roles: ['author'] },
+    ...(publisher === null ? [] : [{ title: publisher.name, path: publisher.url, roles: ['publisher'] }]),
+    ...(contact === null
+      ? []
+      : [
+          {
+            title: contact.name,
+            ...(contact.email !== null && { email: contact.email }),
+            ...(contact.url !== null && { path: contact.url }),
+            roles: ['contact'],
+          },
+        ]),
+  ]
+  const resources = tables.flatMap((table) => resourceOf(writing, table) ?? [])
+  const imported = tables.flatMap(({ manifest }) => manifest?.import_date ?? []).toSorted()
+  return {
+    $schema: `${profiles}/datapackage.json`,
+    name: dataset.slug,
+    id: writing.rows.dataset(dataset),
+    title: dataset.name,
+    description: dataset.description,
+    homepage: writing.page('en', dataset),
+    version: dataset.collectedAt.replaceAll('-', '.'),
+    created: imported.at(-1) ?? `${dataset.collectedAt}T00:00:00Z`,
+    ...(keywords.length > 0 && { keywords }),
+    contributors,
+    sources: [{ title: source.name, path: source.url }],
+    licenses: [{ title: license.name, path: license.url }],
+    resources,
+  }
+}
+
+function resourceOf(writing: Writing, view: TableView): Json | null {
+  const published = publishedFiles(writing, view)
+  if (published === null) return null
+  const { table } = view
+  const { download, manifest, addressOf } = published
+  return {
+    $schema: `${profiles}/dataresource.json`,
+    name: table.name,
+    type: 'table',
+    title: table.name,
+    ...(table.description !== null && { description: table.description }),
+    path: addressOf(download),
+    scheme: 'http',
+    format: 'csv',
+    compression: 'gz',
+    mediatype: 'text/csv',
+    encoding: 'utf-8',
+    // Without its size, which the reference reader cannot count of what comes packed over HTTP.
+    hash: `sha256:${download.sha256}`,
+    rows: manifest.rows,
+    dialect: {
+      $schema: `${profiles}/tabledialect.json`,
+      header: true,
+      delimiter: ',',
+      quoteChar: '"',
+      doubleQuote: true,
+    },
+    schema: {
+      $schema: `${profiles}/tableschema.json`,
+      fields: table.fields.map((field) => tableSchemaField(field)),
+      missingValues: [''],
+    },
+  }
+}
+
+function tableSchemaField(field: Field): Json {
+  const { name, title, description, unit } = field
+  const { tableSchema } = typeRow(field.type).called
+  return {
+    name,
+    type: tableSchema,
+    ...(tableSchema === 'datetime' && { format: 'any' }),
+    ...(title !== null && { title }),
+    ...(description !== null && { description }),
+    ...(unit !== null && { unit }),
+  }
+}

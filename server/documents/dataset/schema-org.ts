@@ -1,0 +1,86 @@
+import type { Dataset } from '../../../core/catalog/catalog.ts'
+import type { Language } from '../../../core/catalog/languages.ts'
+import type { DatasetDocument } from '../document.ts'
+import { publishedFiles } from '../files-of.ts'
+import type { DatasetView, Json, Writing } from '../view.ts'
+
+/** The dataset for search engines; its page has the same. */
+export const schemaOrg: DatasetDocument = {
+  file: 'schema-org.jsonld',
+  name: 'schema.org',
+  description: 'The dataset for search engines, as schema.org.',
+  contentType: 'application/ld+json',
+  isMetadata: true,
+  write: (writing, view) => JSON.stringify(schemaOrgOf(writing, view, 'en')),
+}
+
+/** What search engines take a description for. */
+const [descriptionMin, descriptionMax] = [50, 5000]
+/** Large documents are not indexed. */
+const [tablesMax, variablesMax] = [30, 60]
+
+export function schemaOrgOf(
+  writing: Writing,
+  { dataset: { slug }, tables }: DatasetView,
+  language: Language,
+): Json {
+  const { catalog, page } = writing
+  const texts = catalog.inLanguage.get(language) ?? catalog
+  const dataset = texts.datasets.get(slug)
+  if (dataset === undefined) throw new Error('a dataset is in all languages')
+  const { author, publisher, license, keywords, spatial, temporal, language: languages } = dataset
+  const published = tables.flatMap((view) => publishedFiles(writing, view) ?? [])
+  const moments = published.map(({ manifest }) => manifest.import_date).toSorted()
+  const names = new Set(
+    [...dataset.tables.values()].flatMap(({ fields }) => fields.map(({ name, title }) => title ?? name)),
+  )
+  return {
+    '@context': 'https://schema.org/',
+    '@type': 'Dataset',
+    '@id': writing.rows.dataset(dataset),
+    name: dataset.name,
+    description: descriptionOf(dataset),
+    url: page(language, dataset),
+    identifier: slug,
+    license: license.url,
+    isAccessibleForFree: true,
+    creator: { '@type': 'Organization', name: author.name, url: author.url },
+    ...(publisher !== null && {
+      publisher: { '@type': 'Organization', name: publisher.name, url: publisher.url },
+    }),
+    ...(moments.length > 0 && { dateModified: moments.at(-1) }),
+    ...(keywords.length > 0 && { keywords }),
+    ...(languages.length > 0 && { inLanguage: languages }),
+    ...(temporal !== null && { temporalCoverage: `${temporal.start}/${temporal.end ?? '..'}` }),
+    ...(spatial !== null && {
+      spatialCoverage: {
+        '@type': 'Place',
+        name: spatial.name,
+        ...(spatial.uri !== null && { sameAs: spatial.uri }),
+        ...(spatial.bbox !== null && { geo: { '@type': 'GeoShape', box: boxOf(spatial.bbox) } }),
+      },
+    }),
+    includedInDataCatalog: { '@type': 'DataCatalog', name: texts.title, url: page(language) },
+    variableMeasured: [...names].slice(0, variablesMax),
+    distribution: published.slice(0, tablesMax).map(({ manifest, download, addressOf }) => ({
+      '@type': 'DataDownload',
+      name: manifest.table,
+      contentUrl: addressOf(download),
+      encodingFormat: ['text/csv', 'application/gzip'],
+      contentSize: `${download.bytes} B`,
+      sha256: download.sha256,
+    })),
+  }
+}
+
+function descriptionOf({ name, description, source, tables }: Dataset): string {
+  const said = [description, `${name}: ${[...tables.keys()].join(', ')}.`, `${source.name}, ${source.url}.`]
+  let text = said[0] ?? ''
+  for (const more of said.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
+  return text.length <= descriptionMax ? text : `${text.slice(0, descriptionMax - 1)}…`
+}
+
+/** South and west, north and east. */
+function boxOf([west, south, east, north]: readonly [number, number, number, number]): string {
+  return `${south} ${west} ${north} ${east}`
+}

@@ -1,0 +1,285 @@
+import type {
+  Catalog,
+  CatalogTexts,
+  Contact,
+  Dataset,
+  Frequency,
+  Party,
+  Period,
+  Place,
+} from '../../core/catalog/catalog.ts'
+import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import { publishedFiles, type Published } from './files-of.ts'
+import { jsonLd, turtle, type Node } from './rdf.ts'
+import type { DatasetDocument } from './document.ts'
+import type { DatasetView, TableView, Writing } from './view.ts'
+
+/** DCAT-AP 3.0.1. Objects are typed where its shapes ask for it, since nobody follows their addresses to find out. */
+
+const ofDataset = {
+  name: 'DCAT-AP',
+  isMetadata: true,
+  description: 'The dataset for catalogs of catalogs, as DCAT-AP 3.',
+}
+
+export const dcatJsonLd: DatasetDocument = {
+  ...ofDataset,
+  file: 'dcat.jsonld',
+  contentType: 'application/ld+json',
+  write: (writing, view) => jsonLd([datasetNode(writing, view)]),
+}
+
+export const dcatTurtle: DatasetDocument = {
+  ...ofDataset,
+  file: 'dcat.ttl',
+  contentType: 'text/turtle; charset=utf-8',
+  write: (writing, view) => turtle([datasetNode(writing, view)]),
+}
+
+/** Datasets of one page of the catalog. */
+export const catalogPageSize = 100
+
+export interface CatalogPage {
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+  /** Of the page. */
+  readonly datasets: readonly DatasetView[]
+  /** Datasets in all. */
+  readonly count: number
+  readonly ending: 'jsonld' | 'ttl'
+}
+
+/** A page of all datasets, which leads to the next. */
+export function catalogPage(writing: Writing, page: CatalogPage): string {
+  const nodes = [catalogNode(writing, page), pagingNode(writing, page)]
+  return page.ending === 'ttl' ? turtle(nodes) : jsonLd(nodes)
+}
+
+function catalogNode(writing: Writing, { datasets }: CatalogPage): Node {
+  const { catalog, documents, page } = writing
+  const moments = datasets.flatMap(({ tables }) =>
+    tables.flatMap(({ manifest }) => manifest?.import_date ?? []),
+  )
+  return {
+    '@id': documents.catalog(),
+    '@type': 'dcat:Catalog',
+    'dct:title': said(catalog, ({ title }) => title),
+    'dct:description': said(catalog, ({ title, description }) => (description === '' ? title : description)),
+    'dct:publisher': agentNode(publisherOf(writing)),
+    'foaf:homepage': documentNode(page('en')),
+    'dct:modified': dateTime(moments.toSorted().at(-1)),
+    'dcat:service': {
+      '@id': writing.rows.list,
+      '@type': 'dcat:DataService',
+      'dct:title': `${catalog.title}: API`,
+      'dct:description': catalog.notice,
+      'dcat:endpointURL': { '@id': writing.rows.list },
+      'dcat:endpointDescription': { '@id': documents.whole('.well-known/api-catalog') },
+      'dct:publisher': agentNode(publisherOf(writing)),
+      'dcat:servesDataset': datasets.map(({ dataset }) => ({ '@id': writing.rows.dataset(dataset) })),
+    },
+    'dcat:dataset': datasets.map((view) => datasetNode(writing, view)),
+  }
+}
+
+/** By both names that harvesters follow. */
+function pagingNode({ documents }: Writing, { page, pages, count, ending }: CatalogPage): Node {
+  const at = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
+  const [first, last] = [at(1), at(pages)]
+  return {
+    ...at(page),
+    '@type': ['hydra:PagedCollection', 'hydra:PartialCollectionView'],
+    'hydra:totalItems': { '@value': count, '@type': 'xsd:integer' },
+    'hydra:itemsPerPage': { '@value': catalogPageSize, '@type': 'xsd:integer' },
+    'hydra:first': first,
+    'hydra:firstPage': first,
+    'hydra:last': last,
+    'hydra:lastPage': last,
+    ...(page < pages && { 'hydra:next': at(page + 1), 'hydra:nextPage': at(page + 1) }),
+    ...(page > 1 && { 'hydra:previous': at(page - 1), 'hydra:previousPage': at(page - 1) }),
+  }
+}
+
+const eu = 'http://publications.europa.eu/resource/authority'
+
+const frequencies: Readonly<Record<Frequency, string>> = {
+  continuous: 'CONT',
+  daily: 'DAILY',
+  weekly: 'WEEKLY',
+  monthly: 'MONTHLY',
+  quarterly: 'QUARTERLY',
+  annual: 'ANNUAL',
+  irregular: 'IRREG',
+  never: 'NEVER',
+}
+
+function datasetNode(writing: Writing, { dataset, tables }: DatasetView): Node {
+  const { catalog, rows, page } = writing
+  const { slug, frequency, contact, spatial, temporal, language, themes, author, source } = dataset
+  const moments = tables.flatMap(({ manifest }) => manifest?.import_date ?? []).toSorted()
+  const texts = (pick: (one: Dataset) => string | undefined): unknown[] =>
+    said(catalog, ({ datasets }) => pick(datasets.get(slug) ?? dataset) ?? '')
+  return {
+    '@id': rows.dataset(dataset),
+    '@type': 'dcat:Dataset',
+    'dct:identifier': slug,
+    'dct:title': texts(({ name }) => name),
+    'dct:description': texts(({ description }) => description),
+    'dct:publisher': agentNode(dataset.publisher ?? publisherOf(writing)),
+    'dct:creator': agentNode(author),
+    'dct:modified': dateTime(moments.at(-1)),
+    'dct:issued': { '@value': dataset.collectedAt, '@type': 'xsd:date' },
+    'dcat:keyword': dataset.keywords.flatMap((_keyword, index) => texts(({ keywords }) => keywords[index])),
+    'dcat:theme': themes.map((theme) => ({
+      '@id': `${eu}/data-theme/${theme}`,
+      '@type': 'skos:Concept',
+      'skos:prefLabel': { '@value': theme, '@language': 'en' },
+    })),
+    'dcat:contactPoint': contact === null ? null : contactNode(contact),
+    'dct:accrualPeriodicity':
+      frequency === null
+        ? null
+        : { '@id': `${eu}/frequency/${frequencies[frequency]}`, '@type': 'dct:Frequency' },
+    'dct:spatial':
+      spatial === null
+        ? null
+        : placeNode(
+            spatial,
+            texts(({ spatial: place }) => place?.name),
+          ),
+    'dct:temporal': temporal === null ? null : periodNode(temporal),
+    'dct:language': language.map(languageNode),
+    'dcat:landingPage': [...catalog.inLanguage.keys()].map((one) => documentNode(page(one, dataset))),
+    'prov:wasDerivedFrom': { '@id': source.url, '@type': 'prov:Entity', 'rdfs:label': source.name },
+    'dcat:distribution': tables.flatMap((view) => distributionNodes(writing, dataset, view)),
+  }
+}
+
+function distributionNodes(writing: Writing, dataset: Dataset, view: TableView): Node[] {
+  const files = publishedFiles(writing, view)
+  if (files === null) return []
+  const { manifest, download } = files
+  const node = (file: StoredFile, what: string, more: Node): Node => ({
+    ...distributionNode(writing, dataset, view, files, file),
+    'dct:title': what,
+    ...more,
+  })
+  return [
+    node(download, `${view.table.name}: CSV`, {
+      'dcat:mediaType': mediaTypeNode('text/csv'),
+      'dct:format': fileTypeNode('CSV'),
+      'dcat:compressFormat': mediaTypeNode('application/gzip'),
+    }),
+    ...manifest.parts.map((part, index) =>
+      node(
+        part,
+        `${view.table.name}: Parquet${manifest.parts.length === 1 ? '' : `, part ${index + 1} of ${manifest.parts.length}`}`,
+        {
+          'dcat:mediaType': mediaTypeNode('application/vnd.apache.parquet'),
+          'dct:format': fileTypeNode('PARQUET'),
+        },
+      ),
+    ),
+  ]
+}
+
+function distributionNode(
+  { files, rows }: Writing,
+  dataset: Dataset,
+  { table }: TableView,
+  { manifest, addressOf }: Published,
+  file: StoredFile,
+): Node {
+  return {
+    '@id': `${addressOf(file)}#distribution`,
+    '@type': 'dcat:Distribution',
+    'dct:description': table.description ?? `${manifest.rows} rows of ${table.name}.`,
+    'dcat:accessURL': { '@id': files.listing(table) },
+    'dcat:downloadURL': { '@id': addressOf(file) },
+    'dcat:byteSize': { '@value': String(file.bytes), '@type': 'xsd:nonNegativeInteger' },
+    'spdx:checksum': {
+      '@type': 'spdx:Checksum',
+      'spdx:algorithm': { '@id': 'spdx:checksumAlgorithm_sha256', '@type': 'spdx:ChecksumAlgorithm' },
+      'spdx:checksumValue': { '@value': file.sha256, '@type': 'xsd:hexBinary' },
+    },
+    'dct:license': {
+      '@id': dataset.license.url,
+      '@type': 'dct:LicenseDocument',
+      'dct:title': dataset.license.name,
+    },
+    'dct:modified': dateTime(manifest.import_date),
+    'dcat:accessService': { '@id': rows.list },
+  }
+}
+
+const iana = 'https://www.iana.org/assignments/media-types'
+const mediaTypeNode = (name: string): Node => ({ '@id': `${iana}/${name}`, '@type': 'dct:MediaType' })
+const fileTypeNode = (code: string): Node => ({
+  '@id': `${eu}/file-type/${code}`,
+  '@type': 'dct:MediaTypeOrExtent',
+})
+const documentNode = (address: string): Node => ({ '@id': address, '@type': 'foaf:Document' })
+
+function agentNode({ name, url }: Party): Node {
+  return { '@type': 'foaf:Agent', 'foaf:name': name, 'foaf:homepage': documentNode(url) }
+}
+
+/** Where nobody is named, the service itself. */
+function publisherOf({ catalog, base }: Writing): Party {
+  return catalog.publisher ?? { name: catalog.title, url: `${base}/` }
+}
+
+function contactNode({ name, email, url }: Contact): Node {
+  return {
+    '@type': 'vcard:Kind',
+    'vcard:fn': name,
+    ...(email !== null && { 'vcard:hasEmail': { '@id': `mailto:${email}` } }),
+    ...(url !== null && { 'vcard:hasURL': { '@id': url } }),
+  }
+}
+
+function placeNode({ uri, bbox }: Place, names: readonly unknown[]): Node {
+  const [west, south, east, north] = bbox ?? []
+  return {
+    ...(uri !== null && { '@id': uri }),
+    '@type': 'dct:Location',
+    'skos:prefLabel': names,
+    ...(bbox !== null && {
+      'dcat:bbox': {
+        '@value': `POLYGON((${west} ${south},${east} ${south},${east} ${north},${west} ${north},${west} ${south}))`,
+        '@type': 'http://www.opengis.net/ont/geosparql#wktLiteral',
+      },
+    }),
+  }
+}
+
+function periodNode({ start, end }: Period): Node {
+  return {
+    '@type': 'dct:PeriodOfTime',
+    'dcat:startDate': { '@value': start, '@type': 'xsd:date' },
+    ...(end !== null && { 'dcat:endDate': { '@value': end, '@type': 'xsd:date' } }),
+  }
+}
+
+/** By the names of the Library of Congress, which has those of ISO 639. */
+function languageNode(tag: string): Node {
+  const [code = ''] = tag.split('-')
+  return {
+    '@id': `http://id.loc.gov/vocabulary/iso639-${code.length === 2 ? '1' : '2'}/${code}`,
+    '@type': 'dct:LinguisticSystem',
+  }
+}
+
+function dateTime(moment: string | undefined): Node | null {
+  return moment === undefined ? null : { '@value': moment, '@type': 'xsd:dateTime' }
+}
+
+/** A text in each language in which the catalog has it; without one where it is the same in all. */
+function said(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
+  const all = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
+  const [first = '', ...others] = new Set(all.map(([, text]) => text))
+  if (first === '') return []
+  if (others.length === 0) return [first]
+  return all.map(([language, text]) => ({ '@value': text, '@language': language }))
+}

@@ -1,0 +1,20 @@
+import { arrow } from '../../formats/arrow.ts'
+import { inAlphabet } from '../../query/parameters.ts'
+import type { TableDocument } from '../document.ts'
+
+/** What a stream of its rows begins with: an Arrow stream that has no rows. */
+export const arrowSchema: TableDocument = {
+  file: 'schema.arrow',
+  name: 'Arrow Schema',
+  description: 'The schema of its rows in Arrow, as a stream without rows.',
+  contentType: arrow.contentType,
+  isMetadata: false,
+  write: (_writing, { table, report }) => {
+    const choices = new Map(report?.fields.map((field) => [field.name, field.choices]))
+    const writer = arrow.writer(
+      inAlphabet(table.fields).map((field) => ({ field, choices: choices.get(field.name) ?? null })),
+    )
+    writer.finish()
+    return Buffer.concat(writer.taken())
+  },
+}

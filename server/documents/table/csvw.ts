@@ -1,0 +1,53 @@
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { withQuery } from '../../http/addresses.ts'
+import { csv } from '../../formats/csv.ts'
+import type { TableDocument } from '../document.ts'
+import type { TableView, Writing } from '../view.ts'
+
+/** CSV on the Web: what its columns are. The CSV is the export of all rows, in the order of its columns. */
+export const csvw: TableDocument = {
+  file: 'csv-metadata.json',
+  name: 'CSVW',
+  description: 'What the columns of its CSV are, as CSV on the Web.',
+  contentType: 'application/csvm+json',
+  isMetadata: true,
+  write: (writing, view) => JSON.stringify(csvwOf(writing, view)),
+}
+
+function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: TableView) {
+  const [language] = dataset.language
+  return {
+    '@context': ['http://www.w3.org/ns/csvw', ...(language === undefined ? [] : [{ '@language': language }])],
+    url: withQuery(rows.export(dataset, table), new Map([['format', csv.name]]), 1),
+    'dc:title': `${dataset.name}: ${table.name}`,
+    'dc:description': table.description ?? dataset.description,
+    'dc:license': { '@id': dataset.license.url },
+    ...(manifest !== null && {
+      'dc:modified': { '@value': manifest.import_date.slice(0, 10), '@type': 'xsd:date' },
+    }),
+    dialect: { encoding: 'utf-8', header: true, delimiter: ',', quoteChar: '"', doubleQuote: true },
+    tableSchema: {
+      columns: table.fields.map((field) => ({
+        name: variableOf(field.name),
+        titles: field.name,
+        datatype: datatypeOf(field.type),
+        required: !nullable.has(field.name),
+        ...(field.description !== null && { 'dc:description': field.description }),
+      })),
+    },
+  }
+}
+
+function datatypeOf(type: TableView['table']['fields'][number]['type']): string {
+  return typeRow(type).called.csvw
+}
+
+/** Names of columns are parts of URI templates: other characters are escaped, and an underscore at their start is reserved. */
+function variableOf(name: string): string {
+  const escaped = encodeURIComponent(name).replaceAll(/[!'()*~-]/g, hex)
+  return escaped.replace(/^_/, '%5F')
+}
+
+function hex(character: string): string {
+  return `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`
+}

@@ -1,0 +1,37 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { quotedName, quotedText } from '../../../core/sql.ts'
+import type { TableDocument } from '../document.ts'
+
+/** A table for its rows, in SQL that both DuckDB and PostgreSQL run. */
+export const ddl: TableDocument = {
+  file: 'schema.sql',
+  name: 'SQL',
+  description: 'The statement that makes a table for its rows, for DuckDB and PostgreSQL.',
+  contentType: 'application/sql; charset=utf-8',
+  isMetadata: false,
+  write: ({ files }, { dataset, table }) => {
+    const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`
+    const columns = table.fields.map((field) => `  ${quotedName(field.name)} ${typeOf(field)}`)
+    const told = table.fields.filter(({ description }) => description !== null)
+    return [
+      `create schema if not exists ${quotedName(dataset.slug)};`,
+      `create table ${name} (\n${columns.join(',\n')}\n);`,
+      `comment on table ${name} is ${quotedText(table.description ?? `${dataset.name}: ${table.name}.`)};`,
+      ...told.map(
+        ({ name: field, description }) =>
+          `comment on column ${name}.${quotedName(field)} is ${quotedText(description ?? '')};`,
+      ),
+      '-- Its rows, in DuckDB:',
+      `-- insert into ${name} from read_csv(${quotedText(files.download(table))}, header = true, all_varchar = true);`,
+      '',
+    ].join('\n')
+  },
+}
+
+/** DuckDB knows the name of the standard too. */
+function typeOf(field: Field): string {
+  return typeRow(field.type)
+    .stored(field)
+    .replace(/^DOUBLE$/, 'DOUBLE PRECISION')
+}

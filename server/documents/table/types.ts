@@ -1,0 +1,100 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { inAlphabet } from '../../query/parameters.ts'
+import type { TableDocument } from '../document.ts'
+import type { TableView } from '../view.ts'
+
+/** The type of a row for TypeScript. */
+export const typescript: TableDocument = {
+  file: 'types.ts',
+  name: 'TypeScript',
+  description: 'The type of a row for TypeScript.',
+  contentType: 'application/typescript; charset=utf-8',
+  isMetadata: false,
+  write: (_writing, view) => typescriptText(view),
+}
+
+/** The same for Python 3.8 and newer. */
+export const python: TableDocument = {
+  file: 'types.py',
+  name: 'Python',
+  description: 'The type of a row for Python.',
+  contentType: 'text/x-python; charset=utf-8',
+  isMetadata: false,
+  write: (_writing, view) => pythonText(view),
+}
+
+export function typescriptText(view: TableView): string {
+  const { table, nullable } = view
+  const lines = inAlphabet(table.fields).flatMap((field) => {
+    const { typescript: type } = typeRow(field.type).called
+    const key = /^[A-Za-z_$][\w$]*$/.test(field.name) ? field.name : JSON.stringify(field.name)
+    const told = aboutField(field).replaceAll('*/', '*\\/')
+    return [
+      ...(told === '' ? [] : [`  /** ${told} */`]),
+      `  ${key}: ${type}${nullable.has(field.name) ? ' | null' : ''}`,
+    ]
+  })
+  return [
+    `/** ${aboutRow(view).replaceAll('*/', '*\\/')} */`,
+    `export interface ${nameOf(view)} {`,
+    ...lines,
+    '}',
+    '',
+  ].join('\n')
+}
+
+export function pythonText(view: TableView): string {
+  const { table, nullable } = view
+  const fields = inAlphabet(table.fields)
+  const typed = fields.map((field): [name: string, type: string, told: string] => {
+    const { python: type } = typeRow(field.type).called
+    return [field.name, nullable.has(field.name) ? `Optional[${type}]` : type, aboutField(field)]
+  })
+  const isPlain = fields.every(({ name }) => /^[A-Za-z_]\w*$/.test(name) && !keywords.has(name))
+  const body = isPlain
+    ? [
+        `class ${nameOf(view)}(TypedDict):`,
+        `    ${JSON.stringify(aboutRow(view))}`,
+        '',
+        ...typed.map(([name, type, told]) => `    ${name}: ${type}${remark(told)}`),
+      ]
+    : [
+        `# ${aboutRow(view)}`,
+        `${nameOf(view)} = TypedDict(${JSON.stringify(nameOf(view))}, {`,
+        ...typed.map(([name, type, told]) => `    ${JSON.stringify(name)}: ${type},${remark(told)}`),
+        '})',
+      ]
+  return ['from typing import Optional, TypedDict', '', '', ...body, ''].join('\n')
+}
+
+const remark = (told: string): string => (told === '' ? '' : `  # ${told}`)
+
+/** Words that name nothing in Python. */
+const keywords = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global if ' +
+    'import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+)
+
+function aboutField({ title, description, unit }: Field): string {
+  const all = [title, description, unit === null ? null : `(${unit})`].filter((text) => text !== null)
+  return oneLine(all.join(' '))
+}
+
+function aboutRow({ dataset, table, manifest }: TableView): string {
+  const snapshot = manifest === null ? '' : `, snapshot ${manifest.snapshot}`
+  return oneLine(`A row of ${dataset.slug}/${table.name}, as JSON has it${snapshot}.`)
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}
+
+/** The table as the name of a type. */
+function nameOf({ table }: TableView): string {
+  const words = table.name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return /^[A-Za-z]/.test(name) ? name : `Table${name}`
+}
