@@ -1,0 +1,32 @@
+import { croissant } from './dataset/croissant.ts'
+import { dataPackage } from './dataset/data-package.ts'
+import { schemaOrg } from './dataset/schema-org.ts'
+import { dcatJsonLd, dcatTurtle } from './dcat.ts'
+import type { DatasetDocument, TableDocument, WholeDocument } from './document.ts'
+import { arrowSchema } from './table/arrow-schema.ts'
+import { csvw } from './table/csvw.ts'
+import { ddl } from './table/ddl.ts'
+import { jsonSchema } from './table/json-schema.ts'
+import { python, typescript } from './table/types.ts'
+import { apiCatalog } from './whole/api-catalog.ts'
+import { llms } from './whole/llms.ts'
+import { openSearch } from './whole/opensearch.ts'
+import { robots } from './whole/robots.ts'
+
+/** What documents there are of the service, of each dataset, and of each table; those in pages have routes of their own. */
+export const wholeDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
+export const datasetDocuments: readonly DatasetDocument[] = [
+  dcatJsonLd,
+  dcatTurtle,
+  croissant,
+  dataPackage,
+  schemaOrg,
+]
+export const tableDocuments: readonly TableDocument[] = [
+  jsonSchema,
+  csvw,
+  arrowSchema,
+  ddl,
+  typescript,
+  python,
+]

@@ -1,0 +1,35 @@
+import type { WholeDocument } from '../document.ts'
+
+/** Where the APIs are and what describes them (RFC 9727). */
+export const apiCatalog: WholeDocument = {
+  file: '.well-known/api-catalog',
+  name: 'API Catalog',
+  description: 'Where the APIs are, and what describes them.',
+  contentType: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  isMetadata: false,
+  write: ({ catalog, base, documents, page }) => {
+    const apis = catalog.families.map(({ prefix }) => `${base}${prefix}`)
+    const docs = [...catalog.inLanguage.keys()].map((language) => ({
+      href: `${page(language)}reference/`,
+      type: 'text/html',
+      hreflang: [language],
+    }))
+    return JSON.stringify({
+      linkset: [
+        {
+          anchor: documents.whole('.well-known/api-catalog'),
+          item: apis.map((href) => ({ href: `${href}/` })),
+        },
+        ...apis.map((api) => ({
+          anchor: `${api}/`,
+          'service-desc': [json(`${api}/openapi.json`)],
+          'service-doc': docs,
+          'service-meta': [json(documents.catalog('jsonld'), 'application/ld+json')],
+          status: [json(`${base}/health`)],
+        })),
+      ],
+    })
+  },
+}
+
+const json = (href: string, type = 'application/json') => ({ href, type })

@@ -1,0 +1,62 @@
+import type { WholeDocument } from '../document.ts'
+
+/** What there is, in Markdown, for agents that read (https://llmstxt.org). */
+export const llms: WholeDocument = {
+  file: 'llms.txt',
+  name: 'llms.txt',
+  description: 'What there is, in Markdown.',
+  contentType: 'text/markdown; charset=utf-8',
+  isMetadata: false,
+  write: ({ catalog, base, documents, rows, files }, views) => {
+    const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
+    return [
+      `# ${inLine(catalog.title)}`,
+      '',
+      `> ${inLine(catalog.description || catalog.title)}`,
+      '',
+      inLine(catalog.notice),
+      '',
+      '## Datasets',
+      '',
+      ...listed.map(
+        ({ dataset, tables }) =>
+          `- [${inLine(dataset.name)}](${rows.dataset(dataset)}): ${inLine(dataset.description)} Tables: ` +
+          `${tables.map(({ table, manifest }) => `${table.name} (${manifest === null ? 'not published' : `${manifest.rows} rows`})`).join(', ') || 'none'}.`,
+      ),
+      '',
+      '## Tables',
+      '',
+      ...listed.flatMap(({ dataset, tables }) =>
+        tables
+          .filter(({ manifest }) => manifest !== null)
+          .map(
+            ({ table }) =>
+              `- [${dataset.slug}/${table.name}](${rows.table(dataset, table)}): fields and what may be asked; [rows](${rows.data(dataset, table)}), [whole table as CSV](${files.download(table)})`,
+          ),
+      ),
+      '',
+      '## Reference',
+      '',
+      ...catalog.families.map(
+        ({ name, prefix }) =>
+          `- [OpenAPI, ${name}](${base}${prefix}/openapi.json): all addresses, parameters and errors`,
+      ),
+      `- [API catalog](${documents.whole('.well-known/api-catalog')}): links to all of it`,
+      '',
+      '## Optional',
+      '',
+      `- [DCAT-AP](${documents.catalog('jsonld')}): the catalog for harvesters`,
+      `- [What changed](${documents.feed()}): an Atom feed`,
+      `- [DuckDB](${files.base}/warehouse.duckdb): a view per table, to attach`,
+      '',
+    ].join('\n')
+  },
+}
+
+/** On one line, and no markup of its own. */
+function inLine(text: string): string {
+  return text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .replaceAll(/[\\[\]<>`]/g, String.raw`\$&`)
+    .trim()
+}

@@ -1,0 +1,31 @@
+import { languages } from '../../../core/catalog/languages.ts'
+import type { WholeDocument } from '../document.ts'
+import { element, xmlHead, xmlText } from '../xml.ts'
+
+/** By the format, in characters. */
+const [shortMax, descriptionMax] = [16, 1024]
+
+/** How browsers search in the catalog (OpenSearch 1.1). */
+export const openSearch: WholeDocument = {
+  file: 'opensearch.xml',
+  name: 'OpenSearch',
+  description: 'How browsers search in the catalog.',
+  contentType: 'application/opensearchdescription+xml',
+  isMetadata: false,
+  write: ({ catalog, page }) => {
+    const description = catalog.description === '' ? catalog.title : catalog.description
+    const content = [
+      element('ShortName', xmlText(Array.from(catalog.title).slice(0, shortMax).join(''))),
+      element('Description', xmlText(Array.from(description).slice(0, descriptionMax).join(''))),
+      element('InputEncoding', 'UTF-8'),
+      ...languages.map((language) =>
+        element('Url', '', { type: 'text/html', template: `${page(language)}?q={searchTerms}` }),
+      ),
+      ...languages.map((language) => element('Language', language)),
+    ]
+    return (
+      xmlHead +
+      element('OpenSearchDescription', content.join(''), { xmlns: 'http://a9.com/-/spec/opensearch/1.1/' })
+    )
+  },
+}

@@ -1,0 +1,32 @@
+import { languages } from '../../../core/catalog/languages.ts'
+import type { WholeDocument } from '../document.ts'
+
+/** What crawlers may fetch (RFC 9309), and how often: rows and their pages are not for them, the files are. */
+export const robots: WholeDocument = {
+  file: 'robots.txt',
+  name: 'Robots',
+  description: 'What crawlers may fetch, and how often.',
+  contentType: 'text/plain; charset=utf-8',
+  isMetadata: false,
+  write: ({ catalog, base, documents }) => {
+    const below = new URL(base).pathname.replace(/\/$/, '')
+    const rows = catalog.families.flatMap(({ prefix }) =>
+      ['data', 'export'].map((verb) => `${prefix}/dataset/*/*/${verb}`),
+    )
+    const pages = languages.flatMap((language) => [`/${language}/dataset/*/row/`, `/${language}/*?`])
+    const [limit] = catalog.limits.rows
+    return [
+      `# ${catalog.notice}`,
+      ...catalog.limits.rows.map(({ requests, per }) => `# Rows: at most ${requests} requests in ${per}.`),
+      '# Whole tables are files: the links of each dataset page, the sitemap and the catalog lead to them.',
+      'User-agent: *',
+      ...[...rows, ...pages].map((path) => `Disallow: ${below}${path}`),
+      ...(limit === undefined
+        ? []
+        : [`Crawl-delay: ${Math.max(1, Math.ceil(limit.windowMs / 1000 / limit.requests))}`]),
+      '',
+      `Sitemap: ${documents.whole('sitemap.xml')}`,
+      '',
+    ].join('\n')
+  },
+}

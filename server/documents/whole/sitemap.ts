@@ -1,0 +1,63 @@
+import { languages } from '../../../core/catalog/languages.ts'
+import type { DatasetView, Writing } from '../view.ts'
+import { element, xmlHead, xmlText } from '../xml.ts'
+
+const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
+/** Of one file, by the protocol. */
+const addressesMax = 50_000
+
+/** An address of a page, and when what it shows was last imported. */
+interface Entry {
+  readonly address: string
+  readonly changed: string | undefined
+}
+
+/** All pages for people (https://www.sitemaps.org/protocol.html); more than one file holds are listed by an index. */
+export function sitemapOf(writing: Writing, views: readonly DatasetView[]): string {
+  const entries = entriesOf(writing, views)
+  const files = Math.ceil(entries.length / addressesMax)
+  if (files <= 1) return urlSet(entries)
+  const numbers = Array.from({ length: files }, (_, index) => index + 1)
+  const listed = numbers.map((number) =>
+    element('sitemap', element('loc', xmlText(writing.documents.whole(`sitemap-${number}.xml`)))),
+  )
+  return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
+}
+
+/** One of the files that the index lists; null where there is none of that number. */
+export function sitemapPart(writing: Writing, views: readonly DatasetView[], number: number): string | null {
+  const entries = entriesOf(writing, views).slice((number - 1) * addressesMax, number * addressesMax)
+  return entries.length === 0 ? null : urlSet(entries)
+}
+
+function urlSet(entries: readonly Entry[]): string {
+  const urls = entries.map(({ address, changed }) =>
+    element(
+      'url',
+      element('loc', xmlText(address)) + (changed === undefined ? '' : element('lastmod', changed)),
+    ),
+  )
+  return `${xmlHead}${element('urlset', urls.join(''), { xmlns: schema })}`
+}
+
+function entriesOf({ pagesOf }: Writing, views: readonly DatasetView[]): Entry[] {
+  const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
+  const all = languages.flatMap((language) => [
+    ...at(pagesOf(language), newest(listed)),
+    ...listed.flatMap((view) => [
+      ...at(pagesOf(language, view.dataset), newest([view])),
+      ...view.tables
+        .filter(({ manifest }) => manifest !== null)
+        .flatMap(({ table, manifest }) => at(pagesOf(language, view.dataset, table), manifest?.import_date)),
+    ]),
+  ])
+  return all
+}
+
+const at = (addresses: readonly string[], changed: string | undefined): Entry[] =>
+  addresses.map((address) => ({ address, changed }))
+
+function newest(views: readonly DatasetView[]): string | undefined {
+  const moments = views.flatMap(({ tables }) => tables.flatMap(({ manifest }) => manifest?.import_date ?? []))
+  return moments.toSorted().at(-1)
+}
