@@ -1,0 +1,118 @@
+import type { Dataset, Party, Table } from '../../../core/catalog/catalog.ts'
+import type { Addresses } from '../../http/addresses.ts'
+import type { Json, TableView, Writing } from '../view.ts'
+import { askedSchemas, sharedParameters } from './parameters.ts'
+import { answer, headerComponents, jsonOf, problemResponses, ref } from './responses.ts'
+import { commonSchemas } from './schemas.ts'
+import { documentPaths } from './document-paths.ts'
+import { catalogPaths, filePaths } from './service-paths.ts'
+import { usedComponents } from './used.ts'
+import { tablePart, type TablePart } from './table-paths.ts'
+
+/** What the addresses promise; raised when they come to mean something else. */
+const interfaceVersion = '1.0.0'
+
+export interface OpenApiOptions {
+  readonly addresses: Addresses
+  /** Of the document of one table. */
+  readonly tableDocument: (dataset: Dataset, table: Table) => string
+}
+
+/** More than so many fields in all, and a table is told by its own document: with them it would be megabytes. */
+const fieldsMax = 1500
+
+/** OpenAPI 3.1 of all that there is in a family, with the fields of each of its tables. */
+export function openApi(writing: Writing, views: readonly TableView[], options: OpenApiOptions): Json {
+  const { catalog } = writing
+  const pathOf = pathIn(writing)
+  const fields = views.reduce((sum, { table }) => sum + table.fields.length, 0)
+  const isWhole = fields <= fieldsMax
+  const parts = views.map((view) =>
+    isWhole
+      ? tablePart(view, options.addresses, pathOf, prefixOf(view))
+      : referredPart(view, options, pathOf),
+  )
+  const paths = {
+    ...catalogPaths(writing, options.addresses, pathOf),
+    ...filePaths(writing, pathOf),
+    ...documentPaths(writing, pathOf),
+  }
+  const license = { name: 'As each dataset says', url: writing.base }
+  const about = { title: catalog.title, description: catalog.description, license }
+  return document(writing, about, { ...paths, ...merged(parts, 'paths') }, parts)
+}
+
+/** The same of one table alone. */
+export function tableOpenApi(writing: Writing, view: TableView, options: OpenApiOptions): Json {
+  const part = tablePart(view, options.addresses, pathIn(writing), '')
+  const { dataset, table } = view
+  const title = `${dataset.name}: ${table.name}`
+  const about = { title, description: table.description ?? dataset.description, license: dataset.license }
+  return document(writing, about, part.paths, [part])
+}
+
+const prefixOf = ({ dataset, table }: TableView): string => `${dataset.slug}.${table.name}.`
+
+/** The path of an address below that of the service. */
+function pathIn({ base }: Writing): (address: string) => string {
+  const { pathname } = new URL(base)
+  const length = pathname.replace(/\/$/, '').length
+  return (address) => decodeURI(new URL(address).pathname.slice(length))
+}
+
+/** Paths that stand in the document of the table. */
+function referredPart(
+  { dataset, table }: TableView,
+  { addresses, tableDocument }: OpenApiOptions,
+  pathOf: (address: string) => string,
+): TablePart {
+  const own = [
+    addresses.table(dataset, table),
+    addresses.data(dataset, table),
+    addresses.export(dataset, table),
+  ]
+  const paths = own.map(pathOf).map((path) => {
+    const pointer = path.replaceAll('~', '~0').replaceAll('/', '~1')
+    return [path, { $ref: `${tableDocument(dataset, table)}#/paths/${pointer}` }]
+  })
+  return { paths: Object.fromEntries(paths) as Json, schemas: {}, parameters: {} }
+}
+
+function merged(parts: readonly TablePart[], key: keyof TablePart): Json {
+  return Object.assign({}, ...parts.map((part) => part[key])) as Json
+}
+
+function document(
+  { catalog, base }: Writing,
+  { title, description, license }: { title: string; description: string; license: Party },
+  paths: Json,
+  parts: readonly TablePart[],
+): Json {
+  const { contact, publisher } = catalog
+  const asked = contact ?? (publisher === null ? null : { ...publisher, email: null })
+  return {
+    openapi: '3.1.1',
+    info: {
+      title,
+      version: interfaceVersion,
+      description: `${description}\n\n${catalog.notice}`.trim(),
+      license: { name: license.name, url: license.url },
+      ...(asked !== null && {
+        contact: {
+          name: asked.name,
+          ...(asked.url !== null && { url: asked.url }),
+          ...(asked.email !== null && { email: asked.email }),
+        },
+      }),
+    },
+    servers: [{ url: base }],
+    security: [],
+    paths,
+    components: usedComponents(paths, {
+      schemas: { ...commonSchemas, ...askedSchemas(), ...merged(parts, 'schemas') },
+      parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
+      headers: headerComponents(),
+      responses: { ...problemResponses(), options: answer('What may be done here.', jsonOf(ref('Options'))) },
+    }),
+  }
+}

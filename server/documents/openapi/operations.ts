@@ -1,0 +1,65 @@
+import type { Json, Writing } from '../view.ts'
+import { problemAnswers } from './responses.ts'
+
+interface Operation {
+  readonly id: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly answers: Json
+}
+
+/** GET, HEAD, which answers the same without a body, and OPTIONS. */
+export function operations({ id, tags, summary, description, answers }: Operation): Json {
+  return {
+    get: { operationId: id, tags, summary, description, responses: answers },
+    head: {
+      operationId: `${id}-head`,
+      tags,
+      summary: `${summary}: the headers alone`,
+      responses: Object.fromEntries(
+        Object.entries(answers).map(([status, one]) => [status, withoutBody(one as Json)]),
+      ),
+    },
+    options: {
+      operationId: `${id}-options`,
+      tags,
+      summary: `${summary}: what may be done here`,
+      responses: { 200: { $ref: '#/components/responses/options' }, ...problemAnswers([]) },
+    },
+  }
+}
+
+function withoutBody(response: Json): Json {
+  const { content: _content, ...rest } = response
+  return rest
+}
+
+/** The names of datasets and tables, as parameters of a path; none where there is none to name. */
+export function namesIn({ datasets }: Writing['catalog']): { dataset: Json | null; table: Json | null } {
+  const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
+  return { dataset: named('dataset', [...datasets.keys()]), table: named('table', tables) }
+}
+
+export const inPath = (name: string, schema: Json): Json => ({ name, in: 'path', required: true, schema })
+export const binary = (mediaType: string): Json => ({
+  [mediaType]: { schema: { contentMediaType: mediaType } },
+})
+
+/** An address of which one sentence says all. */
+export function item(
+  id: string,
+  summary: string,
+  tag: string,
+  parameters: readonly Json[],
+  answers: Json,
+): Json {
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...operations({ id, tags: [tag], summary, description: summary, answers }),
+  }
+}
+
+function named(name: string, names: readonly string[]): Json | null {
+  return names.length === 0 ? null : inPath(name, { type: 'string', enum: [...new Set(names)] })
+}

@@ -1,0 +1,191 @@
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import { fieldTypeNames, typeRow } from '../../../core/catalog/field-types.ts'
+import { rowFormats } from '../../formats/registry.ts'
+import { exampleQueries } from '../../query/examples.ts'
+import { formatList, parseList } from '../../query/list.ts'
+import { listLengthMax } from '../../query/conditions.ts'
+import { operatorRow, operatorsOf, type Operator } from '../../query/operators.ts'
+import { inAlphabet, orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { isParameterName, parameterRows, type ParameterName } from '../../query/query.ts'
+import type { Json, TableView } from '../view.ts'
+import { ref } from './responses.ts'
+
+/** Schemas of values in an address, one a type; decimals, whose digits differ, stand where they are used. */
+export function askedSchemas(): Json {
+  const plain = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
+  return {
+    ...Object.fromEntries(
+      plain.map((type) => [askedName(type), typeRow(type).askedSchema({ precision: 0, scale: 0 })]),
+    ),
+    part: partSchema,
+    truth: truthSchema,
+  }
+}
+
+const askedName = (type: string): string => `asked-${type}`
+const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
+const truthSchema: Json = typeRow('bool').askedSchema({ precision: 0, scale: 0 })
+
+/** Values with commas between. */
+const list = { style: 'form', explode: false } as const
+
+const valueSchema = (field: Field): Json =>
+  typeRow(field.type).hasDigits ? typeRow(field.type).askedSchema(field) : ref(askedName(field.type))
+
+/** What an operator of a field takes. */
+function takenSchema(field: Field, operator: Operator): Json {
+  switch (operatorRow(operator).takes) {
+    case 'value':
+      return { schema: valueSchema(field) }
+    case 'truth':
+      return { schema: ref('truth') }
+    case 'part':
+      return { schema: ref('part') }
+    case 'pair':
+      return { ...list, schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 } }
+    case 'list':
+      return {
+        ...list,
+        schema: { type: 'array', items: valueSchema(field), minItems: 1, maxItems: listLengthMax },
+      }
+  }
+}
+
+/** A query parameter by the name of its component. */
+export type Named = readonly [component: string, parameter: Json]
+
+/** The conditions that may be asked of a table, by the names of their components. */
+export function conditionParameters({ table, report }: TableView): Named[] {
+  const examples = exampleValues(table, report)
+  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
+  return filtered.flatMap((field) => {
+    const { name } = field
+    const about = (operator: Operator): string => `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
+    const parameter = (asked: string, operator: Operator): Named => [
+      componentName(asked),
+      {
+        name: asked,
+        in: 'query',
+        description: about(operator),
+        ...takenSchema(field, operator),
+        ...(examples.has(asked) && { example: examples.get(asked) }),
+      },
+    ]
+    return [
+      ...(isParameterName(name) ? [] : [parameter(name, 'eq')]),
+      ...operatorsOf(field).map((operator) => parameter(`${name}__${operator}`, operator)),
+    ]
+  })
+}
+
+/** Values that find rows, for the parameters that examples of the table have. */
+function exampleValues(table: Table, report: TableView['report']): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>()
+  for (const { parameters } of exampleQueries(table, report)) {
+    for (const [name, text] of parameters) {
+      const { field, operator } = /^(?<field>.*)__(?<operator>[a-z]+)$/.exec(name)?.groups ?? {}
+      if (field === undefined || found.has(name)) continue
+      const of = table.fields.find((one) => one.name === field)
+      const typed = (value: string): unknown =>
+        of !== undefined &&
+        typeRow(of.type).askedSchema(of)['type'] !== 'string' &&
+        Number.isSafeInteger(Number(value))
+          ? Number(value)
+          : value
+      found.set(name, operator === 'in' ? parseList(text)?.map(typed) : typed(text))
+    }
+  }
+  return found
+}
+
+/** What a component is called that is about a name of whatever characters: alike for none other. */
+export function componentName(name: string): string {
+  const plain = name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
+  return `asked-${plain}`
+}
+
+interface Asked {
+  readonly schema: Json
+  readonly [key: string]: unknown
+}
+
+/** The parameters that are no conditions, of the tables in common. */
+const common: Readonly<Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, Asked>> =
+  {
+    page: {
+      schema: {
+        anyOf: [
+          { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
+          { type: 'string', const: 'last' },
+        ],
+        default: 1,
+      },
+    },
+    page_size: { schema: { type: 'integer', minimum: 1, maximum: pageSizeMax, default: pageSizeDefault } },
+    snapshot: {
+      schema: {
+        anyOf: [
+          { type: 'string', const: 'current' },
+          { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' },
+        ],
+      },
+    },
+    search: { schema: ref('part') },
+  }
+
+const described = (name: ParameterName, more: Asked): Json => ({
+  name,
+  in: 'query',
+  description: sentence(parameterRows[name]),
+  ...more,
+})
+
+function sentence(meaning: string): string {
+  return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}${meaning.endsWith('.') ? '' : '.'}`
+}
+
+/** Components that all tables share. */
+export function sharedParameters(): Json {
+  const formats = rowFormats.map(({ name }) => name)
+  const names = Object.keys(common) as (keyof typeof common)[]
+  return {
+    ...Object.fromEntries(names.map((name) => [componentName(name), described(name, common[name])])),
+    'page-format': described('format', { schema: { type: 'string', enum: formats } }),
+    'export-format': described('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
+    'json-format': described('format', { schema: { type: 'string', enum: ['json'] } }),
+    known: {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The ETag of what you have.',
+      schema: { type: 'string', pattern: '^[ -~]*$' },
+    },
+  }
+}
+
+export const parameter = (component: string): Json => ({ $ref: `#/components/parameters/${component}` })
+
+/** The parameters of a table that name its fields. */
+export function fieldParameters({ table }: TableView): Named[] {
+  const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
+  const keys = orderable(table).flatMap((name) => [formatList([name]), formatList([`-${name}`])])
+  const ordering = {
+    ...list,
+    schema: { type: 'array', items: { enum: keys }, minItems: 1, uniqueItems: true },
+  }
+  return [
+    [
+      'asked-by-fields',
+      described('fields', {
+        ...list,
+        schema: { type: 'array', items: { enum: names }, minItems: 1, uniqueItems: true },
+        example: names.slice(0, 2),
+      }),
+    ],
+    ...(keys.length === 0
+      ? []
+      : ([
+          ['asked-by-ordering', described('ordering', ordering)],
+          ['asked-by-order-by', { ...described('order-by', ordering), deprecated: true }],
+        ] as const)),
+  ]
+}

@@ -1,0 +1,163 @@
+import { problemRows, type ProblemCode } from '../../http/problems.ts'
+import type { Json } from '../view.ts'
+
+const codes = Object.keys(problemRows) as ProblemCode[]
+
+/** What may go wrong at any address. */
+const anywhere: readonly ProblemCode[] = [
+  'malformed-address',
+  'malformed-request',
+  'request-timeout',
+  'address-too-long',
+  'too-many-requests',
+  'headers-too-large',
+  'internal-error',
+  'overloaded',
+]
+
+/** What a component that describes a problem is called. */
+const componentOf = (status: number): string => `problem-${status}`
+
+/** The answers of an operation that are not what was asked for, one a status; each tells all codes of its status. */
+export function problemAnswers(own: readonly ProblemCode[]): Json {
+  const statuses = new Set([...anywhere, ...own].map((code) => problemRows[code].status))
+  return Object.fromEntries(
+    [...statuses]
+      .toSorted((a, b) => a - b)
+      .map((status) => [String(status), { $ref: `#/components/responses/${componentOf(status)}` }]),
+  )
+}
+
+/** One response for each status that a problem has, with all of its codes. */
+export function problemResponses(): Json {
+  const statuses = [...new Set(codes.map((code) => problemRows[code].status))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = codes.filter((code) => problemRows[code].status === status)
+      return [
+        componentOf(status),
+        {
+          description: own.map((code) => `\`${code}\`: ${problemRows[code].title}.`).join(' '),
+          headers: {
+            ...referred([...commonHeaderNames, 'Cache-Control', 'Link']),
+            ...(own.some((code) => retried.has(code)) && referred(['Retry-After'])),
+          },
+          content: {
+            'application/problem+json': {
+              schema: {
+                allOf: [
+                  { $ref: '#/components/schemas/Problem' },
+                  {
+                    type: 'object',
+                    properties: {
+                      type: { enum: own.map((code) => `urn:acervo:problem:${code}`) },
+                      status: { const: status },
+                    },
+                  },
+                ],
+              },
+            },
+            'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+const retried: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'too-many-requests',
+  'not-published',
+  'damaged-files',
+  'overloaded',
+  'query-timeout',
+])
+
+/** Problem details, RFC 9457. */
+export const problemSchema: Json = {
+  type: 'object',
+  description: 'Problem details, RFC 9457.',
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri',
+      description: '`urn:acervo:problem:` and a code that never means anything else.',
+    },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'A sentence for the reader: what, where, and what to do.' },
+    instance: { type: 'string', description: 'Names this occurrence, as the log of the service does.' },
+    errors: {
+      type: 'array',
+      description: 'Each parameter that is not right.',
+      items: {
+        type: 'object',
+        properties: { parameter: { type: 'string' }, message: { type: 'string' } },
+        required: ['parameter', 'message'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'detail'],
+  additionalProperties: false,
+}
+
+const text = { type: 'string' }
+
+/** The headers that answers may have, each with what it says. */
+const headerRows = {
+  'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'How many rows the query chooses, over all pages.'],
+  'Acervo-Notice': [text, 'Asks to use the API sparingly.'],
+  'Acervo-Snapshot': [text, 'The snapshot that answered; `snapshot=` stays on it.'],
+  'Cache-Control': [text, 'How long a cache may answer with it.'],
+  'Content-Disposition': [text, 'What it is called when it is saved.'],
+  ETag: [text, 'Strong; send it back in If-None-Match, and what has not changed is a 304 at no cost.'],
+  'Last-Modified': [text, 'When it was imported, or the service started.'],
+  Link: [text, 'To the other pages, the other formats and the whole file (RFC 8288).'],
+  Location: [text, 'Where it is.'],
+  RateLimit: [text, 'What is left to this client in each window of time.'],
+  'RateLimit-Policy': [text, 'How much one client may ask for.'],
+  'Retry-After': [{ type: 'integer', minimum: 0 }, 'Seconds after which it is worth asking again.'],
+  'Server-Timing': [text, 'What the making of it took, in milliseconds.'],
+  'X-Request-Id': [text, 'What the log of the service calls the request.'],
+} as const satisfies Record<string, readonly [Json, string]>
+
+type HeaderName = keyof typeof headerRows
+const commonHeaderNames: readonly HeaderName[] = [
+  'Acervo-Notice',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+]
+const cachedNames: readonly HeaderName[] = [...commonHeaderNames, 'Cache-Control', 'ETag', 'Last-Modified']
+
+export function headerComponents(): Json {
+  return Object.fromEntries(
+    Object.entries(headerRows).map(([name, [schema, description]]) => [name, { description, schema }]),
+  )
+}
+
+function referred(names: readonly HeaderName[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** An answer as it was asked for. */
+export function answer(description: string, content: Json, more: readonly HeaderName[] = []): Json {
+  return { description, headers: referred([...cachedNames, ...more]), content }
+}
+
+/** An answer that leads elsewhere. */
+export function leading(description: string): Json {
+  return { description, headers: referred([...commonHeaderNames, 'Cache-Control', 'Location']) }
+}
+
+export const unchanged: Json = {
+  description: 'What If-None-Match names is still what there is.',
+  headers: referred([...cachedNames, 'Acervo-Count', 'Acervo-Snapshot', 'Content-Disposition', 'Link']),
+}
+
+export const jsonOf = (schema: Json): Json => ({
+  'application/json': { schema },
+  'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+})
+export const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })

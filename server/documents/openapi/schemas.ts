@@ -1,0 +1,157 @@
+import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
+import { operators } from '../../query/operators.ts'
+import { parameterRows } from '../../query/query.ts'
+import type { Json } from '../view.ts'
+import { problemSchema, ref } from './responses.ts'
+
+type Shape = Readonly<Record<string, Json>>
+
+/** An object of these keys, all of which it has, and of no other. */
+function object(properties: Shape, description?: string): Json {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }
+}
+
+const text = { type: 'string' } as const
+const uri = { type: 'string', format: 'uri' } as const
+const count = { type: 'integer', minimum: 0 } as const
+const moment = { type: 'string', format: 'date-time' } as const
+const day = { type: 'string', format: 'date' } as const
+const type = { type: 'string', enum: fieldTypeNames } as const
+const orNull = ({ type: one, ...schema }: Json): Json => ({ type: [one, 'null'], ...schema })
+const listOf = (items: Json): Json => ({ type: 'array', items })
+/** Names to texts, as the code has them. */
+const meanings = (rows: object): Json => ({
+  type: 'object',
+  properties: Object.fromEntries(Object.keys(rows).map((name) => [name, text])),
+  additionalProperties: false,
+})
+
+const summary: Shape = {
+  author_name: text,
+  author_url: uri,
+  code_url: uri,
+  description: text,
+  id: { ...uri, description: 'Address of the dataset.' },
+  license_name: text,
+  license_url: uri,
+  name: text,
+  slug: { ...text, description: 'What it is called in addresses.' },
+  source_name: text,
+  source_url: uri,
+}
+
+const value = {
+  type: ['string', 'number', 'boolean', 'null'],
+  description: 'As a row has it.',
+}
+
+const field: Json = {
+  type: 'object',
+  properties: {
+    name: text,
+    type,
+    precision: { ...count, description: 'Of decimals: digits in all.' },
+    scale: { ...count, description: 'Of decimals: digits after the point.' },
+    title: orNull(text),
+    description: orNull(text),
+    nullable: { type: ['boolean', 'null'], description: 'Whether the current snapshot has nulls.' },
+    nulls: orNull(count),
+    distinct_estimate: orNull(count),
+    min: value,
+    max: value,
+    choices: { type: ['array', 'null'], items: value, description: 'All values, where they are few.' },
+    operators: listOf({ type: 'string', enum: Object.keys(operators) }),
+    ordering: { type: 'boolean', description: 'Whether rows may be ordered by it.' },
+    search: { type: 'boolean', description: 'Whether a search looks through it.' },
+  },
+  required: ['name', 'type', 'title', 'description', 'nullable', 'operators', 'ordering', 'search'],
+  additionalProperties: false,
+}
+
+const table = object({
+  dataset: text,
+  name: text,
+  description: orNull(text),
+  rows: orNull(count),
+  snapshot: orNull(text),
+  import_date: orNull(moment),
+  collected_at: orNull(day),
+  order: listOf(object({ field: text, direction: { type: 'string', enum: ['asc', 'desc'] } })),
+  search: listOf(text),
+  fields: listOf(field),
+  operators: { ...meanings(operators), description: 'What each operator of its fields means.' },
+  parameters: { ...meanings(parameterRows), description: 'What each parameter means.' },
+  page_size: object({ default: count, max: count }),
+  formats: listOf(object({ name: text, media_type: text })),
+  dataset_url: uri,
+  data_url: uri,
+  export_url: uri,
+  export_rows_max: count,
+  examples: listOf(object({ means: text, address: uri })),
+  files: object({ download: uri, listing: uri, sums: uri }),
+})
+
+const files = object({
+  table: text,
+  snapshot: text,
+  import_date: moment,
+  rows: count,
+  files: listOf(
+    object({
+      name: text,
+      address: uri,
+      bytes: count,
+      sha512: { type: 'string', pattern: '^[0-9a-f]{128}$' },
+      media_type: text,
+    }),
+  ),
+})
+
+/** What is the same for all tables. */
+export const commonSchemas: Shape = {
+  DatasetSummary: object(summary),
+  DatasetList: object(
+    {
+      count: { ...count, description: 'Datasets of the list.' },
+      next: { type: ['string', 'null'] },
+      previous: { type: ['string', 'null'] },
+      results: listOf(ref('DatasetSummary')),
+    },
+    'All datasets, in one page.',
+  ),
+  Dataset: object({
+    ...summary,
+    links: listOf(object({ title: text, url: uri })),
+    collected_at: day,
+    tables: listOf(
+      object({
+        name: text,
+        fields: listOf(object({ name: text, type })),
+        data_url: uri,
+        import_date: { ...orNull(moment), description: 'Null where it is not published.' },
+      }),
+    ),
+  }),
+  Table: table,
+  TableFiles: files,
+  DatasetFiles: object({ dataset: text, sums: uri, tables: listOf(ref('TableFiles')) }),
+  Health: object({
+    status: { type: 'string', enum: ['ok', 'degraded'] },
+    published: count,
+    unpublished: count,
+    faults: listOf(object({ table: text, serving: orNull(text), fault: text })),
+  }),
+  Options: object({
+    name: text,
+    description: text,
+    renders: listOf(text),
+    parses: listOf(text),
+  }),
+  Problem: problemSchema,
+}

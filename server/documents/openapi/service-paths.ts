@@ -1,0 +1,158 @@
+import type { Dataset } from '../../../core/catalog/catalog.ts'
+import type { Addresses } from '../../http/addresses.ts'
+import type { Json, Writing } from '../view.ts'
+import { componentName, parameter } from './parameters.ts'
+import { answer, jsonOf, leading, problemAnswers, ref, unchanged } from './responses.ts'
+import { binary, inPath, item, namesIn, operations } from './operations.ts'
+
+type PathOf = (address: string) => string
+
+const ofDataset = ['unknown-dataset', 'not-acceptable', 'invalid-parameter'] as const
+const ofFiles = [
+  ...ofDataset,
+  'unknown-table',
+  'unknown-address',
+  'not-published',
+  'snapshot-gone',
+  'damaged-files',
+] as const
+
+/** The addresses of the catalog in a family. */
+export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Json {
+  const datasets = [...catalog.datasets.values()]
+  return {
+    [pathOf(addresses.list)]: {
+      parameters: [parameter('json-format'), parameter(componentName('page')), parameter('known')],
+      ...operations({
+        id: 'datasets',
+        tags: ['Catalog'],
+        summary: 'The datasets',
+        description: catalog.description,
+        answers: {
+          200: answer('The datasets, in one page.', jsonOf(ref('DatasetList'))),
+          304: unchanged,
+          ...problemAnswers(['invalid-page', 'not-acceptable', 'invalid-parameter']),
+        },
+      }),
+    },
+    ...Object.fromEntries(datasets.map((dataset) => datasetPath(dataset, addresses, pathOf))),
+  }
+}
+
+function datasetPath(dataset: Dataset, addresses: Addresses, pathOf: PathOf): [path: string, item: Json] {
+  return [
+    pathOf(addresses.dataset(dataset)),
+    {
+      parameters: [parameter('json-format'), parameter('known')],
+      ...operations({
+        id: `${dataset.slug}.describe`,
+        tags: ['Catalog'],
+        summary: dataset.name,
+        description: dataset.description,
+        answers: {
+          200: answer('The dataset and its tables.', jsonOf(ref('Dataset')), ['Link']),
+          304: unchanged,
+          ...problemAnswers(ofDataset),
+        },
+      }),
+    },
+  ]
+}
+
+/** The published files, and how the service is. */
+export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Json {
+  const { dataset, table } = namesIn(catalog)
+  const at = (below: string): string => `${pathOf(files.base)}${below}`
+  const ranged = (content: Json): Json => ({
+    200: answer('The file.', content, ['Content-Disposition']),
+    206: answer('A range of it.', content, ['Content-Disposition']),
+    304: unchanged,
+    412: { description: 'It is not what If-Match names any more.' },
+    ...problemAnswers([...ofFiles, 'unsatisfiable-range']),
+  })
+  const range: Json = {
+    name: 'Range',
+    in: 'header',
+    schema: { type: 'string', pattern: '^bytes=[0-9]{1,9}-[0-9]{0,9}$' },
+  }
+  return {
+    [at('/warehouse.duckdb')]: item(
+      'views',
+      'A DuckDB file with a view per table.',
+      'Files',
+      [range, parameter('known')],
+      ranged(binary('application/vnd.duckdb')),
+    ),
+    ...(dataset !== null && {
+      [at('/{dataset}/')]: item(
+        'files',
+        'The files of a dataset.',
+        'Files',
+        [dataset, parameter('json-format'), parameter('known')],
+        {
+          200: answer('Names, addresses, sizes and sums.', jsonOf(ref('DatasetFiles'))),
+          304: unchanged,
+          ...problemAnswers(ofFiles),
+        },
+      ),
+      [at('/{dataset}/SHA512SUMS')]: item(
+        'sums',
+        'SHA-512 sums of the files of a dataset.',
+        'Files',
+        [dataset],
+        {
+          200: answer('As sha512sum -c reads them.', {
+            'text/plain; charset=utf-8': { schema: { type: 'string' } },
+          }),
+          ...problemAnswers(ofFiles),
+        },
+      ),
+    }),
+    ...(dataset !== null &&
+      table !== null && {
+        [at('/{dataset}/{table}/')]: item(
+          'table-files',
+          'The files of a table.',
+          'Files',
+          [dataset, table, parameter('json-format'), parameter('known')],
+          {
+            200: answer('Names, addresses, sizes and sums.', jsonOf(ref('TableFiles'))),
+            304: unchanged,
+            ...problemAnswers(ofFiles),
+          },
+        ),
+        [at('/{dataset}/{table}.csv.gz')]: item(
+          'download',
+          'All rows of a table as gzipped CSV.',
+          'Files',
+          [dataset, table],
+          {
+            302: leading('To the file of the current snapshot.'),
+            ...problemAnswers(ofFiles),
+          },
+        ),
+        [at('/{dataset}/{table}/{snapshot}/{file}')]: item(
+          'file',
+          'A file of a snapshot, which never changes.',
+          'Files',
+          [
+            dataset,
+            table,
+            inPath('snapshot', { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' }),
+            inPath('file', { type: 'string', pattern: '^[A-Za-z0-9_.-]+$' }),
+            range,
+            parameter('known'),
+          ],
+          ranged({
+            ...binary('application/vnd.apache.parquet'),
+            ...binary('application/gzip'),
+            'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
+          }),
+        ),
+      }),
+    [pathOf(`${base}/health`)]: item('health', 'How the service is.', 'Files', [], {
+      200: { ...answer('It answers.', jsonOf(ref('Health'))) },
+      ...problemAnswers([]),
+    }),
+  }
+}

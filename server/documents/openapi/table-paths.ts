@@ -1,0 +1,184 @@
+import type { Addresses } from '../../http/addresses.ts'
+import { withQuery } from '../../http/addresses.ts'
+import { rowFormats } from '../../formats/registry.ts'
+import { exampleQueries } from '../../query/examples.ts'
+import { conditionsMax } from '../../query/query.ts'
+import { rowSchema } from '../row-schema.ts'
+import type { Json, TableView } from '../view.ts'
+import { operations } from './operations.ts'
+import { componentName, conditionParameters, fieldParameters, parameter, type Named } from './parameters.ts'
+import { answer, jsonOf, leading, problemAnswers, ref, unchanged } from './responses.ts'
+
+/** What a document says of a table. */
+export interface TablePart {
+  /** By path. */
+  readonly paths: Json
+  readonly schemas: Json
+  readonly parameters: Json
+}
+
+const ofTable = ['unknown-dataset', 'unknown-table', 'not-acceptable', 'invalid-parameter'] as const
+const ofRows = [
+  ...ofTable,
+  'not-published',
+  'snapshot-gone',
+  'query-too-costly',
+  'page-too-large',
+  'damaged-files',
+  'query-timeout',
+] as const
+
+/**
+ * The addresses of a table: what it is, its rows in pages, and all of them as one stream.
+ *
+ * @param pathOf the path of an address
+ * @param prefix of the names of its components, where other tables are in the document
+ */
+export function tablePart(
+  view: TableView,
+  addresses: Addresses,
+  pathOf: (address: string) => string,
+  prefix: string,
+): TablePart {
+  const { dataset, table } = view
+  const named = [...conditionParameters(view), ...fieldParameters(view)]
+  const [data, all] = [addresses.data(dataset, table), addresses.export(dataset, table)]
+  const id = (verb: string): string => `${prefix}${verb}`
+  const tags = [`${dataset.slug}/${table.name}`]
+  const rowParameters = [
+    ...named.map(([component]) => parameter(prefix + component)),
+    parameter(componentName('search')),
+    parameter(componentName('snapshot')),
+    parameter('known'),
+  ]
+  const rows = answer('A page of rows.', rowsContent(prefix), [
+    'Acervo-Count',
+    'Acervo-Snapshot',
+    'Link',
+    'Server-Timing',
+  ])
+  const stream = answer('All rows of the query.', streamContent(prefix), [
+    'Acervo-Count',
+    'Acervo-Snapshot',
+    'Content-Disposition',
+    'Link',
+  ])
+  return {
+    schemas: {
+      [`${prefix}Row`]: { title: `Row of ${table.name}`, ...rowSchema(view) },
+      [`${prefix}RowOfSomeFields`]: {
+        title: `Row of some fields of ${table.name}`,
+        ...rowSchema(view, false),
+      },
+      [`${prefix}Page`]: pageSchema(prefix),
+    },
+    parameters: Object.fromEntries(named.map(([component, one]: Named) => [prefix + component, one])),
+    paths: {
+      [pathOf(addresses.table(dataset, table))]: {
+        parameters: [parameter('json-format'), parameter('known')],
+        ...operations({
+          id: id('describe'),
+          tags,
+          summary: `What ${table.name} is`,
+          description: 'Its fields, and what may be asked of them.',
+          answers: {
+            200: answer('The table.', jsonOf(ref('Table')), ['Link']),
+            304: unchanged,
+            ...problemAnswers(ofTable),
+          },
+        }),
+      },
+      [pathOf(data)]: {
+        parameters: [
+          ...rowParameters,
+          parameter(componentName('page')),
+          parameter(componentName('page_size')),
+          parameter('page-format'),
+        ],
+        ...operations({
+          id: id('rows'),
+          tags,
+          summary: `Rows of ${table.name}, in pages`,
+          description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
+          answers: { 200: rows, 304: unchanged, ...problemAnswers([...ofRows, 'invalid-page']) },
+        }),
+      },
+      [pathOf(all)]: {
+        parameters: [...rowParameters, parameter('export-format')],
+        ...operations({
+          id: id('export'),
+          tags,
+          summary: `All rows of a query of ${table.name}, as one stream`,
+          description:
+            `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
+          answers: {
+            200: stream,
+            206: { ...stream, description: 'A range of the whole table as CSV.' },
+            302: leading('To the Parquet of all rows.'),
+            304: unchanged,
+            ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
+          },
+        }),
+      },
+    },
+  }
+}
+
+const rules =
+  `All conditions hold at the same time, at most ${conditionsMax} of them; an empty value asks for nothing. ` +
+  'A field by its own name is the same as its `__eq`, and only one of the two may be given; so it is with `ordering` and `order-by`. ' +
+  'In a list, a value that holds a comma or a quote stands in double quotes.'
+
+/** Links that can be followed, with what they find. */
+function examplesOf({ table, report }: TableView, address: string, isExport: boolean): string {
+  const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
+  if (examples.length === 0) return ''
+  const lines = examples.map(
+    ({ means, parameters }) => `- [${escaped(means)}](${withQuery(address, parameters, 1)})`,
+  )
+  return `\n\nExamples:\n\n${lines.join('\n')}`
+}
+
+/** Of a text from the data, in Markdown. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
+}
+
+const item = (prefix: string): Json => ({ anyOf: [ref(`${prefix}Row`), ref(`${prefix}RowOfSomeFields`)] })
+
+function pageSchema(prefix: string): Json {
+  const link = { type: ['string', 'null'], format: 'uri' }
+  return {
+    type: 'object',
+    properties: {
+      count: { type: 'integer', minimum: 0, description: 'Rows of the query, over all pages.' },
+      next: { ...link, description: 'The page after this one; null on the last.' },
+      previous: { ...link, description: 'The page before this one; null on the first.' },
+      results: { type: 'array', items: item(prefix) },
+    },
+    required: ['count', 'next', 'previous', 'results'],
+    additionalProperties: false,
+  }
+}
+
+/** A page in each format. */
+function rowsContent(prefix: string): Json {
+  const others = rowFormats.filter(({ name }) => name !== 'json')
+  return {
+    'application/json': { schema: ref(`${prefix}Page`) },
+    ...Object.fromEntries(others.map(({ contentType }) => [contentType, { schema: textOf(contentType) }])),
+    'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+  }
+}
+
+function streamContent(prefix: string): Json {
+  return {
+    ...Object.fromEntries(
+      rowFormats.map(({ contentType }) => [contentType, { schema: textOf(contentType) }]),
+    ),
+    'application/json': { schema: { type: 'array', items: item(prefix) } },
+  }
+}
+
+const textOf = (mediaType: string): Json =>
+  /^text\/|ndjson/.test(mediaType) ? { type: 'string' } : { contentMediaType: mediaType }
