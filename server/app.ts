@@ -17,6 +17,9 @@ import { Shortcuts } from './http/shortcuts.ts'
 import type { SendBudget } from './http/send-budget.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
+import { documentsRouter } from './routes/documents/mount.ts'
+import { familyReference, tableReference } from './routes/documents/openapi.ts'
+import { documentService } from './routes/documents/service.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
 import { settingsOf, type Settings } from './routes/pages/documents.ts'
@@ -110,6 +113,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     sendBudget: options.sendBudget,
   }
 
+  const documents = documentService(catalogService)
   const serving = { responder, shortcuts, client, browse: null }
   const browsable = { ...serving, browse: browsing({ ...catalogService, settings }, responder) }
   for (const family of catalog.families) {
@@ -122,9 +126,12 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
       tableExport(family, rowService),
     ]
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
+    const references = [familyReference(family, documents), tableReference(family, documents)]
+    for (const reference of references) mount(router, reference, false, browsable)
     app.use(family.prefix, router)
   }
 
+  app.use(documentsRouter(documents, serving))
   app.use(pagesRouter(rowService, settings, serving, options.scratch))
 
   const files = express.Router({ caseSensitive: true, strict: true })

@@ -41,6 +41,10 @@ const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/files', 'the files of the service are'],
   ['/health', 'the service says how it is'],
   ['/assets', 'what pages are drawn with is'],
+  ['/metadata', 'the documents about datasets are'],
+  ['/catalog', 'the catalog for harvesters is'],
+  ['/feeds', 'the feeds are'],
+  ['/api/3', 'the addresses of CKAN are'],
   ...languages.map((language) => [`/${language}`, 'the pages for people are'] as const),
 ]
 

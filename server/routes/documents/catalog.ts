@@ -1,0 +1,98 @@
+import { catalogPage, catalogPageSize } from '../../documents/dcat.ts'
+import { sitemapOf, sitemapPart } from '../../documents/whole/sitemap.ts'
+import { acceptable, type Offer } from '../../http/negotiation.ts'
+import { Problem } from '../../http/problems.ts'
+import type { Resource } from '../../http/resource.ts'
+import { InvalidPage } from '../../query/errors.ts'
+import { parsePage } from '../../query/query.ts'
+import { parseQuery } from '../../query/string.ts'
+import { offerOf } from './metadata.ts'
+import { datasetView, datasetViews, made, type DocumentService } from './service.ts'
+
+interface Form extends Offer {
+  readonly ending: 'jsonld' | 'ttl'
+}
+const jsonLd: Form = { ...offerOf('application/ld+json'), ending: 'jsonld' }
+const turtle: Form = { ...offerOf('text/turtle; charset=utf-8'), name: 'turtle', ending: 'ttl' }
+
+/** All datasets for harvesters, in pages: by its ending, or by what is accepted. */
+export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentService): Resource {
+  const { catalog, snapshots, writing } = service
+  const offers: readonly [Form, ...Form[]] = [jsonLd, turtle]
+  const all = [...catalog.datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
+  const pages = Math.max(1, Math.ceil(all.length / catalogPageSize))
+  return {
+    path: `/catalog${ending === null ? '' : `.${ending}`}`,
+    name: 'DCAT-AP Catalog',
+    description: 'All datasets for harvesters, as DCAT-AP 3.',
+    limiter: service.limiter,
+    offers: ending === null ? offers : offers.filter((offer) => offer.ending === ending),
+    find: ({ target, headers }) => {
+      const asked = parsePage(parseQuery(target, ['page']).get('page'))
+      const page = asked === 'last' ? pages : asked
+      if (page > pages) throw new InvalidPage()
+      const chosen = ending ?? acceptable(headers, offers)?.ending
+      if (chosen === undefined) {
+        throw new Problem(
+          'not-acceptable',
+          'The Accept header excludes JSON-LD and Turtle, which are offered here.',
+        )
+      }
+      const shown = all.slice((page - 1) * catalogPageSize, page * catalogPageSize)
+      const about = {
+        key: ['dcat', chosen, String(page)],
+        tables: shown.flatMap(({ tables }) => [...tables.values()]),
+      }
+      const contentType = chosen === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
+      return made(service, about, contentType, () => {
+        const datasets = shown.map((dataset) => datasetView(snapshots, dataset))
+        return catalogPage(writing, { page, pages, datasets, count: all.length, ending: chosen })
+      })
+    },
+  }
+}
+
+const xml = 'application/xml; charset=utf-8'
+
+/** All pages for people. */
+export function sitemap(service: DocumentService): Resource {
+  return {
+    path: '/sitemap.xml',
+    name: 'Sitemap',
+    description: 'All pages for people.',
+    limiter: service.limiter,
+    offers: [offerOf(xml)],
+    find: ({ target }) => {
+      parseQuery(target, [])
+      return made(service, { key: ['sitemap'], tables: null }, xml, () =>
+        sitemapOf(service.writing, datasetViews(service)),
+      )
+    },
+  }
+}
+
+/** Some of them, where they are more than one file holds. */
+export function sitemapFile(service: DocumentService): Resource {
+  return {
+    path: '/sitemap-:number.xml',
+    name: 'Sitemap Part',
+    description: 'Some of the pages for people.',
+    limiter: service.limiter,
+    offers: [offerOf(xml)],
+    find: ({ params, target }) => {
+      parseQuery(target, [])
+      const number = String(params['number'])
+      const isNumber = /^[1-9]\d{0,3}$/.test(number)
+      const views = datasetViews(service)
+      if (!isNumber || sitemapPart(service.writing, views, Number(number)) === null) {
+        throw new Problem('unknown-address', 'There is no such part of the sitemap; see /sitemap.xml.')
+      }
+      return made(
+        service,
+        { key: ['sitemap', number], tables: null },
+        xml,
+        () => sitemapPart(service.writing, views, Number(number)) ?? '',
+      )
+    },
+  }
+}

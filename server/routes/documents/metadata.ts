@@ -1,0 +1,84 @@
+import { tableId } from '../../../core/catalog/catalog.ts'
+import type { DatasetDocument, TableDocument, WholeDocument } from '../../documents/document.ts'
+import type { Offer } from '../../http/negotiation.ts'
+import { negotiate } from '../../http/negotiation.ts'
+import type { Resource } from '../../http/resource.ts'
+import { parseQuery } from '../../query/string.ts'
+import { findDataset, findTable } from '../find.ts'
+import { datasetView, datasetViews, made, tableView, type DocumentService } from './service.ts'
+
+/** A document about a dataset, at its own address. */
+export function aboutDataset(document: DatasetDocument, service: DocumentService): Resource {
+  const { catalog, limiter, snapshots, writing } = service
+  const { file, name, description, contentType, write } = document
+  const offer = offerOf(contentType)
+  return {
+    path: `/:dataset/${file}`,
+    name,
+    description,
+    limiter,
+    offers: [offer],
+    find: ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      parseQuery(target, [])
+      negotiate(headers, undefined, [offer])
+      const about = { key: ['metadata', file, dataset.slug], tables: [...dataset.tables.values()] }
+      return made(service, about, contentType, () => write(writing, datasetView(snapshots, dataset)))
+    },
+  }
+}
+
+/** A document about a table, at its own address. */
+export function aboutTable(document: TableDocument, service: DocumentService): Resource {
+  const { catalog, limiter, snapshots, writing } = service
+  const { file, name, description, contentType, write } = document
+  const offer = offerOf(contentType)
+  return {
+    path: `/:dataset/:table/${file}`,
+    name,
+    description,
+    limiter,
+    offers: [offer],
+    find: ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      parseQuery(target, [])
+      negotiate(headers, undefined, [offer])
+      const about = { key: ['metadata', file, tableId(table)], tables: [table] }
+      return made(service, about, contentType, async () =>
+        write(writing, await tableView(snapshots, dataset, table)),
+      )
+    },
+  }
+}
+
+/** A document about the whole service, at its root. */
+export function aboutService(document: WholeDocument, service: DocumentService): Resource {
+  const { file, name, description, contentType, write } = document
+  const offer = offerOf(contentType)
+  return {
+    path: `/${file}`,
+    name,
+    description,
+    limiter: service.limiter,
+    offers: [offer],
+    find: ({ target, headers }) => {
+      parseQuery(target, [])
+      negotiate(headers, undefined, [offer])
+      const about = { key: ['whole', file], tables: null }
+      return made(service, about, contentType, () => write(service.writing, datasetViews(service)))
+    },
+  }
+}
+
+/** Whoever takes JSON, XML or text takes what is written in it. */
+export function offerOf(contentType: string): Offer {
+  const [mediaType = ''] = contentType.split(';')
+  const plainer = mediaType.includes('json')
+    ? ['application/json']
+    : mediaType.endsWith('xml')
+      ? ['application/xml', 'text/xml']
+      : ['text/plain']
+  // A browser that comes by shows it, or saves it.
+  return { name: 'document', mediaTypes: [mediaType, ...plainer, 'text/html'] }
+}

@@ -1,0 +1,25 @@
+import express, { type Router } from 'express'
+import { datasetDocuments, tableDocuments, wholeDocuments } from '../../documents/registry.ts'
+import { mount, type Serving } from '../../http/resource.ts'
+import { dcatCatalog, sitemap, sitemapFile } from './catalog.ts'
+import { aboutDataset, aboutService, aboutTable } from './metadata.ts'
+import type { DocumentService } from './service.ts'
+
+/** The documents for machines that belong to no family. */
+export function documentsRouter(service: DocumentService, serving: Serving): Router {
+  const router = express.Router({ caseSensitive: true, strict: true })
+  const metadata = express.Router({ caseSensitive: true, strict: true })
+  for (const document of datasetDocuments) mount(metadata, aboutDataset(document, service), false, serving)
+  for (const document of tableDocuments) mount(metadata, aboutTable(document, service), false, serving)
+  router.use('/metadata', metadata)
+  const whole = [
+    ...wholeDocuments.map((document) => aboutService(document, service)),
+    dcatCatalog('jsonld', service),
+    dcatCatalog('ttl', service),
+    dcatCatalog(null, service),
+    sitemap(service),
+    sitemapFile(service),
+  ]
+  for (const resource of whole) mount(router, resource, false, serving)
+  return router
+}

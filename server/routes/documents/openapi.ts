@@ -1,0 +1,66 @@
+import { tableId, type Dataset, type Family, type Table } from '../../../core/catalog/catalog.ts'
+import { openApi, tableOpenApi, type OpenApiOptions } from '../../documents/openapi/openapi.ts'
+import { addressesOf } from '../../http/addresses.ts'
+import { jsonOffer, negotiate } from '../../http/negotiation.ts'
+import type { Resource } from '../../http/resource.ts'
+import { parseQuery } from '../../query/string.ts'
+import { findDataset, findTable } from '../find.ts'
+import { made, tableView, type DocumentService } from './service.ts'
+
+const openApiOffer = {
+  name: 'json',
+  mediaTypes: ['application/json', 'application/vnd.oai.openapi+json', 'application/openapi+json'],
+} as const
+
+/** All that may be asked of a family, as OpenAPI. */
+export function familyReference(family: Family, service: DocumentService): Resource {
+  const { catalog, limiter, snapshots, writing } = service
+  return {
+    path: '/openapi.json',
+    name: 'OpenAPI',
+    description: 'All that may be asked here, as OpenAPI 3.1.',
+    limiter,
+    offers: [openApiOffer],
+    find: ({ target, headers }) => {
+      negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
+      const about = { key: ['openapi', family.name], tables: null }
+      return made(service, about, jsonOffer.mediaTypes[0], async () => {
+        const tables = [...catalog.datasets.values()].flatMap((dataset) =>
+          [...dataset.tables.values()].map((table) => tableView(snapshots, dataset, table)),
+        )
+        const views = await Promise.all(tables)
+        return JSON.stringify(openApi(writing, views, optionsOf(family, service)))
+      })
+    },
+  }
+}
+
+/** The same of one table. */
+export function tableReference(family: Family, service: DocumentService): Resource {
+  const { catalog, limiter, snapshots, writing } = service
+  return {
+    path: '/dataset/:dataset/:table/openapi.json',
+    name: 'Table OpenAPI',
+    description: 'All that may be asked of a table, as OpenAPI 3.1.',
+    limiter,
+    offers: [openApiOffer],
+    find: ({ params, target, headers }) => {
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
+      const about = { key: ['openapi', family.name, tableId(table)], tables: [table] }
+      return made(service, about, jsonOffer.mediaTypes[0], async () => {
+        const view = await tableView(snapshots, dataset, table)
+        return JSON.stringify(tableOpenApi(writing, view, optionsOf(family, service)))
+      })
+    },
+  }
+}
+
+function optionsOf(family: Family, { publicUrl, writing }: DocumentService): OpenApiOptions {
+  const prefix = `${writing.base}${family.prefix}`
+  return {
+    addresses: addressesOf(family, publicUrl),
+    tableDocument: ({ slug }: Dataset, { name }: Table) => `${prefix}/dataset/${slug}/${name}/openapi.json`,
+  }
+}

@@ -1,0 +1,151 @@
+import { allTables, type Catalog, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { documentAddresses } from '../../documents/addresses.ts'
+import type { DatasetView, TableView, Writing } from '../../documents/view.ts'
+import { addressesOf, fileAddresses, mixedFamilies } from '../../http/addresses.ts'
+import { nameOf, type NamedResponse } from '../../http/responder.ts'
+import { aspects, pageAddresses } from '../../pages/addresses.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import type { Snapshots } from '../../snapshots/snapshots.ts'
+import type { DetailService } from '../services.ts'
+import { asLists, writtenBy } from '../written-by.ts'
+
+const writtenByThese = writtenBy('documents', 'formats', 'query')
+
+/** What the routes of documents answer with. */
+export interface DocumentService extends DetailService {
+  readonly writing: Writing
+  /** Alike for documents of the same catalog at the same address, of the same code. */
+  readonly writingName: string
+}
+
+export function documentService(service: DetailService): DocumentService {
+  const { catalog, publicUrl } = service
+  const writing = writingOf(catalog, publicUrl)
+  return {
+    ...service,
+    writing,
+    writingName: nameOf(JSON.stringify([writtenByThese, publicUrl.href, catalog], asLists)),
+  }
+}
+
+export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
+  const pages = pageAddresses(publicUrl)
+  const mixed = mixedFamilies(catalog.families, publicUrl)
+  const family = catalog.families.find((one) => !mixed.includes(one)) ?? catalog.families[0]
+  if (family === undefined) throw new Error('a catalog has a family')
+  const pagesOf: Writing['pagesOf'] = (language, dataset, table) => {
+    const paths =
+      dataset === undefined
+        ? [pages.home(language), pages.about(language), pages.limits(language)]
+        : table === undefined
+          ? [pages.dataset(language, dataset), pages.files(language, dataset)]
+          : [pages.table(language, table), ...aspects.map((aspect) => pages.aspect(language, table, aspect))]
+    return paths.map((path) => publicUrl.origin + path)
+  }
+  return {
+    catalog,
+    base: `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}`,
+    rows: addressesOf(family, publicUrl),
+    files: fileAddresses(publicUrl),
+    documents: documentAddresses(publicUrl),
+    page: (language, dataset, table) => pagesOf(language, dataset, table)[0] ?? publicUrl.href,
+    pagesOf,
+  }
+}
+
+/** With what can still be asked for of it. */
+export async function tableView(snapshots: Snapshots, dataset: Dataset, table: Table): Promise<TableView> {
+  return viewOf(dataset, table, await snapshots.kept(table))
+}
+
+/** @param kept the current one first */
+function viewOf(
+  dataset: Dataset,
+  table: Table,
+  kept: readonly Pick<Snapshot, 'manifest' | 'report'>[],
+): TableView {
+  const [current] = kept
+  const known = kept.map(({ report }) => report?.fields)
+  const mayBeNull = (name: string): boolean =>
+    known.length === 0 || known.some((fields) => fields?.find((field) => field.name === name)?.nulls !== 0)
+  return {
+    dataset,
+    table,
+    manifest: current?.manifest ?? null,
+    report: current?.report ?? null,
+    nullable: new Set(table.fields.map(({ name }) => name).filter(mayBeNull)),
+  }
+}
+
+/** What is current of a dataset, at no cost. */
+export function datasetView(snapshots: Snapshots, dataset: Dataset): DatasetView {
+  const tables = [...dataset.tables.values()].map((table) => {
+    const snapshot = snapshots.current(table)
+    return viewOf(dataset, table, snapshot === null ? [] : [snapshot])
+  })
+  return { dataset, tables }
+}
+
+export function datasetViews({ catalog, snapshots }: DocumentService): DatasetView[] {
+  return [...catalog.datasets.values()].map((dataset) => datasetView(snapshots, dataset))
+}
+
+/** What a document is about, which it changes with. */
+export interface About {
+  /** Alike for documents of the same kind about the same. */
+  readonly key: readonly string[]
+  /** Those whose snapshots it tells of; null for all that there are. */
+  readonly tables: readonly Table[] | null
+}
+
+/**
+ * An answer that is made once for each state of the snapshots that it tells of, and kept like any other.
+ *
+ * @param write makes the text
+ */
+export function made(
+  service: DocumentService,
+  about: About,
+  mediaType: string,
+  write: () => Promise<string | Uint8Array> | string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): NamedResponse {
+  const { snapshots, startedAt, freshness, writingName } = service
+  const { state, newest } = about.tables === null ? wholeState(service) : stateOf(snapshots, about.tables)
+  return {
+    name: nameOf(JSON.stringify([writingName, ...about.key, state])),
+    lastModified: new Date(Math.max(startedAt.getTime(), newest)).toUTCString(),
+    cacheControl: freshness.changing,
+    mediaType,
+    headers,
+    isAtHand: false,
+    body: async () => ({ pieces: [await write()] }),
+  }
+}
+
+interface State {
+  readonly state: string
+  /** Of their imports, in ms since 1970; 0 where nothing is published. */
+  readonly newest: number
+}
+
+function stateOf(snapshots: Snapshots, tables: readonly Table[]): State {
+  const manifests = tables.map((table) => snapshots.current(table)?.manifest)
+  const dates = manifests.map((manifest) => (manifest === undefined ? 0 : Date.parse(manifest.import_date)))
+  return {
+    state: manifests.map((manifest) => manifest?.snapshot ?? '').join(),
+    newest: Math.max(0, ...dates),
+  }
+}
+
+const states = new WeakMap<Snapshots, State & { readonly version: number }>()
+
+/** Of all tables, put together once for each state. */
+function wholeState({ snapshots, catalog }: DocumentService): State {
+  const known = states.get(snapshots)
+  if (known?.version === snapshots.version) return known
+  const { state, newest } = stateOf(snapshots, allTables(catalog))
+  const whole = { version: snapshots.version, state: nameOf(state), newest }
+  states.set(snapshots, whole)
+  return whole
+}
