@@ -1,4 +1,4 @@
-import { afterAll } from '@jest/globals'
+import { afterAll, afterEach } from '@jest/globals'
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,15 @@ import { Scrub } from '../../server/snapshots/scrub.ts'
 import { DuckDbSelections, type SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
 import type { Selections } from '../../server/select/selections.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
+import { AnswerChecks } from './answers.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
+
+const checks = new AnswerChecks()
+
+afterEach(async () => {
+  const faults = await checks.faults()
+  if (faults.length > 0) throw new Error(`answers that OpenAPI does not know:\n${faults.join('\n')}`)
+})
 
 const closers: (() => Promise<void>)[] = []
 
@@ -122,9 +130,10 @@ export async function serve(
   const sendBudget = new SendBudget({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
   const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
   const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
-  const app = createApp({
+  const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
+  const bare = createApp({
     catalog,
-    publicUrl: new URL('http://localhost:8000'),
+    publicUrl,
     rateLimits: false,
     trustProxy: 0,
     clientsMax: 1000,
@@ -141,6 +150,7 @@ export async function serve(
     scratch: await temporaryFolder(),
     ...options,
   })
+  const app = checks.around(bare, { catalog, snapshots: options.snapshots ?? snapshots, publicUrl })
   let isOpen = true
   const close = async (): Promise<void> => {
     if (!isOpen) return
