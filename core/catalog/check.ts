@@ -45,6 +45,7 @@ const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/catalog', 'the catalog for harvesters is'],
   ['/feeds', 'the feeds are'],
   ['/api/3', 'the addresses of CKAN are'],
+  ['/api/action', 'the addresses of CKAN are'],
   ...languages.map((language) => [`/${language}`, 'the pages for people are'] as const),
 ]
 

@@ -68,6 +68,10 @@ const manifestShape = z.object({
   collected_at: z.iso.date(),
   /** UTC: when the source last was another than before; not there where it never was, and in older manifests. */
   changed_at: z.iso.datetime().optional(),
+  /** What was published before, as far as whoever follows the changes asks; not there for a first import. */
+  before: z
+    .object({ rows: positions, fields: z.array(z.object({ name: z.string(), type: z.string() })) })
+    .optional(),
   /** The files of the source, in the order in which their rows follow each other. */
   sources: z.array(sourceShape),
   /** Hash of all that shapes the rows besides the source: fields, order, dialect, format of the parts. */

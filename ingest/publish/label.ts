@@ -114,6 +114,9 @@ export async function label(
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,
     ...changedAt(before, sources, importDate),
+    ...(before !== null && {
+      before: { rows: before.rows, fields: before.fields.map(({ name, type }) => ({ name, type })) },
+    }),
     sources: [...sources],
     definition,
     tools: { node: process.version, duckdb: duckdbVersion },

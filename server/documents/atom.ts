@@ -1,0 +1,152 @@
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { withQuery } from '../http/addresses.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import type { Writing } from './view.ts'
+import { element, xmlHead, xmlText } from './xml.ts'
+
+/** A snapshot as a feed tells of it. */
+export interface Change {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly manifest: Manifest
+  readonly report: SnapshotReport | null
+}
+
+export interface Feed {
+  readonly title: string
+  readonly subtitle: string
+  /** Its own address. */
+  readonly self: string
+  /** The page about the same. */
+  readonly page: string
+  /** `YYYY-MM-DDTHH:MM:SSZ`, of a feed that has no entry. */
+  readonly since: string
+  /** The newest first. */
+  readonly changes: readonly Change[]
+}
+
+/** So many entries has a feed. */
+export const entriesMax = 100
+/** Of an entry. */
+const sentencesMax = 20
+
+export const atomType = 'application/atom+xml; charset=utf-8'
+
+/** What changed, as Atom (RFC 4287): an entry a snapshot. */
+export function atom(writing: Writing, { title, subtitle, self, page, since, changes }: Feed): string {
+  const { catalog } = writing
+  const shown = changes.slice(0, entriesMax)
+  const author = catalog.publisher ?? { name: catalog.title, url: writing.base }
+  const content = [
+    element('id', xmlText(self)),
+    element('title', xmlText(title)),
+    ...(subtitle === '' ? [] : [element('subtitle', xmlText(subtitle))]),
+    element('updated', shown[0]?.manifest.import_date ?? since),
+    element('author', element('name', xmlText(author.name)) + element('uri', xmlText(author.url))),
+    element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
+    element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
+    element('generator', 'Acervo'),
+    ...shown.map((change) => entry(writing, change)),
+  ]
+  return (
+    xmlHead + element('feed', content.join(''), { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': 'en' })
+  )
+}
+
+function entry(writing: Writing, change: Change): string {
+  const { dataset, table, manifest } = change
+  const { files, rows, page } = writing
+  const { snapshot, import_date: imported } = manifest
+  const download = manifest.files.find(({ file }) => file === fileNames.download(table))
+  const pinned = withQuery(rows.data(dataset, table), new Map([['snapshot', snapshot]]), 1)
+  const of = (file: string): string => files.file(table, snapshot, file)
+  const sentences = sentencesOf(change)
+  const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
+  return element(
+    'entry',
+    [
+      element('id', `urn:acervo:snapshot:${tableId(table)}:${snapshot}`),
+      element('title', xmlText(`${tableId(table)}: ${sentences[0] ?? ''}`)),
+      element('updated', imported),
+      element('published', imported),
+      element('category', '', { term: dataset.slug }),
+      element('link', '', { rel: 'alternate', type: 'text/html', href: page('en', dataset, table) }),
+      element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinned }),
+      element('link', '', {
+        rel: 'related',
+        type: 'application/json',
+        title: 'Report',
+        href: of(fileNames.report),
+      }),
+      ...(download === undefined
+        ? []
+        : [
+            element('link', '', {
+              rel: 'enclosure',
+              type: 'application/gzip',
+              length: String(download.bytes),
+              title: download.file,
+              href: of(download.file),
+            }),
+          ]),
+      ...manifest.parts.map(({ file, bytes }) =>
+        element('link', '', {
+          rel: 'enclosure',
+          type: 'application/vnd.apache.parquet',
+          length: String(bytes),
+          title: file,
+          href: of(file),
+        }),
+      ),
+      element('content', xmlText(`<ul>${list}</ul>`), { type: 'html' }),
+    ].join(''),
+  )
+}
+
+/** What an ingest changed, in sentences, that of the rows first. */
+function sentencesOf({ manifest, report }: Change): string[] {
+  const { rows, before } = manifest
+  const counted = `${inWords(rows)} ${rows === 1 ? 'row' : 'rows'}`
+  const first =
+    before === undefined
+      ? `${counted}.`
+      : rows === before.rows
+        ? `${counted}, as many as before.`
+        : `${counted}, ${inWords(before.rows)} before (${rows > before.rows ? '+' : '−'}${inWords(Math.abs(rows - before.rows))}).`
+  const rejected = report?.rejected_rows ?? 0
+  const drift = report?.accepted_drift ?? []
+  const all = [
+    first,
+    ...fieldSentences(manifest.fields, before?.fields ?? null),
+    ...(rejected > 0 ? [`${inWords(rejected)} rows of the source are no rows here, and were left out.`] : []),
+    ...drift.map((sentence) => `Unlike before: ${sentence}.`),
+    ...(report?.warnings ?? []),
+    `Collected ${manifest.collected_at}.`,
+  ]
+  return all.slice(0, sentencesMax)
+}
+
+type Fields = readonly Pick<Manifest['fields'][number], 'name' | 'type'>[]
+
+function fieldSentences(now: Fields, before: Fields | null): string[] {
+  if (before === null) return []
+  const types = new Map(before.map(({ name, type }) => [name, type]))
+  const names = new Set(now.map(({ name }) => name))
+  const added = now.filter(({ name }) => !types.has(name)).map(({ name, type }) => `${name} (${type})`)
+  const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  const changed = now.filter(({ name, type }) => types.has(name) && types.get(name) !== type)
+  return [
+    ...(added.length > 0 ? [`New fields: ${added.join(', ')}.`] : []),
+    ...(gone.length > 0 ? [`Fields that are gone: ${gone.join(', ')}.`] : []),
+    ...changed.map(
+      ({ name, type }) => `The field ${name} is of type ${type}; it was ${types.get(name) ?? ''}.`,
+    ),
+  ]
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en')
+}
