@@ -1,0 +1,112 @@
+import type { DatasetView, Writing } from '../view.ts'
+import { packageOf, type Package } from './package.ts'
+import { InvalidSearch, parseSearch, parseSort } from './query.ts'
+
+/** What an action is asked with: of a query string texts, of JSON whatever it holds. */
+export type Asked = Readonly<Record<string, unknown>>
+
+/** An answer of CKAN's action API that is no result. */
+export class ActionError extends Error {
+  readonly status: number
+  /** As in `error.__type`. */
+  readonly type: string
+  readonly more: Readonly<Record<string, unknown>>
+
+  constructor(status: number, type: string, message: string, more: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.status = status
+    this.type = type
+    this.more = more
+  }
+}
+
+/** What actions are answered from. */
+export interface Ckan {
+  readonly writing: Writing
+  /** In the order of their names. */
+  readonly packages: readonly Package[]
+}
+
+export function ckanOf(writing: Writing, views: readonly DatasetView[]): Ckan {
+  const packages = views
+    .filter(({ dataset }) => dataset.listedIn.size > 0)
+    .map((view) => packageOf(writing, view))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return { writing, packages }
+}
+
+/** The actions that harvesters and clients read a CKAN by. Parameters that are not known are ignored, as CKAN does. */
+export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unknown>> = {
+  package_list: ({ packages }, asked) => {
+    const offset = wholeOf(asked, 'offset', 0)
+    return packages.slice(offset, offset + wholeOf(asked, 'limit', packages.length)).map(({ name }) => name)
+  },
+  package_show: ({ packages }, asked) => {
+    const id = textIn(asked, 'id') ?? textIn(asked, 'name_or_id')
+    if (id === undefined) throw invalid('name_or_id', 'Missing value')
+    const found = packages.find((one) => one.name === id || one.id === id)
+    if (found === undefined) throw new ActionError(404, 'Not Found Error', 'Not found')
+    return found
+  },
+  package_search: ({ packages }, asked) => {
+    try {
+      return searched(packages, asked)
+    } catch (error) {
+      if (!(error instanceof InvalidSearch)) throw error
+      throw new ActionError(400, 'Search Query Error', `Search Query is invalid: ${error.message}`)
+    }
+  },
+  status_show: ({ writing: { catalog, base } }) => ({
+    ckan_version: '2.10.0',
+    site_title: catalog.title,
+    site_description: catalog.description,
+    site_url: base,
+    error_emails_to: null,
+    locale_default: [...catalog.inLanguage.keys()][0] ?? 'en',
+    extensions: [],
+  }),
+  site_read: () => true,
+}
+
+/** Of one answer of a search. */
+const [rowsDefault, rowsMax] = [10, 1000]
+const sortDefault = 'score desc, metadata_modified desc'
+
+function searched(packages: readonly Package[], asked: Asked): unknown {
+  const tests = [textIn(asked, 'q') ?? '*:*', ...textsIn(asked, 'fq'), ...textsIn(asked, 'fq_list')]
+    .filter((text) => text.trim() !== '')
+    .map(parseSearch)
+  const sort = textIn(asked, 'sort') ?? sortDefault
+  const found = packages.filter((one) => tests.every((test) => test(one))).toSorted(parseSort(sort))
+  const [start, rows] = [wholeOf(asked, 'start', 0), Math.min(rowsMax, wholeOf(asked, 'rows', rowsDefault))]
+  return {
+    count: found.length,
+    sort,
+    results: found.slice(start, start + rows),
+    facets: {},
+    search_facets: {},
+  }
+}
+
+function invalid(name: string, message: string): ActionError {
+  return new ActionError(409, 'Validation Error', `${name}: ${message}`, { [name]: [message] })
+}
+
+function wholeOf(asked: Asked, name: string, missing: number): number {
+  const value = asked[name]
+  if (value === undefined || value === null || value === '') return missing
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+  if (!/^\d{1,9}$/.test(text)) throw invalid(name, 'Must be a natural number')
+  return Number(text)
+}
+
+function textIn(asked: Asked, name: string): string | undefined {
+  const value = asked[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function textsIn(asked: Asked, name: string): string[] {
+  const value = asked[name]
+  const all: unknown[] = Array.isArray(value) ? value : [value]
+  return all.filter((one) => typeof one === 'string')
+}

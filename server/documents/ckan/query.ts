@@ -1,0 +1,209 @@
+import type { Package } from './package.ts'
+
+/** A search that cannot be understood, in words for whoever wrote it. */
+export class InvalidSearch extends Error {}
+
+type Test = (found: Package) => boolean
+
+/** What a clause may name, and the texts that a package has of it. */
+const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
+  id: ({ id }) => [id],
+  name: ({ name }) => [name],
+  title: ({ title }) => [title],
+  notes: ({ notes }) => [notes],
+  text: textsOf,
+  type: () => ['dataset'],
+  dataset_type: () => ['dataset'],
+  state: () => ['active'],
+  capacity: () => ['public'],
+  organization: ({ organization }) => [organization.name],
+  owner_org: (one) => [String(one['owner_org'])],
+  groups: ({ groups }) => groups.map(({ name }) => name),
+  tags: ({ tags }) => tags.map(({ name }) => name),
+  license_id: ({ license_id: license }) => [license],
+  res_format: ({ resources }) => resources.map(({ format }) => format),
+  metadata_created: ({ metadata_created: moment }) => [moment],
+  metadata_modified: ({ metadata_modified: moment }) => [moment],
+}
+
+/** Fields in which words are looked for; of the others the whole is compared. */
+const wordly = new Set(['title', 'notes', 'text'])
+const moments = new Set(['metadata_created', 'metadata_modified'])
+
+function textsOf({ name, title, notes, tags, groups, organization, resources }: Package): string[] {
+  const names = [...tags, ...groups, ...resources].map((one) => one.name)
+  return [name, title, notes, organization.title, ...names]
+}
+
+/**
+ * The part of Solr's language that catalogs are asked in: words, `field:value`, phrases in quotes, `*`, ranges in brackets,
+ * AND, OR, NOT, + and -, parentheses.
+ *
+ * @throws InvalidSearch
+ */
+export function parseSearch(text: string): Test {
+  const tokens = tokensOf(text)
+  let at = 0
+  const peek = (): string | undefined => tokens[at]
+  const take = (): string => {
+    const token = tokens[at]
+    if (token === undefined) throw new InvalidSearch('it ends where something more is due')
+    at += 1
+    return token
+  }
+  const either = (): Test => {
+    const tests = [both()]
+    while (peek() === 'OR') {
+      at += 1
+      tests.push(both())
+    }
+    return (one) => tests.some((test) => test(one))
+  }
+  const both = (): Test => {
+    const tests: Test[] = []
+    for (let token = peek(); token !== undefined && token !== 'OR' && token !== ')'; token = peek()) {
+      if (token === 'AND') at += 1
+      tests.push(single())
+    }
+    return (one) => tests.every((test) => test(one))
+  }
+  const single = (): Test => {
+    const token = take()
+    if (token === '+') return single()
+    if (token === '-' || token === 'NOT') {
+      const test = single()
+      return (one) => !test(one)
+    }
+    if (token === '(') {
+      const test = either()
+      if (take() !== ')') throw new InvalidSearch('a parenthesis is not closed')
+      return test
+    }
+    if (token.endsWith(':')) return clause(token.slice(0, -1))
+    return matching('text', token)
+  }
+  const clause = (field: string): Test => {
+    if (field !== '*' && !Object.hasOwn(fields, field)) {
+      throw new InvalidSearch(`there is no field "${field}" here; known: ${Object.keys(fields).join(', ')}`)
+    }
+    const value = take()
+    if (value === '[') return range(field)
+    if (value !== '(') return matching(field, value)
+    const tests: Test[] = []
+    for (let token = take(); token !== ')'; token = take())
+      if (token !== 'OR') tests.push(matching(field, token))
+    return (one) => tests.some((test) => test(one))
+  }
+  const range = (field: string): Test => {
+    const [from, to, until, end] = [take(), take(), take(), take()]
+    if (to !== 'TO' || end !== ']') throw new InvalidSearch('a range is written [from TO until]')
+    const [least, most] = [from, until].map((bound) => (moments.has(field) ? momentOf(bound) : bound))
+    return (one) =>
+      (fields[field]?.(one) ?? []).some(
+        (value) => (least === '*' || value >= (least ?? '')) && (most === '*' || value <= (most ?? '')),
+      )
+  }
+  const test = either()
+  if (at < tokens.length) throw new InvalidSearch(`"${tokens[at] ?? ''}" is out of place`)
+  return test
+}
+
+/** How far a search may go. */
+const lengthMax = 4000
+
+function tokensOf(text: string): string[] {
+  if (text.length > lengthMax) throw new InvalidSearch(`it is longer than ${lengthMax} characters`)
+  const tokens: string[] = []
+  const token =
+    /\s*(?:("(?:[^"\\]|\\.)*")|([()[\]])|([+-])(?=\S)|([\w*]+:)(?=\S)|((?:\\.|[^\s()[\]"\\])+)|(\S))/gy
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    const [, phrase, bracket, sign, field, word, other] = found
+    if (other !== undefined) throw new InvalidSearch(`"${other}" is out of place`)
+    tokens.push(phrase ?? bracket ?? sign ?? field ?? word ?? '')
+    if (tokens.length > 500) throw new InvalidSearch('it has more than 500 words')
+  }
+  return tokens
+}
+
+/** Today, and moments as people write them; what CKAN has is without a zone. */
+function momentOf(text: string): string {
+  if (text === '*') return text
+  const days = /^NOW(?:-(\d{1,5})DAYS?)?(?:\/DAY)?$/.exec(text)
+  if (days !== null)
+    return new Date(Date.now() - 86_400_000 * Number(days[1] ?? 0)).toISOString().slice(0, -1)
+  const plain = unquoted(text).replace(/Z$/, '')
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(plain)) {
+    throw new InvalidSearch(`"${text}" is no moment, such as 2026-01-31T00:00:00Z`)
+  }
+  return plain
+}
+
+function unquoted(token: string): string {
+  const inner = token.startsWith('"') ? token.slice(1, -1) : token
+  return inner.replaceAll(/\\(.)/g, '$1')
+}
+
+function matching(field: string, token: string): Test {
+  if (token === '*' || (field === '*' && token === '*')) return () => true
+  const sought = folded(unquoted(token))
+  const isPattern = !token.startsWith('"') && token.includes('*')
+  const pattern = isPattern ? new RegExp(`^${sought.split('*').map(escaped).join('.*')}$`, 's') : null
+  return (one) =>
+    (fields[field] ?? textsOf)(one).some((text) => {
+      const whole = folded(text)
+      if (pattern !== null)
+        return (
+          pattern.test(whole) || (wordly.has(field) && whole.split(/\s+/).some((word) => pattern.test(word)))
+        )
+      return wordly.has(field) ? whole.includes(sought) : whole === sought
+    })
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.+?^${}()|[\]\\/-]/g, String.raw`\$&`)
+}
+
+/** Whatever its case and accents. */
+function folded(text: string): string {
+  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+}
+
+const sortable = [
+  'name',
+  'title',
+  'title_string',
+  'id',
+  'metadata_created',
+  'metadata_modified',
+  'score',
+] as const
+
+/** @throws InvalidSearch */
+export function parseSort(text: string): (a: Package, b: Package) => number {
+  const keys = text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [, name = '', direction = 'asc'] = /^(\w+)(?:\s+(asc|desc))?$/i.exec(one) ?? []
+      const known = sortable.find((field) => field === name)
+      if (known === undefined) {
+        throw new InvalidSearch(
+          `cannot sort by "${one}"; known: ${sortable.join(', ')}, each with asc or desc`,
+        )
+      }
+      return { field: known, isDescending: direction.toLowerCase() === 'desc' }
+    })
+  return (a, b) => {
+    for (const { field, isDescending } of keys) {
+      const [one, other] = [a, b].map((found) => sortText(found, field))
+      if (one !== other) return ((one ?? '') < (other ?? '') ? -1 : 1) * (isDescending ? -1 : 1)
+    }
+    return 0
+  }
+}
+
+function sortText(one: Package, field: (typeof sortable)[number]): string {
+  if (field === 'score') return ''
+  return field === 'title_string' ? folded(one.title) : one[field]
+}

@@ -1,0 +1,119 @@
+import type { Json } from '../view.ts'
+import { jsonOf, problemAnswers } from './responses.ts'
+
+const count = { type: 'string', pattern: '^[0-9]{1,9}$' } as const
+const text = { type: 'string', minLength: 1 } as const
+
+/** The actions of CKAN, each with what it takes. */
+const actionRows = {
+  package_list: [
+    { limit: count, offset: count },
+    'The names of all datasets.',
+    { type: 'array', items: { type: 'string' } },
+  ],
+  package_show: [{ id: text }, 'A dataset by its name or id.', { type: 'object' }],
+  package_search: [
+    { q: text, fq: text, rows: count, start: count, sort: text },
+    'Datasets that a part of the language of Solr finds.',
+    { type: 'object', required: ['count', 'results'] },
+  ],
+  status_show: [{}, 'What the service is.', { type: 'object' }],
+  site_read: [{}, 'Whether the service can be read.', { type: 'boolean' }],
+} as const satisfies Record<string, ActionRow>
+
+type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
+
+/** CKAN's action API, under both of the addresses by which its clients ask. */
+export function ckanPaths(): Json {
+  const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>
+    ['/api/3/action', '/api/action'].map((folder, index) => [
+      `${folder}/${action}`,
+      pathItem(index === 0 ? action : `${action}-unversioned`, ...row),
+    ]),
+  )
+  return Object.fromEntries(rows) as Json
+}
+
+function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: string, result: Json): Json {
+  const answers = {
+    200: told('The result.', true, { result }, ['result']),
+    400: { ...told('It is not understood.', false, { error: fault }, ['error']) },
+    404: told('There is no such dataset.', false, { error: fault }, ['error']),
+    409: told('A value is not right.', false, { error: fault }, ['error']),
+  }
+  const others = problemAnswers([])
+  const { 400: malformed, ...rest } = others as Record<string, Json>
+  const responses = { ...rest, ...answers, 400: either(answers[400], malformed) }
+  const parameters = Object.entries(takes).map(([name, schema]) => ({ name, in: 'query', schema }))
+  const common = { tags: ['CKAN'], summary }
+  return {
+    get: { operationId: `ckan-${id}`, ...common, parameters, responses },
+    head: { operationId: `ckan-${id}-head`, ...common, parameters, responses: withoutBodies(responses) },
+    post: {
+      operationId: `ckan-${id}-post`,
+      ...common,
+      requestBody: { content: { 'application/json': { schema: { type: 'object', properties: takes } } } },
+      responses,
+    },
+    options: {
+      operationId: `ckan-${id}-options`,
+      ...common,
+      responses: { 200: { $ref: '#/components/responses/options' }, ...others },
+    },
+  }
+}
+
+const fault: Json = {
+  type: 'object',
+  properties: { __type: { type: 'string' }, message: { type: 'string' } },
+  required: ['__type', 'message'],
+}
+
+function told(
+  description: string,
+  success: boolean,
+  properties: Readonly<Record<string, Json>>,
+  required: readonly string[],
+): Json {
+  const schema = {
+    type: 'object',
+    properties: { help: { type: 'string', format: 'uri' }, success: { const: success }, ...properties },
+    required: ['help', 'success', ...required],
+    additionalProperties: false,
+  }
+  return {
+    description,
+    headers: Object.fromEntries(
+      ['Acervo-Notice', 'Cache-Control', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'].map((name) => [
+        name,
+        { $ref: `#/components/headers/${name}` },
+      ]),
+    ),
+    content: { 'application/json': { schema } },
+  }
+}
+
+/** An answer that has one of two forms. */
+function either(own: Json, problem: Json | undefined): Json {
+  if (problem === undefined) return own
+  const { content } = own as { content: Json }
+  return {
+    ...own,
+    content: {
+      ...content,
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+      ...htmlOf(),
+    },
+  }
+}
+
+function htmlOf(): Json {
+  const { 'text/html': html } = jsonOf({})
+  return { 'text/html': html }
+}
+
+function withoutBodies(responses: Readonly<Record<string, Json>>): Json {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, { content: _content, ...rest }]) => [status, rest]),
+  )
+}

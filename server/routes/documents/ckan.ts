@@ -1,0 +1,108 @@
+import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
+import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
+import { allowedMethods } from '../../http/headers.ts'
+import { Problem } from '../../http/problems.ts'
+import { jsonType, sendBytes } from '../../http/send.ts'
+import { parametersOf } from '../../query/string.ts'
+import { datasetViews, type DocumentService } from './service.ts'
+
+const methods = `${allowedMethods}, POST`
+
+/** Of a question in JSON, in bytes. */
+const askedMax = 100_000
+
+/**
+ * CKAN's action API, as far as its clients read by it, at `/api/3/action/` and, as some write it, at `/api/action/`. They
+ * ask by GET or by POST; nothing is changed by either.
+ */
+export function ckanRouter(service: DocumentService): Router {
+  const router = express.Router({ caseSensitive: true, strict: false })
+  const ckan = keptCkan(service)
+  const answer =
+    (askedOf: (req: Parameters<RequestHandler>[0]) => Asked): RequestHandler =>
+    async (req, res) => {
+      res.setHeader('Allow', methods)
+      await service.limiter?.(req, res)
+      const name = String(req.params['action'])
+      const act = Object.hasOwn(actions, name) ? actions[name] : undefined
+      const help = `${service.writing.base}/api/3/action/help_show?name=${encodeURIComponent(name)}`
+      const known = Object.keys(actions).join(', ')
+      try {
+        if (act === undefined) {
+          throw new ActionError(400, 'Bad Request', `Action name not known: ${name}; known here: ${known}`)
+        }
+        res.setHeader('Cache-Control', service.freshness.changing)
+        sendBytes(res, jsonType, [JSON.stringify({ help, success: true, result: act(ckan(), askedOf(req)) })])
+      } catch (error) {
+        if (!(error instanceof ActionError)) throw error
+        const { status, type, message, more } = error
+        res.statusCode = status
+        res.setHeader('Cache-Control', 'no-store')
+        const told = { ...more, __type: type, message }
+        sendBytes(res, jsonType, [JSON.stringify({ help, success: false, error: told })])
+      }
+    }
+  router
+    .route(['/api/3/action/:action', '/api/action/:action'])
+    .get(answer((req) => queryOf(req.originalUrl)))
+    .post(
+      express.json({ limit: askedMax, strict: true, type: () => true }),
+      answer((req) => recordOf(req.body as unknown)),
+    )
+    .options(describe)
+    .all(refuse)
+  router.use(unreadable)
+  return router
+}
+
+const describe: RequestHandler = (_req, res) => {
+  const about = { name: 'CKAN Action', description: "CKAN's action API, to read.", renders: [jsonType] }
+  res.setHeader('Allow', methods)
+  res.setHeader('Access-Control-Allow-Methods', methods)
+  sendBytes(res, jsonType, [JSON.stringify({ ...about, parses: [jsonType] })])
+}
+
+const refuse: RequestHandler = (req, _res, next) => {
+  next(
+    new Problem('method-not-allowed', `Method "${req.method}" not allowed; allowed: ${methods}.`, {
+      headers: { Allow: methods },
+    }),
+  )
+}
+
+/** What is asked again and again is put together once for each state of the snapshots. */
+function keptCkan(service: DocumentService): () => Ckan {
+  let [version, kept] = [-1, null as Ckan | null]
+  return () => {
+    if (kept === null || version !== service.snapshots.version) {
+      version = service.snapshots.version
+      kept = ckanOf(service.writing, datasetViews(service))
+    }
+    return kept
+  }
+}
+
+/** What is given more than once is a list. */
+function queryOf(target: string): Asked {
+  const asked: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  for (const [name, value] of parametersOf(target)) {
+    const before = asked[name]
+    asked[name] = before === undefined ? value : [before, value].flat()
+  }
+  return asked
+}
+
+function recordOf(body: unknown): Asked {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Asked) : {}
+}
+
+/** A body that is no JSON, or too much of it. */
+const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
+  const isOfBody = typeof error === 'object' && error !== null && 'type' in error && 'status' in error
+  if (!isOfBody) {
+    next(error)
+    return
+  }
+  const detail = `The body must be JSON of at most ${askedMax} bytes, such as {"id": "covid19"}.`
+  next(Object.assign(new Problem('malformed-request', detail), { cause: error }))
+}
