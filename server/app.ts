@@ -142,6 +142,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     transfers: options.transfers,
     sendBudget: options.sendBudget,
     client,
+    writing: documents.writing,
   }
   mountFiles(files, fileService, browsable)
   app.use('/files', files)

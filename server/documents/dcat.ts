@@ -18,7 +18,6 @@ import type { DatasetView, TableView, Writing } from './view.ts'
 
 const ofDataset = {
   name: 'DCAT-AP',
-  isMetadata: true,
   description: 'The dataset for catalogs of catalogs, as DCAT-AP 3.',
 }
 

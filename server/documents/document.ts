@@ -12,8 +12,6 @@ export interface MachineDocument<View> {
   readonly description: string
   /** With its parameters, as in Content-Type. */
   readonly contentType: string
-  /** Whether it describes the data, as `rel="describedby"` says. */
-  readonly isMetadata: boolean
   readonly write: (writing: Writing, view: View) => string | Uint8Array
 }
 

@@ -1,5 +1,6 @@
 import { croissant } from './dataset/croissant.ts'
 import { dataPackage } from './dataset/data-package.ts'
+import { linkset } from './dataset/linkset.ts'
 import { schemaOrg } from './dataset/schema-org.ts'
 import { dcatJsonLd, dcatTurtle } from './dcat.ts'
 import type { DatasetDocument, TableDocument, WholeDocument } from './document.ts'
@@ -15,13 +16,15 @@ import { robots } from './whole/robots.ts'
 
 /** What documents there are of the service, of each dataset, and of each table; those in pages have routes of their own. */
 export const wholeDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
-export const datasetDocuments: readonly DatasetDocument[] = [
+/** What `rel="describedby"` leads to. */
+export const describing: readonly DatasetDocument[] = [
   dcatJsonLd,
   dcatTurtle,
   croissant,
   dataPackage,
   schemaOrg,
 ]
+export const datasetDocuments: readonly DatasetDocument[] = [...describing, linkset(describing)]
 export const tableDocuments: readonly TableDocument[] = [
   jsonSchema,
   csvw,

@@ -38,6 +38,8 @@ export interface PageAddresses {
   /** @param number from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
   readonly asset: (asset: Assets[keyof Assets]) => string
+  /** What tells browsers how to search here. */
+  readonly search: string
 }
 
 export function pageAddresses(publicUrl: URL): PageAddresses {
@@ -61,5 +63,6 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
     row: (language, table, number, snapshot) =>
       `${tableOf(language, table)}row/${number}/?snapshot=${snapshot}`,
     asset: ({ file }) => `${base}/assets/${file}`,
+    search: `${base}/opensearch.xml`,
   }
 }

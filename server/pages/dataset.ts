@@ -17,12 +17,15 @@ export interface DatasetView {
   readonly address: string
   /** `YYYY-MM-DD`. */
   readonly today: string
+  /** What it says to search engines. */
+  readonly data: Readonly<Record<string, unknown>>
+  readonly feed: string
 }
 
 /** What a dataset is, whose, how fresh, and how to have it. */
 export function datasetPage(setting: Setting, view: DatasetView): Html {
   const { addresses, language, words } = setting
-  const { dataset, truths, today } = view
+  const { dataset, truths, today, data, feed } = view
   const main = html`
     <h1>${dataset.name}</h1>
     <p class="lead">${dataset.description}</p>
@@ -42,6 +45,8 @@ export function datasetPage(setting: Setting, view: DatasetView): Html {
     title: dataset.name,
     description: dataset.description,
     main,
+    data,
+    feed,
     inLanguage: (other) => addresses.dataset(other, dataset),
     trail: [{ name: words.home, address: addresses.home(language) }],
   })

@@ -2,7 +2,7 @@ import type { CatalogTexts } from '../../core/catalog/catalog.ts'
 import { languages, type Language } from '../../core/catalog/languages.ts'
 import type { PageAddresses } from './addresses.ts'
 import type { Asset, Assets } from './assets.ts'
-import { html, type Html } from './html.ts'
+import { html, markup, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/words.ts'
 
@@ -28,6 +28,10 @@ export interface Framed {
   readonly trail?: readonly Step[]
   /** Besides the one of all pages. */
   readonly script?: Asset
+  /** What it says to machines (schema.org). */
+  readonly data?: Readonly<Record<string, unknown>>
+  /** What tells what changes here, absolute or below the address of the service. */
+  readonly feed?: string
 }
 
 export interface Step {
@@ -38,7 +42,7 @@ export interface Step {
 /** A whole document around what a page has to say. */
 export function framed(setting: Setting, page: Framed): Html {
   const { catalog, addresses, assets, words } = setting
-  const { title, description, main, inLanguage, trail = [], script } = page
+  const { title, description, main, inLanguage, trail = [], script, data, feed } = page
   const isHome = title === catalog.title
   return html`<html lang="${words.locale}">
     <head>
@@ -50,6 +54,20 @@ export function framed(setting: Setting, page: Framed): Html {
       <link rel="icon" type="image/svg+xml" href="${addresses.asset(assets.icon)}" />
       <script src="${addresses.asset(assets.script)}"></script>
       ${script !== undefined && html`<script src="${addresses.asset(script)}" defer></script>`}
+      <link
+        rel="search"
+        type="application/opensearchdescription+xml"
+        href="${addresses.search}"
+        title="${catalog.title}"
+      />
+      ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" href="${feed}" />`}
+      ${
+        // A `<` could end the element.
+        data !== undefined &&
+        html`<script type="application/ld+json">
+          ${markup(JSON.stringify(data).replaceAll('<', String.raw`\u003c`))}
+        </script>`
+      }
       ${
         inLanguage !== null &&
         languages.map(

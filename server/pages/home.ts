@@ -8,6 +8,8 @@ export interface HomeView {
   /** The words that a reader looks for; none for all. */
   readonly sought: readonly string[]
   readonly current: (table: Table) => Snapshot | null
+  /** What tells what changed. */
+  readonly feed: string
 }
 
 /** So many of the latest changes are shown. */
@@ -16,7 +18,7 @@ const latelyMax = 5
 const placesMax = 8
 
 /** What there is: all datasets, or those that a search finds by their texts, tables and fields. */
-export function homePage(setting: Setting, { sought, current }: HomeView): Html {
+export function homePage(setting: Setting, { sought, current, feed }: HomeView): Html {
   const { catalog, addresses, language, words } = setting
   const looked = sought.map(folded)
   const text = sought.join(' ')
@@ -53,6 +55,7 @@ export function homePage(setting: Setting, { sought, current }: HomeView): Html 
     title: catalog.title,
     description: catalog.description,
     main,
+    feed,
     inLanguage: (other) =>
       addresses.home(other) + (sought.length === 0 ? '' : `?${new URLSearchParams({ q: text }).toString()}`),
   })

@@ -1,4 +1,5 @@
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
+import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
@@ -71,7 +72,10 @@ function detailOf(
     mediaType: jsonType,
     // Its body is the specification's; the files are told beside it.
     headers: {
-      Link: `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,
+      Link: [
+        `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,
+        `<${documentAddresses(publicUrl).ofDataset(dataset, 'linkset.json')}>; rel="linkset"; type="application/linkset+json"`,
+      ].join(', '),
     },
     isAtHand: true,
     body: () => ({ pieces: [body] }),

@@ -22,7 +22,9 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: jsonType,
-    headers: {},
+    headers: {
+      Link: `<${addresses.list.replace(/datasets\/?$/, 'openapi.json')}>; rel="service-desc"; type="application/json"`,
+    },
     isAtHand: true,
     body: () => ({ pieces: [body] }),
   }

@@ -3,6 +3,8 @@ import { tableId, type Catalog, type Dataset, type Table } from '../../core/cata
 import { isSnapshotId, fileNames } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { fileLinks } from '../documents/links.ts'
+import type { Writing } from '../documents/view.ts'
 import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
 import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
@@ -17,6 +19,7 @@ import { jsonType, sendText } from '../http/send.ts'
 import type { PublicViews } from '../snapshots/public-views.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
+import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
 import type { Limiter } from '../http/limits.ts'
 
@@ -31,6 +34,8 @@ export interface FileService {
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
   readonly client: ClientOf
+  /** Documents for machines. */
+  readonly writing: Writing
 }
 
 /**
@@ -211,6 +216,8 @@ function fileOf(service: FileService): RequestHandler {
       }
       const found = publicFiles(snapshot).find(({ file }) => file === params['file'])
       if (found === undefined) throw unknownFile(table, addresses)
+      const view = currentView(findDataset(service.catalog, params), table, snapshot)
+      res.setHeader('Link', fileLinks(service.writing, view, found.file))
       await transfer(service, req, res, {
         folder: snapshot.folder,
         file: found.file,

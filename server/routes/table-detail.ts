@@ -1,5 +1,6 @@
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
@@ -50,6 +51,8 @@ function detailOf(
 ): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
   const files = fileAddresses(publicUrl)
+  const documents = documentAddresses(publicUrl)
+  const reference = `${addresses.table(dataset, table).replace(/\/$/, '')}/openapi.json`
   const imported = snapshot === null ? null : new Date(snapshot.manifest.import_date)
   const body = jsonOf({
     dataset: dataset.slug,
@@ -80,7 +83,13 @@ function detailOf(
     lastModified: new Date(Math.max(startedAt.getTime(), imported?.getTime() ?? 0)).toUTCString(),
     cacheControl: freshness.changing,
     mediaType: jsonType,
-    headers: { Link: `<${addresses.dataset(dataset)}>; rel="collection"` },
+    headers: {
+      Link: [
+        `<${addresses.dataset(dataset)}>; rel="collection"`,
+        `<${documents.ofTable(table, 'schema.json')}>; rel="describedby"; type="application/schema+json"`,
+        `<${reference}>; rel="service-desc"; type="application/json"`,
+      ].join(', '),
+    },
     isAtHand: true,
     body: () => ({ pieces: [body] }),
   }

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
+import { documentAddresses } from '../documents/addresses.ts'
+import { csvw } from '../documents/table/csvw.ts'
 import { nameOf } from '../http/responder.ts'
 import { matchingTag } from '../http/conditional.ts'
 import { acceptedEncodings } from '../http/encodings.ts'
@@ -128,7 +130,7 @@ async function streamRows(
 /** All rows as CSV lie there already, gzipped: as they are to whoever takes that, unpacked to the others. */
 async function sendDownload(
   snapshot: Snapshot,
-  { exports, transfers, sendBudget, freshness }: RowService,
+  { exports, transfers, sendBudget, freshness, publicUrl }: RowService,
   { client }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
@@ -149,6 +151,8 @@ async function sendDownload(
   }
   res.setHeader('Acervo-Snapshot', manifest.snapshot)
   res.setHeader('Acervo-Count', manifest.rows)
+  const columns = documentAddresses(publicUrl).ofTable(table, csvw.file)
+  res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
   const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   if (isPacked) {
     await transfers.during(client, () =>

@@ -166,7 +166,7 @@ test('nulls are told where a snapshot that can be asked for has some', async () 
     ['a,b\n2,y\n', ['integer', ['string', 'null']]],
   ] as const) {
     await shop.write('d/t.csv', source)
-    await shop.ingest({ now: () => new Date(Date.now() + source.length) , acceptsDrift: true })
+    await shop.ingest({ now: () => new Date(Date.now() + source.length), acceptsDrift: true })
     await own.snapshots.refresh()
     expect(await typesIn()).toEqual(due)
   }

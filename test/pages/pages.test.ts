@@ -128,7 +128,8 @@ test('every link of every page leads somewhere, and nothing of the data is marku
     if (got.status !== 200) broken.push(`${got.status} ${page}`)
     if (!String(got.headers['content-type']).startsWith('text/html')) continue
     // What stands in quotes is no markup.
-    const bare = got.text.replaceAll(/"[^"]*"/g, '""')
+    const data = /<script type="application\/ld\+json">([^<]*)<\/script>/g
+    const bare = got.text.replaceAll(data, '').replaceAll(/"[^"]*"/g, '""')
     const isRun =
       /href="\s*javascript:/i.test(got.text) ||
       /<img\b|<[^>]*\son\w+=/i.test(bare.replaceAll('<script src=""></script>', '')) ||

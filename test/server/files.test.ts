@@ -183,7 +183,8 @@ test('answers about rows and datasets lead to the files', async () => {
   )
   const detail = await get('/api/v1/dataset/d/')
   expect(detail.headers['link']).toBe(
-    '<http://localhost:8000/files/d/>; rel="describedby"; type="application/json"',
+    '<http://localhost:8000/files/d/>; rel="describedby"; type="application/json", ' +
+      '<http://localhost:8000/metadata/d/linkset.json>; rel="linkset"; type="application/linkset+json"',
   )
 })
 

@@ -9,7 +9,6 @@ export const croissant: DatasetDocument = {
   name: 'Croissant',
   description: 'The dataset for machine learning, as Croissant 1.1.',
   contentType: 'application/ld+json; profile="http://mlcommons.org/croissant/1.1"',
-  isMetadata: true,
   write: (writing, view) => JSON.stringify(croissantOf(writing, view)),
 }
 

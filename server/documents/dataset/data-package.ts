@@ -10,7 +10,6 @@ export const dataPackage: DatasetDocument = {
   name: 'Data Package',
   description: 'The dataset as a Frictionless Data Package v2, with a Table Schema of each table.',
   contentType: 'application/json',
-  isMetadata: true,
   write: (writing, view) => JSON.stringify(dataPackageOf(writing, view)),
 }
 

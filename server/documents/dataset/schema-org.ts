@@ -10,7 +10,6 @@ export const schemaOrg: DatasetDocument = {
   name: 'schema.org',
   description: 'The dataset for search engines, as schema.org.',
   contentType: 'application/ld+json',
-  isMetadata: true,
   write: (writing, view) => JSON.stringify(schemaOrgOf(writing, view, 'en')),
 }
 

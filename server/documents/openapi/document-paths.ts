@@ -1,3 +1,4 @@
+import { atomType } from '../atom.ts'
 import type { MachineDocument } from '../document.ts'
 import { datasetDocuments, tableDocuments, wholeDocuments } from '../registry.ts'
 import type { Json, Writing } from '../view.ts'
@@ -70,6 +71,23 @@ export function documentPaths(
         content('application/xml; charset=utf-8'),
       ),
     ],
+    [at('feeds/atom.xml'), one('feed', 'What changed, as Atom.', [], content(atomType))],
+    ...(dataset === null
+      ? []
+      : [
+          [
+            at('feeds/{dataset}/atom.xml'),
+            one('feed-dataset', 'What changed in a dataset.', [dataset], content(atomType)),
+          ],
+        ]),
+    ...(dataset === null || table === null
+      ? []
+      : [
+          [
+            at('feeds/{dataset}/{table}/atom.xml'),
+            one('feed-table', 'What changed in a table.', [dataset, table], content(atomType)),
+          ],
+        ]),
     ...rows(wholeDocuments as readonly MachineDocument<never>[], '', []),
     ...(dataset === null
       ? []

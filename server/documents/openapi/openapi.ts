@@ -4,6 +4,7 @@ import type { Json, TableView, Writing } from '../view.ts'
 import { askedSchemas, sharedParameters } from './parameters.ts'
 import { answer, headerComponents, jsonOf, problemResponses, ref } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
+import { ckanPaths } from './ckan-paths.ts'
 import { documentPaths } from './document-paths.ts'
 import { catalogPaths, filePaths } from './service-paths.ts'
 import { usedComponents } from './used.ts'
@@ -36,6 +37,7 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
     ...catalogPaths(writing, options.addresses, pathOf),
     ...filePaths(writing, pathOf),
     ...documentPaths(writing, pathOf),
+    ...ckanPaths(),
   }
   const license = { name: 'As each dataset says', url: writing.base }
   const about = { title: catalog.title, description: catalog.description, license }

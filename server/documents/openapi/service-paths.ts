@@ -29,7 +29,7 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
         summary: 'The datasets',
         description: catalog.description,
         answers: {
-          200: answer('The datasets, in one page.', jsonOf(ref('DatasetList'))),
+          200: answer('The datasets, in one page.', jsonOf(ref('DatasetList')), ['Link']),
           304: unchanged,
           ...problemAnswers(['invalid-page', 'not-acceptable', 'invalid-parameter']),
         },
@@ -64,8 +64,8 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
   const { dataset, table } = namesIn(catalog)
   const at = (below: string): string => `${pathOf(files.base)}${below}`
   const ranged = (content: Json): Json => ({
-    200: answer('The file.', content, ['Content-Disposition']),
-    206: answer('A range of it.', content, ['Content-Disposition']),
+    200: answer('The file.', content, ['Content-Disposition', 'Link']),
+    206: answer('A range of it.', content, ['Content-Disposition', 'Link']),
     304: unchanged,
     412: { description: 'It is not what If-Match names any more.' },
     ...problemAnswers([...ofFiles, 'unsatisfiable-range']),

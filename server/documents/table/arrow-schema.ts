@@ -8,7 +8,6 @@ export const arrowSchema: TableDocument = {
   name: 'Arrow Schema',
   description: 'The schema of its rows in Arrow, as a stream without rows.',
   contentType: arrow.contentType,
-  isMetadata: false,
   write: (_writing, { table, report }) => {
     const choices = new Map(report?.fields.map((field) => [field.name, field.choices]))
     const writer = arrow.writer(

@@ -10,7 +10,6 @@ export const csvw: TableDocument = {
   name: 'CSVW',
   description: 'What the columns of its CSV are, as CSV on the Web.',
   contentType: 'application/csvm+json',
-  isMetadata: true,
   write: (writing, view) => JSON.stringify(csvwOf(writing, view)),
 }
 

@@ -9,7 +9,6 @@ export const ddl: TableDocument = {
   name: 'SQL',
   description: 'The statement that makes a table for its rows, for DuckDB and PostgreSQL.',
   contentType: 'application/sql; charset=utf-8',
-  isMetadata: false,
   write: ({ files }, { dataset, table }) => {
     const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`
     const columns = table.fields.map((field) => `  ${quotedName(field.name)} ${typeOf(field)}`)

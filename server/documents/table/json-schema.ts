@@ -7,7 +7,6 @@ export const jsonSchema: TableDocument = {
   name: 'JSON Schema',
   description: 'JSON Schema of a row.',
   contentType: 'application/schema+json',
-  isMetadata: true,
   write: ({ documents }, view) => {
     const { dataset, table, manifest } = view
     return JSON.stringify({

@@ -10,7 +10,6 @@ export const typescript: TableDocument = {
   name: 'TypeScript',
   description: 'The type of a row for TypeScript.',
   contentType: 'application/typescript; charset=utf-8',
-  isMetadata: false,
   write: (_writing, view) => typescriptText(view),
 }
 
@@ -20,7 +19,6 @@ export const python: TableDocument = {
   name: 'Python',
   description: 'The type of a row for Python.',
   contentType: 'text/x-python; charset=utf-8',
-  isMetadata: false,
   write: (_writing, view) => pythonText(view),
 }
 

@@ -6,7 +6,6 @@ export const apiCatalog: WholeDocument = {
   name: 'API Catalog',
   description: 'Where the APIs are, and what describes them.',
   contentType: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-  isMetadata: false,
   write: ({ catalog, base, documents, page }) => {
     const apis = catalog.families.map(({ prefix }) => `${base}${prefix}`)
     const docs = [...catalog.inLanguage.keys()].map((language) => ({

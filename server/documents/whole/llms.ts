@@ -6,7 +6,6 @@ export const llms: WholeDocument = {
   name: 'llms.txt',
   description: 'What there is, in Markdown.',
   contentType: 'text/markdown; charset=utf-8',
-  isMetadata: false,
   write: ({ catalog, base, documents, rows, files }, views) => {
     const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
     return [

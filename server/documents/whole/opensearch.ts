@@ -11,7 +11,6 @@ export const openSearch: WholeDocument = {
   name: 'OpenSearch',
   description: 'How browsers search in the catalog.',
   contentType: 'application/opensearchdescription+xml',
-  isMetadata: false,
   write: ({ catalog, page }) => {
     const description = catalog.description === '' ? catalog.title : catalog.description
     const content = [

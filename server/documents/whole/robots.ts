@@ -7,7 +7,6 @@ export const robots: WholeDocument = {
   name: 'Robots',
   description: 'What crawlers may fetch, and how often.',
   contentType: 'text/plain; charset=utf-8',
-  isMetadata: false,
   write: ({ catalog, base, documents }) => {
     const below = new URL(base).pathname.replace(/\/$/, '')
     const rows = catalog.families.flatMap(({ prefix }) =>

@@ -2,6 +2,8 @@ import express, { type Router } from 'express'
 import { datasetDocuments, tableDocuments, wholeDocuments } from '../../documents/registry.ts'
 import { mount, type Serving } from '../../http/resource.ts'
 import { dcatCatalog, sitemap, sitemapFile } from './catalog.ts'
+import { ckanRouter } from './ckan.ts'
+import { datasetFeed, serviceFeed, tableFeed } from './feeds.ts'
 import { aboutDataset, aboutService, aboutTable } from './metadata.ts'
 import type { DocumentService } from './service.ts'
 
@@ -12,6 +14,9 @@ export function documentsRouter(service: DocumentService, serving: Serving): Rou
   for (const document of datasetDocuments) mount(metadata, aboutDataset(document, service), false, serving)
   for (const document of tableDocuments) mount(metadata, aboutTable(document, service), false, serving)
   router.use('/metadata', metadata)
+  const feeds = express.Router({ caseSensitive: true, strict: true })
+  for (const feed of [serviceFeed, datasetFeed, tableFeed]) mount(feeds, feed(service), false, serving)
+  router.use('/feeds', feeds)
   const whole = [
     ...wholeDocuments.map((document) => aboutService(document, service)),
     dcatCatalog('jsonld', service),
@@ -21,5 +26,6 @@ export function documentsRouter(service: DocumentService, serving: Serving): Rou
     sitemapFile(service),
   ]
   for (const resource of whole) mount(router, resource, false, serving)
+  router.use(ckanRouter(service))
   return router
 }

@@ -79,11 +79,18 @@ function viewOf(
 
 /** What is current of a dataset, at no cost. */
 export function datasetView(snapshots: Snapshots, dataset: Dataset): DatasetView {
-  const tables = [...dataset.tables.values()].map((table) => {
-    const snapshot = snapshots.current(table)
-    return viewOf(dataset, table, snapshot === null ? [] : [snapshot])
-  })
+  const tables = [...dataset.tables.values()].map((table) =>
+    currentView(dataset, table, snapshots.current(table)),
+  )
   return { dataset, tables }
+}
+
+export function currentView(
+  dataset: Dataset,
+  table: Table,
+  snapshot: Pick<Snapshot, 'manifest' | 'report'> | null,
+): TableView {
+  return viewOf(dataset, table, snapshot === null ? [] : [snapshot])
 }
 
 export function datasetViews({ catalog, snapshots }: DocumentService): DatasetView[] {

@@ -1,4 +1,7 @@
 import type { Dataset } from '../../../core/catalog/catalog.ts'
+import { schemaOrgOf } from '../../documents/dataset/schema-org.ts'
+import { linkHeader, signposts } from '../../documents/links.ts'
+import { describing } from '../../documents/registry.ts'
 import type { Resource } from '../../http/resource.ts'
 import { bibtex, type Cited } from '../../pages/cite.ts'
 import { datasetPage } from '../../pages/dataset.ts'
@@ -6,12 +9,13 @@ import { filesPage, type TableFiles } from '../../pages/files.ts'
 import type { TableTruth } from '../../pages/truth.ts'
 import { parseQuery } from '../../query/string.ts'
 import { publicFiles } from '../files.ts'
+import { datasetView } from '../documents/service.ts'
 import { findDataset } from '../find.ts'
 import { document, pageAt, textFile, type PageService } from './documents.ts'
 
 /** What a dataset is, whose, how fresh, and how to have it. */
 export function datasetHome(service: PageService): Resource {
-  const { catalog, snapshots, setting, files } = service
+  const { catalog, snapshots, setting, files, writing } = service
   return {
     ...pageAt(service, '/dataset/:dataset', 'Dataset'),
     find: async ({ params, target }) => {
@@ -20,9 +24,20 @@ export function datasetHome(service: PageService): Resource {
       const cited = citedIn(service, found)
       const truths = await truthsOf(service, found)
       const key = [cited.today, truths.map(({ manifest, looked }) => [manifest.snapshot, looked])]
-      return document(service, ['dataset', found.slug, ...key], () =>
-        datasetPage(setting, { ...cited, truths, files, current: (table) => snapshots.current(table) }),
+      const view = datasetView(snapshots, found)
+      const answer = document(service, ['dataset', found.slug, ...key], () =>
+        datasetPage(setting, {
+          ...cited,
+          truths,
+          files,
+          current: (table) => snapshots.current(table),
+          data: schemaOrgOf(writing, view, setting.language),
+          feed: writing.documents.datasetFeed(found),
+        }),
       )
+      const whole = writing.documents.ofDataset(found, 'linkset.json')
+      const Link = linkHeader(signposts(writing, view, setting.language, describing), whole)
+      return { ...answer, headers: { ...answer.headers, Link } }
     },
   }
 }

@@ -1,24 +1,19 @@
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
-import {
-  addressesOf,
-  fileAddresses,
-  mixedFamilies,
-  type Addresses,
-  type FileAddresses,
-} from '../../http/addresses.ts'
+import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Offer } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
 import { assetsIn } from '../../pages/assets.ts'
+import type { Writing } from '../../documents/view.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
 import { wordsOf } from '../../pages/words/all.ts'
 import type { RowService } from '../services.ts'
 import { asLists, writtenBy } from '../written-by.ts'
 
-const writing = writtenBy('pages', 'formats')
+const writtenByThese = writtenBy('pages', 'formats', 'documents')
 
 const strict = [
   "default-src 'none'",
@@ -43,10 +38,17 @@ export interface PageService extends Omit<RowService, 'catalog'> {
   readonly responder: Responder
   readonly setting: Setting
   readonly files: FileAddresses
+  /** Documents for machines. */
+  readonly writing: Writing
 }
 
-export function pageService(setting: Setting, service: RowService, responder: Responder): PageService {
-  return { ...service, catalog: setting.catalog, responder, setting, files: fileAddresses(service.publicUrl) }
+export function pageService(
+  setting: Setting,
+  service: RowService,
+  writing: Writing,
+  responder: Responder,
+): PageService {
+  return { ...service, catalog: setting.catalog, responder, setting, files: writing.files, writing }
 }
 
 /** What pages are written with, in each language. */
@@ -100,7 +102,7 @@ export function named(
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
   return {
-    name: nameOf(JSON.stringify([writing, setting.name, ...key])),
+    name: nameOf(JSON.stringify([writtenByThese, setting.name, ...key])),
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',

@@ -32,7 +32,7 @@ export function root(services: ReadonlyMap<Language, PageService>): RequestHandl
 }
 
 function homeFor(service: PageService, target: string): NamedResponse {
-  const { catalog, snapshots, setting } = service
+  const { catalog, snapshots, setting, writing } = service
   const text = parseQuery(target, ['q']).get('q') ?? ''
   const sought = [...new Set(text.split(/\s+/))].filter((word) => word !== '')
   if (sought.length > wordsMax) {
@@ -40,7 +40,17 @@ function homeFor(service: PageService, target: string): NamedResponse {
     throw unacceptableParameters([{ parameter: 'q', message }])
   }
   const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
-  return document(service, ['home', sought, ids], () =>
-    homePage(setting, { sought, current: (table) => snapshots.current(table) }),
+  const answer = document(service, ['home', sought, ids], () =>
+    homePage(setting, {
+      sought,
+      current: (table) => snapshots.current(table),
+      feed: writing.documents.feed(),
+    }),
   )
+  const { documents } = writing
+  const Link = [
+    `<${documents.whole('.well-known/api-catalog')}>; rel="api-catalog"`,
+    `<${documents.catalog('jsonld')}>; rel="describedby"; type="application/ld+json"`,
+  ].join(', ')
+  return { ...answer, headers: { ...answer.headers, Link } }
 }

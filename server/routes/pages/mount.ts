@@ -1,5 +1,6 @@
 import express, { type Router } from 'express'
 import { mount, mountHandler, type Serving } from '../../http/resource.ts'
+import { writingOf } from '../documents/service.ts'
 import type { RowService } from '../services.ts'
 import { about, limits } from './about.ts'
 import { assetFiles } from './assets.ts'
@@ -27,9 +28,13 @@ export function pagesRouter(
   serving: Serving,
   scratch: string,
 ): Router {
+  const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
   const all = new Map(
-    [...settings].map(([language, setting]) => [language, pageService(setting, service, serving.responder)]),
+    [...settings].map(([language, setting]) => [
+      language,
+      pageService(setting, service, writing, serving.responder),
+    ]),
   )
   mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all))
   const [any] = settings.values()

@@ -1,0 +1,56 @@
+import type { DatasetDocument } from '../document.ts'
+import { publishedFiles } from '../files-of.ts'
+import { signposts, type Described, type TypedLink } from '../links.ts'
+import type { DatasetView, Writing } from '../view.ts'
+
+/** The same where a header has no room for all, and the parts besides (Signposting, level 2; RFC 9264). */
+export const linkset = (described: readonly Described[]): DatasetDocument => ({
+  file: 'linkset.json',
+  name: 'Linkset',
+  description: 'What its page leads to: files, parts and documents.',
+  contentType: 'application/linkset+json',
+  write: (writing, view) => {
+    const { catalog, documents, page } = writing
+    const sets = [...catalog.inLanguage.keys()].map((language) => ({
+      anchor: page(language, view.dataset),
+      ...grouped([...signposts(writing, view, language, described), ...partsOf(writing, view)]),
+    }))
+    const files = view.tables.flatMap((table) => {
+      const published = publishedFiles(writing, table)
+      if (published === null) return []
+      const anchor = published.addressOf(published.download)
+      const columns = {
+        href: documents.ofTable(table.table, 'csv-metadata.json'),
+        type: 'application/csvm+json',
+      }
+      return [
+        {
+          anchor,
+          describedby: [columns],
+          collection: [{ href: page('en', view.dataset), type: 'text/html' }],
+        },
+      ]
+    })
+    return JSON.stringify({ linkset: [...sets, ...files] })
+  },
+})
+
+function partsOf(writing: Writing, { tables }: DatasetView): TypedLink[] {
+  return tables.flatMap((view) => {
+    const published = publishedFiles(writing, view)
+    if (published === null) return []
+    const { manifest, addressOf } = published
+    return manifest.parts.map((part) => ({
+      rel: 'item',
+      href: addressOf(part),
+      type: 'application/vnd.apache.parquet',
+    }))
+  })
+}
+
+/** By their relations, as a linkset has them. */
+function grouped(links: readonly TypedLink[]): Readonly<Record<string, unknown>> {
+  const sets = new Map<string, unknown[]>()
+  for (const { rel, ...target } of links) sets.set(rel, [...(sets.get(rel) ?? []), target])
+  return Object.fromEntries(sets)
+}

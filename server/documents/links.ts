@@ -1,0 +1,82 @@
+import { fileNames } from '../../core/warehouse/layout.ts'
+import type { Language } from '../../core/catalog/languages.ts'
+import type { DatasetView, Writing } from './view.ts'
+
+/** A link that a program follows without reading the page (RFC 8288). */
+export interface TypedLink {
+  readonly rel: string
+  readonly href: string
+  readonly type?: string
+}
+
+/** A document that describes a dataset. */
+export interface Described {
+  readonly file: string
+  readonly contentType: string
+}
+
+/** Proxies take headers of 4 kB in all by default. */
+const headerMax = 2500
+
+/**
+ * What the page of a dataset leads to, by the conventions of Signposting (level 1): who wrote it, how it is cited, its license,
+ * what describes it, and its files.
+ */
+export function signposts(
+  writing: Writing,
+  { dataset, tables }: DatasetView,
+  language: Language,
+  described: readonly Described[],
+): TypedLink[] {
+  const { documents, files, page } = writing
+  return [
+    { rel: 'type', href: 'https://schema.org/AboutPage' },
+    { rel: 'type', href: 'https://schema.org/Dataset' },
+    { rel: 'cite-as', href: page(language, dataset) },
+    { rel: 'author', href: dataset.author.url },
+    { rel: 'license', href: dataset.license.url },
+    ...described.map(({ file, contentType }) => ({
+      rel: 'describedby',
+      href: documents.ofDataset(dataset, file),
+      type: mediaTypeIn(contentType),
+    })),
+    ...tables
+      .filter(({ manifest }) => manifest !== null)
+      .map(({ table }) => ({ rel: 'item', href: files.download(table), type: 'application/gzip' })),
+  ]
+}
+
+function mediaTypeIn(contentType: string): string {
+  return contentType.split(';')[0] ?? contentType
+}
+
+/**
+ * As a header; those that come last are left out where it would be too long.
+ *
+ * @param whole address of all of them, which is told then
+ */
+export function linkHeader(links: readonly TypedLink[], whole: string): string {
+  const texts = links.map(
+    ({ rel, href, type }) => `<${uriOf(href)}>; rel="${rel}"${type === undefined ? '' : `; type="${type}"`}`,
+  )
+  const rest = `<${uriOf(whole)}>; rel="linkset"; type="application/linkset+json"`
+  let length = rest.length
+  const fitting = texts.filter((text) => {
+    length += text.length + 2
+    return length <= headerMax
+  })
+  return [...fitting, rest].join(', ')
+}
+
+/** Characters that a header cannot hold are escaped. */
+function uriOf(address: string): string {
+  return new URL(address).href
+}
+
+/** What describes a file of a table, for the answers that are that file. */
+export function fileLinks({ documents }: Writing, view: DatasetView['tables'][number], file: string): string {
+  const { dataset, table } = view
+  const home = `<${documents.ofDataset(dataset, 'linkset.json')}>; rel="linkset"; type="application/linkset+json"`
+  if (file !== fileNames.download(table)) return home
+  return `<${documents.ofTable(table, 'csv-metadata.json')}>; rel="describedby"; type="application/csvm+json", ${home}`
+}
