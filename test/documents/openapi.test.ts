@@ -17,11 +17,10 @@ interface Parameter {
 interface Operation {
   readonly operationId: string
   readonly description?: string
+  readonly parameters?: readonly Parameter[]
   readonly responses: Readonly<Record<string, unknown>>
 }
-type Item = { readonly parameters?: readonly Parameter[]; readonly $ref?: string } & Readonly<
-  Record<'get' | 'head' | 'options', Operation>
->
+type Item = { readonly $ref?: string } & Readonly<Record<'get' | 'head' | 'options', Operation>>
 interface Document {
   readonly paths: Readonly<Record<string, Item>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -42,8 +41,8 @@ async function documentAt(address: string, { app } = service): Promise<Document>
   return body as Document
 }
 
-function parametersOf({ components }: Document, item: Item | undefined): Parameter[] {
-  return (item?.parameters ?? []).map((one) =>
+function parametersOf({ components }: Document, operation: Operation | undefined): Parameter[] {
+  return (operation?.parameters ?? []).map((one) =>
     one.$ref === undefined
       ? one
       : (components['parameters']?.[one.$ref.split('/').at(-1) ?? ''] as Parameter),
@@ -81,9 +80,11 @@ test('a table is told with just the parameters that it takes', async () => {
       operators.length === 0 ? [] : [name, ...operators.map((operator) => `${name}__${operator}`)],
     )
     const due = new Set([...conditions, ...Object.keys(body.parameters)])
-    expect(new Set(asked(parametersOf(document, document.paths[`${at}data/`])))).toEqual(due)
+    expect(new Set(asked(parametersOf(document, document.paths[`${at}data/`]?.get)))).toEqual(due)
     const exported = [...due].filter((name) => !name.startsWith('page'))
-    expect(new Set(asked(parametersOf(document, document.paths[`${at}export/`])))).toEqual(new Set(exported))
+    expect(new Set(asked(parametersOf(document, document.paths[`${at}export/`]?.get)))).toEqual(
+      new Set(exported),
+    )
   }
 })
 
@@ -102,7 +103,7 @@ test('examples find rows: each link, and all examples of parameters together', a
         links += 1
       }
       const query = new URLSearchParams(
-        parametersOf(document, item).flatMap(({ name, example }) =>
+        parametersOf(document, item?.get).flatMap(({ name, example }) =>
           example === undefined ? [] : [[name, [example as string].flat().join()] as [string, string]],
         ),
       )
@@ -125,7 +126,7 @@ describe('names of fields that are no plain words', () => {
     const odd = await serve(shop)
     const document = await documentAt('/api/v1/dataset/d/t/openapi.json', odd)
     const path = '/api/v1/dataset/d/t/data/'
-    for (const name of asked(parametersOf(document, document.paths[path])).filter((one) =>
+    for (const name of asked(parametersOf(document, document.paths[path]?.get)).filter((one) =>
       one.includes('__eq'),
     )) {
       const { status } = await request(odd.app).get(`${path}?${encodeURIComponent(name)}=1`)

@@ -140,7 +140,7 @@ describeInBrowser('hostile texts', () => {
         scripts: [...document.scripts].filter(
           ({ src, type, textContent }) =>
             !src.includes('/assets/') &&
-            (type !== 'application/ld+json' || typeof JSON.parse(textContent ?? '') !== 'object'),
+            (type !== 'application/ld+json' || typeof JSON.parse(textContent) !== 'object'),
         ).length,
       }))
       await page.close()

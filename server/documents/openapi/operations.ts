@@ -6,17 +6,24 @@ interface Operation {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description: string
+  readonly parameters: readonly Json[]
   readonly answers: Json
 }
 
 /** GET, HEAD, which answers the same without a body, and OPTIONS. */
-export function operations({ id, tags, summary, description, answers }: Operation): Json {
+export function operations({ id, tags, summary, description, parameters, answers }: Operation): Json {
+  const ofPath = parameters.filter((one) => one['in'] === 'path')
+  // OPTIONS looks at none of the others.
+  const others = parameters.filter((one) => !ofPath.includes(one))
+  const asked = others.length > 0 && { parameters: others }
   return {
-    get: { operationId: id, tags, summary, description, responses: answers },
+    ...(ofPath.length > 0 && { parameters: ofPath }),
+    get: { operationId: id, tags, summary, description, ...asked, responses: answers },
     head: {
       operationId: `${id}-head`,
       tags,
       summary: `${summary}: the headers alone`,
+      ...asked,
       responses: Object.fromEntries(
         Object.entries(answers).map(([status, one]) => [status, withoutBody(one as Json)]),
       ),
@@ -54,10 +61,7 @@ export function item(
   parameters: readonly Json[],
   answers: Json,
 ): Json {
-  return {
-    ...(parameters.length > 0 && { parameters }),
-    ...operations({ id, tags: [tag], summary, description: summary, answers }),
-  }
+  return operations({ id, tags: [tag], summary, description: summary, parameters, answers })
 }
 
 function named(name: string, names: readonly string[]): Json | null {

@@ -157,7 +157,7 @@ export function sharedParameters(): Json {
       name: 'If-None-Match',
       in: 'header',
       description: 'The ETag of what you have.',
-      schema: { type: 'string', pattern: '^[ -~]*$' },
+      schema: { type: 'string' },
     },
   }
 }

@@ -21,20 +21,18 @@ const ofFiles = [
 export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Json {
   const datasets = [...catalog.datasets.values()]
   return {
-    [pathOf(addresses.list)]: {
+    [pathOf(addresses.list)]: operations({
       parameters: [parameter('json-format'), parameter(componentName('page')), parameter('known')],
-      ...operations({
-        id: 'datasets',
-        tags: ['Catalog'],
-        summary: 'The datasets',
-        description: catalog.description,
-        answers: {
-          200: answer('The datasets, in one page.', jsonOf(ref('DatasetList')), ['Link']),
-          304: unchanged,
-          ...problemAnswers(['invalid-page', 'not-acceptable', 'invalid-parameter']),
-        },
-      }),
-    },
+      id: 'datasets',
+      tags: ['Catalog'],
+      summary: 'The datasets',
+      description: catalog.description,
+      answers: {
+        200: answer('The datasets, in one page.', jsonOf(ref('DatasetList')), ['Link']),
+        304: unchanged,
+        ...problemAnswers(['invalid-page', 'not-acceptable', 'invalid-parameter']),
+      },
+    }),
     ...Object.fromEntries(datasets.map((dataset) => datasetPath(dataset, addresses, pathOf))),
   }
 }
@@ -42,20 +40,18 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
 function datasetPath(dataset: Dataset, addresses: Addresses, pathOf: PathOf): [path: string, item: Json] {
   return [
     pathOf(addresses.dataset(dataset)),
-    {
+    operations({
       parameters: [parameter('json-format'), parameter('known')],
-      ...operations({
-        id: `${dataset.slug}.describe`,
-        tags: ['Catalog'],
-        summary: dataset.name,
-        description: dataset.description,
-        answers: {
-          200: answer('The dataset and its tables.', jsonOf(ref('Dataset')), ['Link']),
-          304: unchanged,
-          ...problemAnswers(ofDataset),
-        },
-      }),
-    },
+      id: `${dataset.slug}.describe`,
+      tags: ['Catalog'],
+      summary: dataset.name,
+      description: dataset.description,
+      answers: {
+        200: answer('The dataset and its tables.', jsonOf(ref('Dataset')), ['Link']),
+        304: unchanged,
+        ...problemAnswers(ofDataset),
+      },
+    }),
   ]
 }
 

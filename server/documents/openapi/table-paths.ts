@@ -74,52 +74,46 @@ export function tablePart(
     },
     parameters: Object.fromEntries(named.map(([component, one]: Named) => [prefix + component, one])),
     paths: {
-      [pathOf(addresses.table(dataset, table))]: {
+      [pathOf(addresses.table(dataset, table))]: operations({
         parameters: [parameter('json-format'), parameter('known')],
-        ...operations({
-          id: id('describe'),
-          tags,
-          summary: `What ${table.name} is`,
-          description: 'Its fields, and what may be asked of them.',
-          answers: {
-            200: answer('The table.', jsonOf(ref('Table')), ['Link']),
-            304: unchanged,
-            ...problemAnswers(ofTable),
-          },
-        }),
-      },
-      [pathOf(data)]: {
+        id: id('describe'),
+        tags,
+        summary: `What ${table.name} is`,
+        description: 'Its fields, and what may be asked of them.',
+        answers: {
+          200: answer('The table.', jsonOf(ref('Table')), ['Link']),
+          304: unchanged,
+          ...problemAnswers(ofTable),
+        },
+      }),
+      [pathOf(data)]: operations({
         parameters: [
           ...rowParameters,
           parameter(componentName('page')),
           parameter(componentName('page_size')),
           parameter('page-format'),
         ],
-        ...operations({
-          id: id('rows'),
-          tags,
-          summary: `Rows of ${table.name}, in pages`,
-          description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
-          answers: { 200: rows, 304: unchanged, ...problemAnswers([...ofRows, 'invalid-page']) },
-        }),
-      },
-      [pathOf(all)]: {
+        id: id('rows'),
+        tags,
+        summary: `Rows of ${table.name}, in pages`,
+        description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
+        answers: { 200: rows, 304: unchanged, ...problemAnswers([...ofRows, 'invalid-page']) },
+      }),
+      [pathOf(all)]: operations({
         parameters: [...rowParameters, parameter('export-format')],
-        ...operations({
-          id: id('export'),
-          tags,
-          summary: `All rows of a query of ${table.name}, as one stream`,
-          description:
-            `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
-          answers: {
-            200: stream,
-            206: { ...stream, description: 'A range of the whole table as CSV.' },
-            302: leading('To the Parquet of all rows.'),
-            304: unchanged,
-            ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
-          },
-        }),
-      },
+        id: id('export'),
+        tags,
+        summary: `All rows of a query of ${table.name}, as one stream`,
+        description:
+          `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
+        answers: {
+          200: stream,
+          206: { ...stream, description: 'A range of the whole table as CSV.' },
+          302: leading('To the Parquet of all rows.'),
+          304: unchanged,
+          ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
+        },
+      }),
     },
   }
 }
