@@ -22,6 +22,7 @@ export function aboutPage(setting: Setting, publicUrl: URL): Html {
     <p>${words.aboutApi(rowFormats.map(({ name }) => name.toUpperCase()).join(', '))}</p>
     <ul>
       ${lists.map((list) => html`<li><a href="${list}">${list}</a></li>`)}
+      <li><a href="${addresses.reference(language)}">${words.reference}</a></li>
     </ul>
   `
   return framed(setting, {

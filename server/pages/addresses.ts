@@ -33,6 +33,8 @@ export interface PageAddresses {
     aspect: Aspect,
     parameters?: QueryParameters,
   ) => string
+  /** Of all that may be asked: of the service, or of a table. */
+  readonly reference: (language: Language, table?: TableName) => string
   /** The fields as CSV. */
   readonly dictionary: (language: Language, table: TableName) => string
   /** @param number from 1, in the order of the table */
@@ -59,6 +61,8 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
       withQuery(tableOf(language, table), parameters, page),
     aspect: (language, table, aspect, parameters = new Map()) =>
       withQuery(`${tableOf(language, table)}${aspect}/`, parameters, 1),
+    reference: (language, table) =>
+      table === undefined ? `${base}/${language}/reference/` : `${tableOf(language, table)}reference/`,
     dictionary: (language, table) => `${tableOf(language, table)}fields.csv`,
     row: (language, table, number, snapshot) =>
       `${tableOf(language, table)}row/${number}/?snapshot=${snapshot}`,

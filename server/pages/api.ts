@@ -5,6 +5,10 @@ import { rowFormats } from '../formats/registry.ts'
 import { exampleQueries } from '../query/examples.ts'
 import { operators, type Operator } from '../query/operators.ts'
 import { parameterRows, parseRowQuery, type ParameterName } from '../query/query.ts'
+import type { DocumentAddresses } from '../documents/addresses.ts'
+import { tableDocuments } from '../documents/registry.ts'
+import { pythonText, typescriptText } from '../documents/table/types.ts'
+import type { TableView as Described } from '../documents/view.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
@@ -20,12 +24,15 @@ export interface ApiView {
   readonly snapshot: Snapshot | null
   readonly api: Addresses
   readonly files: FileAddresses
+  /** The table as documents see it. */
+  readonly described: Described
+  readonly documents: DocumentAddresses
 }
 
 /** How a program asks for these very rows. */
 export function apiPage(setting: Setting, view: ApiView): Html {
   const { addresses, words, language, catalog } = setting
-  const { dataset, table, api, files } = view
+  const { dataset, table, api, files, described, documents } = view
   const title = `API: ${dataset.name}, ${table.name}`
   const data = api.data(dataset, table)
   const main = html`
@@ -46,6 +53,27 @@ export function apiPage(setting: Setting, view: ApiView): Html {
         ${rowFormats.map(({ name, mediaTypes }) => html`<li><code>format=${name}</code>, <code>${mediaTypes[0]}</code></li>`)}
       </ul>
       <p>${words.apiWalk}</p>
+    </section>
+    <section>
+      <h2>${words.apiTypes}</h2>
+      <details>
+        <summary>TypeScript</summary>
+        ${codePart(typescriptText(described), words)}
+      </details>
+      <details>
+        <summary>Python</summary>
+        ${codePart(pythonText(described), words)}
+      </details>
+    </section>
+    <section>
+      <h2>${words.documents}</h2>
+      <ul>
+        <li><a href="${addresses.reference(language, table)}">${words.reference}</a></li>
+        <li><a href="${data.replace(/data\/?$/, 'openapi.json')}">OpenAPI 3.1</a></li>
+        ${tableDocuments.map(
+          ({ file, name }) => html`<li><a href="${documents.ofTable(table, file)}">${name}</a></li>`,
+        )}
+      </ul>
     </section>
   `
   return framed(setting, {

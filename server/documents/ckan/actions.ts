@@ -101,12 +101,17 @@ function wholeOf(asked: Asked, name: string, missing: number): number {
 }
 
 function textIn(asked: Asked, name: string): string | undefined {
-  const value = asked[name]
-  return typeof value === 'string' && value !== '' ? value : undefined
+  if (Array.isArray(asked[name])) throw invalid(name, 'Must be one text')
+  const [text] = textsIn(asked, name)
+  return text === '' ? undefined : text
 }
 
 function textsIn(asked: Asked, name: string): string[] {
   const value = asked[name]
+  if (value === undefined || value === null) return []
   const all: unknown[] = Array.isArray(value) ? value : [value]
-  return all.filter((one) => typeof one === 'string')
+  return all.map((one) => {
+    if (typeof one !== 'string') throw invalid(name, 'Must be a text')
+    return one
+  })
 }

@@ -168,7 +168,8 @@ function folded(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
-const sortable = [
+/** What answers may be sorted by. */
+export const sortable = [
   'name',
   'title',
   'title_string',

@@ -1,8 +1,11 @@
+import { sortable } from '../ckan/query.ts'
 import type { Json } from '../view.ts'
 import { jsonOf, problemAnswers } from './responses.ts'
 
-const count = { type: 'string', pattern: '^[0-9]{1,9}$' } as const
-const text = { type: 'string', minLength: 1 } as const
+const count = { type: 'string', pattern: '^[0-9]{0,9}$' } as const
+const text = { type: 'string' } as const
+const key = `(${sortable.join('|')})( (asc|desc))?`
+const sort = { type: 'string', pattern: `^(${key}(, ?${key})*)?$` } as const
 
 /** The actions of CKAN, each with what it takes. */
 const actionRows = {
@@ -11,11 +14,19 @@ const actionRows = {
     'The names of all datasets.',
     { type: 'array', items: { type: 'string' } },
   ],
-  package_show: [{ id: text }, 'A dataset by its name or id.', { type: 'object' }],
+  package_show: [
+    { id: { type: 'string', minLength: 1 } },
+    'A dataset by its name or id.',
+    { type: 'object' },
+  ],
   package_search: [
-    { q: text, fq: text, rows: count, start: count, sort: text },
+    { q: text, fq: text, rows: count, start: count, sort },
     'Datasets that a part of the language of Solr finds.',
-    { type: 'object', required: ['count', 'results'] },
+    {
+      type: 'object',
+      properties: { count: { type: 'integer' }, results: { type: 'array', items: { type: 'object' } } },
+      required: ['count', 'results'],
+    },
   ],
   status_show: [{}, 'What the service is.', { type: 'object' }],
   site_read: [{}, 'Whether the service can be read.', { type: 'boolean' }],
@@ -52,7 +63,18 @@ function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: st
     post: {
       operationId: `ckan-${id}-post`,
       ...common,
-      requestBody: { content: { 'application/json': { schema: { type: 'object', properties: takes } } } },
+      requestBody: {
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              properties: Object.fromEntries(
+                Object.entries(takes).map(([name, schema]) => [name, inBody(schema)]),
+              ),
+            },
+          },
+        },
+      },
       responses,
     },
     options: {
@@ -61,6 +83,12 @@ function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: st
       responses: { 200: { $ref: '#/components/responses/options' }, ...others },
     },
   }
+}
+
+/** Of JSON, where nothing may be null, and a number a number. */
+function inBody(schema: Json): Json {
+  if (schema !== count) return { ...schema, type: [schema['type'], 'null'] }
+  return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
 }
 
 const fault: Json = {

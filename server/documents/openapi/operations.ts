@@ -13,11 +13,8 @@ interface Operation {
 /** GET, HEAD, which answers the same without a body, and OPTIONS. */
 export function operations({ id, tags, summary, description, parameters, answers }: Operation): Json {
   const ofPath = parameters.filter((one) => one['in'] === 'path')
-  // OPTIONS looks at none of the others.
-  const others = parameters.filter((one) => !ofPath.includes(one))
-  const asked = others.length > 0 && { parameters: others }
+  const asked = parameters.length > 0 && { parameters }
   return {
-    ...(ofPath.length > 0 && { parameters: ofPath }),
     get: { operationId: id, tags, summary, description, ...asked, responses: answers },
     head: {
       operationId: `${id}-head`,
@@ -30,6 +27,10 @@ export function operations({ id, tags, summary, description, parameters, answers
     },
     options: {
       operationId: `${id}-options`,
+      // It tells of the form of an address, whatever stands in it.
+      ...(ofPath.length > 0 && {
+        parameters: ofPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
+      }),
       tags,
       summary: `${summary}: what may be done here`,
       responses: { 200: { $ref: '#/components/responses/options' }, ...problemAnswers([]) },

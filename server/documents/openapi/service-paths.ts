@@ -1,4 +1,3 @@
-import type { Dataset } from '../../../core/catalog/catalog.ts'
 import type { Addresses } from '../../http/addresses.ts'
 import type { Json, Writing } from '../view.ts'
 import { componentName, parameter } from './parameters.ts'
@@ -19,10 +18,12 @@ const ofFiles = [
 
 /** The addresses of the catalog in a family. */
 export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Json {
-  const datasets = [...catalog.datasets.values()]
+  const { dataset } = namesIn(catalog)
+  const common = [parameter('json-format'), parameter('known')]
+  const list = pathOf(addresses.list)
   return {
-    [pathOf(addresses.list)]: operations({
-      parameters: [parameter('json-format'), parameter(componentName('page')), parameter('known')],
+    [list]: operations({
+      parameters: [parameter(componentName('page')), ...common],
       id: 'datasets',
       tags: ['Catalog'],
       summary: 'The datasets',
@@ -33,26 +34,21 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
         ...problemAnswers(['invalid-page', 'not-acceptable', 'invalid-parameter']),
       },
     }),
-    ...Object.fromEntries(datasets.map((dataset) => datasetPath(dataset, addresses, pathOf))),
-  }
-}
-
-function datasetPath(dataset: Dataset, addresses: Addresses, pathOf: PathOf): [path: string, item: Json] {
-  return [
-    pathOf(addresses.dataset(dataset)),
-    operations({
-      parameters: [parameter('json-format'), parameter('known')],
-      id: `${dataset.slug}.describe`,
-      tags: ['Catalog'],
-      summary: dataset.name,
-      description: dataset.description,
-      answers: {
-        200: answer('The dataset and its tables.', jsonOf(ref('Dataset')), ['Link']),
-        304: unchanged,
-        ...problemAnswers(ofDataset),
-      },
+    ...(dataset !== null && {
+      [list.replace(/datasets(\/?)$/, 'dataset/{dataset}$1')]: operations({
+        parameters: [dataset, ...common],
+        id: 'dataset',
+        tags: ['Catalog'],
+        summary: 'A dataset',
+        description: 'Its metadata, links and tables.',
+        answers: {
+          200: answer('The dataset and its tables.', jsonOf(ref('Dataset')), ['Link']),
+          304: unchanged,
+          ...problemAnswers(ofDataset),
+        },
+      }),
     }),
-  ]
+  }
 }
 
 /** The published files, and how the service is. */
@@ -69,7 +65,8 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
   const range: Json = {
     name: 'Range',
     in: 'header',
-    schema: { type: 'string', pattern: '^bytes=[0-9]{1,9}-[0-9]{0,9}$' },
+    description: 'Such as `bytes=0-1023`; what is no range of bytes is not looked at.',
+    schema: { type: 'string' },
   }
   return {
     [at('/warehouse.duckdb')]: item(
@@ -134,8 +131,8 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
           [
             dataset,
             table,
-            inPath('snapshot', { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' }),
-            inPath('file', { type: 'string', pattern: '^[A-Za-z0-9_.-]+$' }),
+            inPath('snapshot', { type: 'string', minLength: 1 }),
+            inPath('file', { type: 'string', minLength: 1 }),
             range,
             parameter('known'),
           ],

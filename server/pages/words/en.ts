@@ -186,6 +186,13 @@ export const en: Words = {
   othersBelow: (count) => `${count} more are in the table below.`,
   asNumbers: 'As numbers',
 
+  reference: 'Reference',
+  referenceLead: 'Written from the OpenAPI document of the service, which is made from its code and catalog.',
+  addresses: 'Addresses',
+  answers: 'Answers',
+  shapes: 'Shapes of answers',
+  documents: 'Documents for machines',
+  apiTypes: 'The type of a row',
   apiLead: 'Programs ask for the same rows at this address, without a key:',
   apiRows: 'The rows',
   apiTable: 'What the table is',

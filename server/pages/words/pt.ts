@@ -187,6 +187,13 @@ export const pt: Words = {
   othersBelow: (count) => `Mais ${count} na tabela abaixo.`,
   asNumbers: 'Em números',
 
+  reference: 'Referência',
+  referenceLead: 'Escrita a partir do documento OpenAPI do serviço, feito do seu código e do seu catálogo.',
+  addresses: 'Endereços',
+  answers: 'Respostas',
+  shapes: 'Formas das respostas',
+  documents: 'Documentos para máquinas',
+  apiTypes: 'O tipo de uma linha',
   apiLead: 'Programas pedem as mesmas linhas neste endereço, sem chave:',
   apiRows: 'As linhas',
   apiTable: 'O que é a tabela',

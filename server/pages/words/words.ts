@@ -167,6 +167,13 @@ export interface Words {
   readonly asNumbers: string
 
   // The API.
+  readonly reference: string
+  readonly referenceLead: string
+  readonly addresses: string
+  readonly answers: string
+  readonly shapes: string
+  readonly documents: string
+  readonly apiTypes: string
   readonly apiLead: string
   readonly apiRows: string
   readonly apiTable: string

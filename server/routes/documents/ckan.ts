@@ -93,7 +93,10 @@ function queryOf(target: string): Asked {
 }
 
 function recordOf(body: unknown): Asked {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Asked) : {}
+  // Nothing at all asks for nothing.
+  if (body === undefined) return {}
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Asked
+  throw new ActionError(400, 'Bad Request', 'The body must be an object of JSON, such as {"id": "covid19"}.')
 }
 
 /** A body that is no JSON, or too much of it. */

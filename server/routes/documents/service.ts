@@ -36,10 +36,14 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   const pagesOf: Writing['pagesOf'] = (language, dataset, table) => {
     const paths =
       dataset === undefined
-        ? [pages.home(language), pages.about(language), pages.limits(language)]
+        ? [pages.home(language), pages.about(language), pages.limits(language), pages.reference(language)]
         : table === undefined
           ? [pages.dataset(language, dataset), pages.files(language, dataset)]
-          : [pages.table(language, table), ...aspects.map((aspect) => pages.aspect(language, table, aspect))]
+          : [
+              pages.table(language, table),
+              ...aspects.map((aspect) => pages.aspect(language, table, aspect)),
+              pages.reference(language, table),
+            ]
     return paths.map((path) => publicUrl.origin + path)
   }
   return {

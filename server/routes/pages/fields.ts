@@ -4,8 +4,10 @@ import { apiPage } from '../../pages/api.ts'
 import { dictionaryCsv, fieldsPage, type FieldsView } from '../../pages/fields.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { parseQuery } from '../../query/string.ts'
+import { textOf } from '../../pages/html.ts'
+import { tableView } from '../documents/service.ts'
 import { findDataset, findTable } from '../find.ts'
-import { document, pageAt, rowAddresses, textFile, type PageService } from './documents.ts'
+import { document, named, pageAt, rowAddresses, textFile, type PageService } from './documents.ts'
 
 /** What each field of a table is. */
 export function fields(service: PageService): Resource {
@@ -31,14 +33,20 @@ export function dictionary(service: PageService): Resource {
 
 /** How a program asks for the rows of a table. */
 export function api(service: PageService): Resource {
-  const { setting, files } = service
+  const { setting, files, snapshots, writing } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
     find: (request) => {
       const { key, view, snapshot } = viewOf(service, request)
-      return document(service, ['api', ...key], () =>
-        apiPage(setting, { ...view, snapshot, api: rowAddresses(service), files }),
-      )
+      return {
+        ...named(service, ['api', ...key]),
+        body: async () => {
+          const described = await tableView(snapshots, view.dataset, view.table)
+          const { documents } = writing
+          const shown = { ...view, snapshot, api: rowAddresses(service), files, described, documents }
+          return { pieces: [textOf(apiPage(setting, shown))] }
+        },
+      }
     },
   }
 }

@@ -10,11 +10,26 @@ import { pageService, type Settings } from './documents.ts'
 import { api, dictionary, fields } from './fields.ts'
 import { home, root } from './home.ts'
 import { row } from './row.ts'
+import { reference, tableReference } from './reference.ts'
 import { engineFiles } from './engine.ts'
 import { sql } from './sql.ts'
 import { table } from './table.ts'
 
-const pages = [home, about, limits, datasetHome, datasetFiles, table, chart, fields, api, sql, row]
+const pages = [
+  home,
+  about,
+  limits,
+  reference,
+  tableReference,
+  datasetHome,
+  datasetFiles,
+  table,
+  chart,
+  fields,
+  api,
+  sql,
+  row,
+]
 const files = [citationFile, dictionary]
 
 /**

@@ -1,0 +1,188 @@
+import type { Json } from '../documents/view.ts'
+import { framed, type Framed, type Setting } from './frame.ts'
+import { html, safeAddress, type Html } from './html.ts'
+
+export interface ReferenceView {
+  readonly title: string
+  /** OpenAPI, from which all of this is written. */
+  readonly document: Json
+  /** Its address. */
+  readonly address: string
+  /** The references of tables, where they are not in the document. */
+  readonly others: readonly { readonly name: string; readonly address: string }[]
+  readonly inLanguage: Framed['inLanguage']
+  readonly trail: NonNullable<Framed['trail']>
+}
+
+type Named<T> = Readonly<Record<string, T>>
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly description?: string
+  readonly schema?: Json
+  readonly required?: boolean
+}
+interface Operation {
+  readonly summary?: string
+  readonly description?: string
+  readonly parameters?: readonly Json[]
+  readonly responses: Named<Json>
+}
+
+/** An OpenAPI document for people: what may be asked, how, and what is answered. */
+export function referencePage(setting: Setting, view: ReferenceView): Html {
+  const { words } = setting
+  const { title, document, address, others, inLanguage, trail } = view
+  const paths = Object.entries(document['paths'] as Named<Named<Operation>>)
+  const main = html`
+    <h1>${title}</h1>
+    <p class="lead">${words.referenceLead}</p>
+    <p><a href="${address}">OpenAPI 3.1</a></p>
+    ${
+      others.length > 0 &&
+      html`<section>
+        <h2>${words.tables}</h2>
+        <ul>
+          ${others.map((other) => html`<li><a href="${other.address}">${other.name}</a></li>`)}
+        </ul>
+      </section>`
+    }
+    <section lang="en">
+      <h2>${words.addresses}</h2>
+      ${paths.map(([path, item]) => pathPart(setting, document, path, item))}
+    </section>
+    ${schemasPart(setting, document)}
+  `
+  return framed(setting, { title, main, inLanguage, trail })
+}
+
+function pathPart({ words }: Setting, document: Json, path: string, item: Named<Operation>): Html {
+  const methods = ['get', 'post'].filter((method) => item[method] !== undefined)
+  const operation = item['get'] ?? item['post']
+  if (operation === undefined) return html``
+  const ofPath = ((item as Json)['parameters'] ?? []) as readonly Json[]
+  const parameters = [...ofPath, ...(operation.parameters ?? [])].map(
+    (one) => resolved(document, one) as unknown as Parameter,
+  )
+  return html`<article>
+    <h3>${methods.map((method) => method.toUpperCase()).join(', ')} <code class="address">${path}</code></h3>
+    <p>${operation.summary}</p>
+    ${prose(operation.description ?? '')}
+    ${
+      parameters.length > 0 &&
+      html`<details>
+        <summary>${words.parameters} (${parameters.length})</summary>
+        <dl class="facts-list">
+          ${parameters.map(
+            (parameter) =>
+              html`<dt><code>${parameter.name}</code></dt>
+                <dd>
+                  <code>${typeOf(document, parameter.schema ?? {})}</code>
+                  ${parameter.in !== 'query' && html`(${parameter.in})`}
+                  ${inline(parameter.description ?? '')}
+                </dd>`,
+          )}
+        </dl>
+      </details>`
+    }
+    <details>
+      <summary>${words.answers}</summary>
+      <dl class="facts-list">
+        ${Object.entries(operation.responses).map(([status, response]) =>
+          responsePart(document, status, response),
+        )}
+      </dl>
+    </details>
+  </article>`
+}
+
+function responsePart(document: Json, status: string, response: Json): Html {
+  const { description, content, headers } = resolved(document, response)
+  const types = Object.keys(content ?? {})
+  const names = Object.keys(headers ?? {})
+  return html`<dt>${status}</dt>
+    <dd>
+      ${inline(String(description))}
+      ${types.length > 0 && html`<p class="facts"><code>${types.join(', ')}</code></p>`}
+      ${names.length > 0 && html`<p class="facts">${names.join(', ')}</p>`}
+    </dd>`
+}
+
+/** The shapes of what is answered in JSON. */
+function schemasPart({ words }: Setting, document: Json): Html | false {
+  const schemas = (document['components'] as Named<Named<Json>>)['schemas'] ?? {}
+  const objects = Object.entries(schemas).filter(([, schema]) => schema['properties'] !== undefined)
+  if (objects.length === 0) return false
+  return html`<section lang="en">
+    <h2>${words.shapes}</h2>
+    ${objects.map(
+      ([name, schema]) =>
+        html`<details>
+          <summary><code>${name}</code></summary>
+          <dl class="facts-list">
+            ${Object.entries(schema['properties'] as Named<Json>).map(
+              ([key, property]) =>
+                html`<dt><code>${key}</code></dt>
+                  <dd>
+                    <code>${typeOf(document, property)}</code>
+                    ${inline(typeof property['description'] === 'string' ? property['description'] : '')}
+                  </dd>`,
+            )}
+          </dl>
+        </details>`,
+    )}
+  </section>`
+}
+
+function resolved(document: Json, value: Json): Json {
+  const reference = value['$ref']
+  if (typeof reference !== 'string') return value
+  let found: unknown = document
+  for (const step of reference.slice(2).split('/')) found = (found as Json)[step]
+  return found as Json
+}
+
+/** A schema in few words. */
+function typeOf(document: Json, schema: Json): string {
+  const reference = schema['$ref']
+  if (typeof reference === 'string') {
+    const own = resolved(document, schema)
+    return own['properties'] === undefined ? typeOf(document, own) : (reference.split('/').at(-1) ?? '')
+  }
+  const { type, format, items, enum: choices, const: one, anyOf } = schema
+  if (one !== undefined) return JSON.stringify(one)
+  if (Array.isArray(anyOf)) return anyOf.map((form) => typeOf(document, form as Json)).join(' | ')
+  if (Array.isArray(choices)) {
+    const shown = choices.slice(0, choicesShown).map((choice) => String(choice))
+    return [...shown, ...(choices.length > choicesShown ? ['…'] : [])].join(' | ')
+  }
+  if (typeof items === 'object' && items !== null) return `${typeOf(document, items as Json)}, …`
+  const types = [type].flat().filter((name) => typeof name === 'string')
+  return types.join(' | ') + (typeof format === 'string' ? ` (${format})` : '')
+}
+
+const choicesShown = 12
+
+/** The little of Markdown that descriptions have: paragraphs, lists of links, and code. */
+function prose(text: string): Html {
+  const blocks = text.split('\n\n').filter((block) => block.trim() !== '')
+  return html`${blocks.map((block) =>
+    block.startsWith('- ')
+      ? html`<ul>
+          ${block.split('\n').map((line) => html`<li>${inline(line.slice(2))}</li>`)}
+        </ul>`
+      : html`<p>${inline(block)}</p>`,
+  )}`
+}
+
+function inline(text: string): Html {
+  const pieces = text.split(/(`[^`]*`|\[(?:\\.|[^\]\\])*\]\([^)\s]*\))/)
+  return html`${pieces.map((piece) => {
+    if (/^`.*`$/s.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`
+    const [, name, address] = /^\[(.*)\]\(([^)\s]*)\)$/s.exec(piece) ?? []
+    const safe = address === undefined ? null : safeAddress(address)
+    return safe === null ? html`${plain(piece)}` : html`<a href="${safe}">${plain(name ?? '')}</a>`
+  })}`
+}
+
+const plain = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
