@@ -19,6 +19,8 @@ const runs = {
   LIVES: { short: 400, long: 10_000 },
   /** Asks whose lines of code are run. */
   CODES: { short: 12, long: 100 },
+  /** Requests that schemathesis makes up from OpenAPI. */
+  FUZZED: { short: 300, long: 20_000 },
   /** Of files while they are served. */
   DAMAGES: { short: 40, long: 1000 },
 } as const

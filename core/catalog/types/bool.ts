@@ -31,7 +31,7 @@ export const bool: FieldTypeRow = {
   csv: same,
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
   schema: { type: 'boolean' },
-  askedSchema: () => ({ type: 'string', enum: ['true', 'false', 'True', 'False', '1', '0'] }),
+  askedSchema: () => ({ type: 'string', pattern: '^([Tt]rue|TRUE|[Ff]alse|FALSE|[01])$' }),
   called: {
     tableSchema: 'boolean',
     csvw: 'boolean',

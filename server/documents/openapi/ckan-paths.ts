@@ -34,6 +34,9 @@ const actionRows = {
 
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
+/** What an action does not go without. */
+const needed = new Set(['id'])
+
 /** CKAN's action API, under both of the addresses by which its clients ask. */
 export function ckanPaths(): Json {
   const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>
@@ -55,7 +58,12 @@ function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: st
   const others = problemAnswers([])
   const { 400: malformed, ...rest } = others as Record<string, Json>
   const responses = { ...rest, ...answers, 400: either(answers[400], malformed) }
-  const parameters = Object.entries(takes).map(([name, schema]) => ({ name, in: 'query', schema }))
+  const parameters = Object.entries(takes).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    schema,
+    ...(needed.has(name) && { required: true }),
+  }))
   const common = { tags: ['CKAN'], summary }
   return {
     get: { operationId: `ckan-${id}`, ...common, parameters, responses },

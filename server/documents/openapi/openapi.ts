@@ -2,7 +2,7 @@ import type { Dataset, Party, Table } from '../../../core/catalog/catalog.ts'
 import type { Addresses } from '../../http/addresses.ts'
 import type { Json, TableView, Writing } from '../view.ts'
 import { askedSchemas, sharedParameters } from './parameters.ts'
-import { answer, headerComponents, jsonOf, problemResponses, ref } from './responses.ts'
+import { answer, headerComponents, jsonOf, problemResponses, problemSchemas, ref } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
 import { documentPaths } from './document-paths.ts'
@@ -111,7 +111,7 @@ function document(
     security: [],
     paths,
     components: usedComponents(paths, {
-      schemas: { ...commonSchemas, ...askedSchemas(), ...merged(parts, 'schemas') },
+      schemas: { ...commonSchemas, ...problemSchemas(), ...askedSchemas(), ...merged(parts, 'schemas') },
       parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
       headers: headerComponents(),
       responses: { ...problemResponses(), options: answer('What may be done here.', jsonOf(ref('Options'))) },

@@ -28,12 +28,30 @@ export function problemAnswers(own: readonly ProblemCode[]): Json {
   )
 }
 
+const schemaNameOf = (status: number): string => `Problem${status}`
+const statusesOfAll = [...new Set(codes.map((code) => problemRows[code].status))]
+const codesOf = (status: number): ProblemCode[] => codes.filter((code) => problemRows[code].status === status)
+
+/** What a problem of each status looks like, with all codes that it may have. */
+export function problemSchemas(): Json {
+  return Object.fromEntries(
+    statusesOfAll.map((status) => {
+      const types = codesOf(status).map((code) => `urn:acervo:problem:${code}`)
+      const properties = {
+        ...problemProperties,
+        type: { ...problemProperties.type, enum: types },
+        status: { type: 'integer', enum: [status] },
+      }
+      return [schemaNameOf(status), { ...problemSchema, properties }]
+    }),
+  )
+}
+
 /** One response for each status that a problem has, with all of its codes. */
 export function problemResponses(): Json {
-  const statuses = [...new Set(codes.map((code) => problemRows[code].status))]
   return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => problemRows[code].status === status)
+    statusesOfAll.map((status) => {
+      const own = codesOf(status)
       return [
         componentOf(status),
         {
@@ -43,20 +61,7 @@ export function problemResponses(): Json {
             ...(own.some((code) => retried.has(code)) && referred(['Retry-After'])),
           },
           content: {
-            'application/problem+json': {
-              schema: {
-                allOf: [
-                  { $ref: '#/components/schemas/Problem' },
-                  {
-                    type: 'object',
-                    properties: {
-                      type: { enum: own.map((code) => `urn:acervo:problem:${code}`) },
-                      status: { const: status },
-                    },
-                  },
-                ],
-              },
-            },
+            'application/problem+json': { schema: ref(schemaNameOf(status)) },
             'text/html': { schema: { type: 'string', description: 'The same for people.' } },
           },
         },
@@ -73,31 +78,33 @@ const retried: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'query-timeout',
 ])
 
+const problemProperties = {
+  type: {
+    type: 'string',
+    format: 'uri',
+    description: '`urn:acervo:problem:` and a code that never means anything else.',
+  },
+  title: { type: 'string' },
+  status: { type: 'integer' },
+  detail: { type: 'string', description: 'A sentence for the reader: what, where, and what to do.' },
+  instance: { type: 'string', description: 'Names this occurrence, as the log of the service does.' },
+  errors: {
+    type: 'array',
+    description: 'Each parameter that is not right.',
+    items: {
+      type: 'object',
+      properties: { parameter: { type: 'string' }, message: { type: 'string' } },
+      required: ['parameter', 'message'],
+      additionalProperties: false,
+    },
+  },
+}
+
 /** Problem details, RFC 9457. */
 export const problemSchema: Json = {
   type: 'object',
   description: 'Problem details, RFC 9457.',
-  properties: {
-    type: {
-      type: 'string',
-      format: 'uri',
-      description: '`urn:acervo:problem:` and a code that never means anything else.',
-    },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'A sentence for the reader: what, where, and what to do.' },
-    instance: { type: 'string', description: 'Names this occurrence, as the log of the service does.' },
-    errors: {
-      type: 'array',
-      description: 'Each parameter that is not right.',
-      items: {
-        type: 'object',
-        properties: { parameter: { type: 'string' }, message: { type: 'string' } },
-        required: ['parameter', 'message'],
-        additionalProperties: false,
-      },
-    },
-  },
+  properties: problemProperties,
   required: ['type', 'title', 'status', 'detail'],
   additionalProperties: false,
 }

@@ -65,11 +65,8 @@ export function tablePart(
   ])
   return {
     schemas: {
-      [`${prefix}Row`]: { title: `Row of ${table.name}`, ...rowSchema(view) },
-      [`${prefix}RowOfSomeFields`]: {
-        title: `Row of some fields of ${table.name}`,
-        ...rowSchema(view, false),
-      },
+      [`${prefix}Row`]: rowSchema(view),
+      [`${prefix}RowOfSomeFields`]: rowSchema(view, false),
       [`${prefix}Page`]: pageSchema(prefix),
     },
     parameters: Object.fromEntries(named.map(([component, one]: Named) => [prefix + component, one])),

@@ -1,0 +1,386 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { writeSamples } from '../../ingest/sample/write.ts'
+import { freePort } from '../support/ports.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { serve } from '../support/service.ts'
+import { temporaryFolder, workshop } from '../support/workshop.ts'
+
+/**
+ * Documents in the hands of those who read them: each is loaded by the code of its consumers. ACERVO_CLIENTS names the bin
+ * folder of a Python environment with them; those of npm lie in `node_modules` beside it.
+ */
+const clients = process.env['ACERVO_CLIENTS'] ?? ''
+const hasConsumers = clients !== '' && existsSync(path.join(clients, 'schemathesis'))
+if (!hasConsumers) {
+  process.stderr.write(
+    'ACERVO_CLIENTS names no Python environment with schemathesis, frictionless, mlcroissant and others: their tests are skipped\n',
+  )
+}
+const shapes = path.join(process.env['ACERVO_REAL_DATA'] ?? '', 'dcat-ap', 'dcat-ap-SHACL.ttl')
+const hasShapes = existsSync(shapes)
+if (!hasShapes)
+  process.stderr.write('ACERVO_REAL_DATA has no shapes of DCAT-AP: its catalog is read, not judged\n')
+
+const folder = path.resolve('test/consumers')
+const run = promisify(execFile)
+/** What a program says on its output where it fails; nothing where it does not. */
+async function faultOf(command: string, args: readonly string[], cwd = '.'): Promise<string> {
+  const failed = await run(command, args, { ...options, cwd }).then(
+    () => null,
+    (error: unknown) => error as { readonly stdout: string; readonly stderr: string },
+  )
+  return failed === null ? '' : `${failed.stdout}\n${failed.stderr}`.slice(-6000)
+}
+
+const inPath = (name: string): string => path.join(clients, name)
+const ofNpm = (name: string): string => path.join(clients, '..', 'node_modules', '.bin', name)
+const options = { maxBuffer: 64_000_000 }
+
+async function python<T>(script: string, ...args: readonly string[]): Promise<T> {
+  const { stdout } = await run(inPath('python'), [path.join(folder, script), base, ...args], {
+    ...options,
+    // Nothing is left among the sources.
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+  })
+  return JSON.parse(stdout) as T
+}
+
+let base: string
+let server: http.Server
+let catalog: Catalog
+/** By `dataset/table`. */
+const rows = new Map<string, number>()
+
+const tablesOf = (slug: string): Record<string, number> =>
+  Object.fromEntries(
+    [...(catalog.datasets.get(slug)?.tables.keys() ?? [])].map((name) => [
+      name,
+      rows.get(`${slug}/${name}`) ?? 0,
+    ]),
+  )
+const status = async (address: string): Promise<number> => {
+  const answer = await fetch(address)
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+const broken = async (addresses: readonly string[]): Promise<string[]> => {
+  const bad: string[] = []
+  for (const address of new Set(addresses)) if ((await status(address)) !== 200) bad.push(address)
+  return bad
+}
+
+const describeWithConsumers = hasConsumers ? describe : describe.skip
+
+describeWithConsumers('documents in the hands of their consumers', () => {
+  beforeAll(async () => {
+    catalog = await loadCatalog('catalog.yaml')
+    const shop = await workshop(catalog)
+    const samples = writeSamples(shop.sources, allTables(catalog), 0.05)
+    while ((await samples.next()).done !== true);
+    // Of several parts some, so that all of them have to be read.
+    for (const outcome of await shop.ingest({ partRows: 256 })) {
+      if (outcome.status !== 'published') throw new Error(`${outcome.table.name} is ${outcome.status}`)
+      rows.set(`${outcome.table.dataset}/${outcome.table.name}`, outcome.manifest.rows)
+    }
+    const port = await freePort()
+    base = `http://127.0.0.1:${port}`
+    const { app } = await serve(shop, { publicUrl: new URL(base), filesAddress: `${base}/files` })
+    server = http.createServer(app).listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }, 120_000)
+  afterAll(() => {
+    server.close()
+  })
+
+  test('metadata: valid, every row loaded, every file as it is told', async () => {
+    interface Found {
+      readonly errors: readonly string[]
+      readonly rows: Readonly<Record<string, number>>
+    }
+    interface Dcat {
+      readonly slugs: readonly string[]
+      readonly datasets: readonly number[]
+      readonly wrong: readonly string[]
+      readonly files: number
+      readonly violations: readonly string[] | null
+    }
+    type OfDataset = Readonly<Record<'package' | 'croissant' | 'schema_org', Found>> & {
+      csvw: readonly Found[]
+    }
+    const { dcat, ...datasets } = await python<{ dcat: Dcat } & Readonly<Record<string, OfDataset>>>(
+      'metadata.py',
+      ...(hasShapes ? [shapes] : []),
+    )
+    const slugs = [...catalog.datasets.keys()].toSorted()
+    expect(dcat).toMatchObject({ slugs, wrong: [], datasets: [slugs.length, slugs.length] })
+    expect(dcat.violations).toEqual(hasShapes ? [] : null)
+    expect(dcat.files).toBeGreaterThan(2 * rows.size)
+    for (const slug of slugs) {
+      const found = datasets[slug] as OfDataset
+      const due = tablesOf(slug)
+      expect([slug, found.package]).toEqual([slug, { errors: [], rows: due }])
+      expect([slug, found.croissant.errors, summed(found.croissant.rows)]).toEqual([slug, [], due])
+      expect([slug, ...found.csvw]).toEqual([
+        slug,
+        ...Object.entries(due).map(([name, count]) => ({ errors: [], rows: { [name]: count } })),
+      ])
+      expect([slug, found.schema_org.errors]).toEqual([
+        slug,
+        Object.keys(due).length === 0 ? ['distribution'] : [],
+      ])
+    }
+  }, 300_000)
+
+  test('what a site tells crawlers, readers of feeds and agents', async () => {
+    const found = await python<Site>('site.py')
+    expect(found.robots).toEqual({
+      allowed: [
+        '/pt/dataset/covid19/',
+        '/en/dataset/covid19/caso/',
+        '/files/covid19/caso.csv.gz',
+        '/metadata/covid19/croissant.json',
+        '/api/v1/openapi.json',
+        '/sitemap.xml',
+      ],
+      delay: 1,
+      sitemaps: [`${base}/sitemap.xml`],
+    })
+    const { addresses, most } = found.sitemap
+    expect(new Set(addresses).size).toBe(addresses.length)
+    expect(most).toBeLessThanOrEqual(50_000)
+    for (const table of rows.keys()) {
+      for (const language of ['pt', 'en'])
+        expect(addresses).toContain(`${base}/${language}/dataset/${table}/`)
+    }
+    expect(await broken(addresses)).toEqual([])
+    for (const [target, feed] of Object.entries(found.feeds)) {
+      const due = target === '/feeds/atom.xml' ? rows.size : target.includes('caso') ? 1 : 4
+      expect([target, feed.fault, feed.version, new Set(feed.ids).size]).toEqual([target, '', 'atom10', due])
+      expect(await broken(feed.links)).toEqual([])
+    }
+    expect(found.opensearch.short).toBe('Acervo')
+    const searches = found.opensearch.templates.map((template) => template.replace('{searchTerms}', 'covid'))
+    expect([searches.length, await broken(searches)]).toEqual([2, []])
+    expect(found.llms).toMatchObject({
+      title: '# Acervo',
+      sections: ['## Datasets', '## Tables', '## Reference', '## Optional'],
+    })
+    expect(found.llms.links.length).toBeGreaterThan(3 * rows.size)
+    expect(await broken(found.llms.links)).toEqual([])
+    expect(found.api_catalog.type).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    )
+    expect(found.api_catalog.described).toEqual([`${base}/api/v1/openapi.json`, `${base}/api/openapi.json`])
+    // The families themselves are no addresses: what lies below them is.
+    expect(await broken(found.api_catalog.links.filter((link) => !/\/api(\/v1)?\/$/.test(link)))).toEqual([])
+  }, 300_000)
+
+  test("CKAN's client and its harvester", async () => {
+    const found = await python<Ckan>('ckan_clients.py')
+    const names = [...catalog.datasets.keys()].toSorted()
+    const shown = {
+      names,
+      some: names.slice(1, 3),
+      shown: names,
+      by_id: names[0],
+      searches: {
+        covid: 1,
+        'title:COVID-19': 1,
+        'groups:heal': 2,
+        'res_format:Parquet': 10,
+        'name:socios*': 1,
+        'praias OR empresas': 3,
+        '-praias': 10,
+        '+type:dataset +covid': 1,
+        '*:*': 11,
+        'tags:saude': 0,
+      },
+      refused: ['NotFound', 'ValidationError', 'SearchQueryError'],
+    }
+    expect(found.get).toMatchObject(shown)
+    expect(found.post).toMatchObject(shown)
+    expect([found.harvested, found.ids]).toEqual([names, names.length])
+    expect(found.since['the start']).toBe(names.length)
+    expect(found.since.after).toBe(0)
+    expect(found.since['the last'].length).toBeGreaterThan(0)
+    expect(await broken(found.resources)).toEqual([])
+  }, 120_000)
+
+  describe('OpenAPI', () => {
+    test('is without a fault to its validators', async () => {
+      const there = await temporaryFolder()
+      const config = path.join(there, 'redocly.yaml')
+      await writeFile(config, await readFile(path.join(folder, 'redocly.yaml')))
+      for (const target of [
+        '/api/v1/openapi.json',
+        '/api/openapi.json',
+        '/api/v1/dataset/covid19/caso/openapi.json',
+      ]) {
+        const file = path.join(there, target.replaceAll('/', '_'))
+        await writeFile(file, Buffer.from(await (await fetch(base + target)).arrayBuffer()))
+        expect(
+          await faultOf(ofNpm('redocly'), ['lint', '--config', config, '--max-problems', '5', file]),
+        ).toBe('')
+        expect(await faultOf(inPath('python'), ['-m', 'openapi_spec_validator', file])).toBe('')
+      }
+    }, 120_000)
+
+    test('gives TypeScript types and a client that walk a table and filter it', async () => {
+      const there = await temporaryFolder()
+      const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
+      await mkdir(path.join(there, 'dist'))
+      await run(ofNpm('openapi-typescript'), [target, '-o', path.join(there, 'api.ts')], options)
+      await writeFile(path.join(there, 'walk.ts'), await readFile(path.join(folder, 'walk.txt')))
+      await writeFile(
+        path.join(there, 'types.ts'),
+        await (await fetch(`${base}/metadata/covid19/caso/types.ts`)).text(),
+      )
+      await writeFile(path.join(there, 'package.json'), '{"type": "module"}')
+      const modules = path.join(clients, '..', 'node_modules')
+      await run('ln', ['-s', modules, path.join(there, 'node_modules')])
+      const strict = [
+        '--strict',
+        '--target',
+        'es2022',
+        '--module',
+        'nodenext',
+        '--types',
+        '',
+        '--outDir',
+        path.join(there, 'dist'),
+      ]
+      const tsc = path.resolve('node_modules/.bin/tsc')
+      expect(
+        await faultOf(
+          tsc,
+          [...strict, '--skipLibCheck', '--lib', 'es2022,dom', path.join(there, 'walk.ts')],
+          there,
+        ),
+      ).toBe('')
+      const { stdout } = await run(process.execPath, [path.join(there, 'dist', 'walk.js'), base], options)
+      expect(JSON.parse(stdout)).toEqual({
+        walked: rows.get('covid19/caso'),
+        wrong: 0,
+        filtered: true,
+        told: 400,
+      })
+    }, 120_000)
+
+    test('gives a Python client that walks a table and filters it', async () => {
+      const there = await temporaryFolder()
+      const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
+      const made = [
+        'generate',
+        '--url',
+        target,
+        '--output-path',
+        path.join(there, 'client'),
+        '--meta',
+        'none',
+      ]
+      const { stderr } = await run(inPath('openapi-python-client'), made, options)
+      expect(stderr).not.toMatch(/WARNING|ERROR/)
+      const { stdout } = await run(inPath('python'), [path.join(folder, 'walk.py'), base], {
+        ...options,
+        cwd: there,
+      })
+      expect(JSON.parse(stdout)).toEqual({ walked: rows.get('covid19/caso'), wrong: 0, filtered: true })
+    }, 120_000)
+
+    test('holds whatever schemathesis asks', async () => {
+      const cases = runsOf('FUZZED')
+      const documents = [
+        '/api/v1/openapi.json',
+        ...['covid19/caso', 'cursos-prouni/cursos', 'eleicoes-brasil/filiados'].map(
+          (table) => `/api/v1/dataset/${table}/openapi.json`,
+        ),
+      ]
+      const there = await temporaryFolder()
+      let generated = 0
+      for (const [index, target] of documents.entries()) {
+        // What tables have of their own is asked of three of them, whose fields are of all types.
+        const some = index === 0 ? ['--exclude-path-regex', '/(data|export)/$'] : []
+        const { stdout } = await run(
+          inPath('schemathesis'),
+          [
+            '--config-file',
+            path.join(folder, 'schemathesis.toml'),
+            'run',
+            base + target,
+            `--url=${base}`,
+            '--phases=examples,coverage,fuzzing',
+            '--checks=all',
+            `--seed=${Math.abs(seed)}`,
+            `--max-examples=${Math.max(1, Math.round(cases / (index === 0 ? 200 : 10)))}`,
+            '--warnings=off',
+            ...some,
+          ],
+          {
+            ...options,
+            cwd: there,
+            env: {
+              ...process.env,
+              SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
+              PYTHONPATH: folder,
+              PYTHONDONTWRITEBYTECODE: '1',
+            },
+          },
+        ).catch((error: unknown) => {
+          const { stdout: told } = error as { stdout: string }
+          throw new Error(`SEED=${seed} ${target}: ${told.slice(-6000)}`)
+        })
+        generated += Number(/([\d,]+) generated/.exec(stdout)?.[1]?.replaceAll(',', '') ?? 0)
+      }
+      process.stderr.write(`schemathesis: ${generated} cases of seed ${seed}\n`)
+      expect(generated).toBeGreaterThan(cases)
+    }, 3_600_000)
+  })
+})
+
+interface Site {
+  readonly robots: unknown
+  readonly sitemap: { readonly addresses: readonly string[]; readonly most: number }
+  readonly feeds: Readonly<
+    Record<string, { fault: string; version: string; ids: readonly string[]; links: readonly string[] }>
+  >
+  readonly opensearch: { readonly short: string; readonly templates: readonly string[] }
+  readonly llms: { readonly links: readonly string[] }
+  readonly api_catalog: {
+    readonly type: string
+    readonly links: readonly string[]
+    readonly described: readonly string[]
+  }
+}
+
+interface Ckan {
+  readonly get: unknown
+  readonly post: unknown
+  readonly harvested: readonly string[]
+  readonly ids: number
+  readonly since: {
+    readonly 'the start': number
+    readonly 'the last': readonly string[]
+    readonly after: number
+  }
+  readonly resources: readonly string[]
+}
+
+/** Sets of records by the table whose parts they are. */
+function summed(sets: Readonly<Record<string, number>>): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const [id, count] of Object.entries(sets)) {
+    const name = id.replace(/-\d+$/, '')
+    sums[name] = (sums[name] ?? 0) + count
+  }
+  return sums
+}
