@@ -68,6 +68,14 @@ export const settingRows = {
     parse: path,
     expects: anyPath,
   }),
+  ducklakeExtension: row({
+    name: 'DUCKLAKE_EXTENSION',
+    default: '',
+    meaning:
+      "File of DuckDB's extension ducklake, by which an ingest writes `acervo.ducklake`; where none is named, the one that DuckDB keeps in the home folder.",
+    parse: path,
+    expects: anyPath,
+  }),
   logLevel: row({
     name: 'LOG_LEVEL',
     default: 'info',

@@ -6,6 +6,7 @@ import { readSettings } from '../core/settings.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
+import { lakeOptions, publishLake } from './publish/lake.ts'
 import { publishViews } from './publish/views.ts'
 import { Board } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
@@ -50,6 +51,13 @@ async function main(): Promise<number> {
     }
   } catch (error) {
     console.error(`the tables are as told above, but warehouse.duckdb was not made anew: ${messageOf(error)}`)
+    return 1
+  }
+  try {
+    const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
+    if (lake.status === 'skipped') console.log(`acervo.ducklake is not written: ${lake.reason}`)
+  } catch (error) {
+    console.error(`the tables are as told above, but acervo.ducklake was not written: ${messageOf(error)}`)
     return 1
   }
   return code

@@ -31,6 +31,7 @@ import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
 import type { RowEngine } from './representations/page.ts'
+import type { PublicLake } from './snapshots/public-lake.ts'
 import type { PublicViews } from './snapshots/public-views.ts'
 import type { Snapshots } from './snapshots/snapshots.ts'
 
@@ -52,6 +53,7 @@ export interface AppOptions {
   readonly engine: RowEngine
   readonly responder: Responder
   readonly views: PublicViews
+  readonly lake: PublicLake
   readonly log: Log
   /** Folder for what is made while it runs. */
   readonly scratch: string
@@ -139,6 +141,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     ...catalogService,
     limiter: limiter('files'),
     views: options.views,
+    lake: options.lake,
     transfers: options.transfers,
     sendBudget: options.sendBudget,
     client,

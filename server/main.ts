@@ -15,6 +15,7 @@ import { ConcurrencyLimit } from './concurrency/limit.ts'
 import { SendBudget } from './http/send-budget.ts'
 import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
+import { PublicLake } from './snapshots/public-lake.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { DuckDbSelections } from './select/duckdb/duckdb-selections.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
@@ -84,6 +85,7 @@ async function main(): Promise<void> {
     filesAddress,
     scratch: spill,
   })
+  const lake = new PublicLake(store, spill)
   const scrub = new Scrub(snapshots, log)
   scrub.begin(settings.scrubMs)
 
@@ -101,6 +103,7 @@ async function main(): Promise<void> {
     responder,
     sendBudget,
     views,
+    lake,
     log,
     scratch: spill,
   })

@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly scratch: string
   /** Absolute folders that statements may read and write; nothing else can be reached. */
   readonly folders: readonly string[]
+  /** Files of signed extensions that it has from the start. */
+  readonly extensions?: readonly string[]
 }
 
 export const duckdbVersion: string = version()
@@ -41,6 +43,7 @@ export class Database {
     })
     const connection = await instance.connect()
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
+    for (const extension of options.extensions ?? []) await connection.run(`load ${quotedText(extension)}`)
     // The order matters: each line takes away what the lines before it need.
     await connection.run(`set TimeZone = 'UTC'`)
     // The system keeps the files that are read; a second copy costs 100 MB and saves next to nothing.

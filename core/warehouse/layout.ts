@@ -39,6 +39,8 @@ export const layout = {
   looked: (table: TableName): string => `${layout.table(table)}/looked.json`,
   /** Views of all that is published, for analysts. */
   views: 'warehouse.duckdb',
+  /** A DuckLake of all snapshots, for analysts. */
+  lake: 'acervo.ducklake',
   /** The SHA-256 of the views, as `sha256sum -c` reads it. */
   viewsSum: 'warehouse.duckdb.sha256',
 }

@@ -111,6 +111,7 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
   return sentences.join(' ')
 }
 
-function aboutField({ description, type }: Field): string {
+/** What a field is, in a comment of DuckDB. */
+export function aboutField({ description, type }: Field): string {
   return description === null ? type : `${description} (${type})`
 }

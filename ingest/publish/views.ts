@@ -65,7 +65,8 @@ async function publishedTables(store: Store, catalog: Catalog): Promise<Publishe
   return found
 }
 
-async function patientLock(store: Store): Promise<() => void> {
+/** The lock of the files beside those of the tables, waited for. */
+export async function patientLock(store: Store): Promise<() => void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.lock('')

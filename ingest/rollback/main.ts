@@ -5,6 +5,7 @@ import { lastWords, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
+import { lakeOptions, publishLake } from '../publish/lake.ts'
 import { publishViews } from '../publish/views.ts'
 import { TableFailure } from '../rejects.ts'
 import { rollback } from './rollback.ts'
@@ -12,9 +13,9 @@ import { rollback } from './rollback.ts'
 /** `npm run rollback -- dataset/table`: exit 0 = the snapshot before is the current one now. */
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
-  const { catalog: file, warehouse } = readSettings(process.env)
-  const store = openStore(warehouse)
-  const catalog = await loadCatalog(file)
+  const settings = readSettings(process.env)
+  const store = openStore(settings.warehouse)
+  const catalog = await loadCatalog(settings.catalog)
   const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
   if (table === undefined || others.length > 0) {
     throw new StartError('name one table to roll back, such as `make rollback TABLE=covid19/caso`')
@@ -22,6 +23,7 @@ async function main(): Promise<void> {
   try {
     const { from, to, rows } = await rollback(store, table, new Date())
     await publishViews(store, catalog)
+    await publishLake(store, catalog, lakeOptions(settings, new Date()))
     console.log(
       `${tableId(table)}: back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back`,
     )

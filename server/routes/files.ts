@@ -16,6 +16,7 @@ import type { SendBudget } from '../http/send-budget.ts'
 import { parseQuery } from '../query/string.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import { jsonType, sendText } from '../http/send.ts'
+import type { PublicLake } from '../snapshots/public-lake.ts'
 import type { PublicViews } from '../snapshots/public-views.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
@@ -30,6 +31,7 @@ export interface FileService {
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly views: PublicViews
+  readonly lake: PublicLake
   /** Of transfers. */
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
@@ -43,7 +45,7 @@ export interface FileService {
  * DuckDB for rows.
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
-  const { catalog, freshness, views, limiter } = service
+  const { catalog, freshness, views, lake, limiter } = service
   const serve = (path: string, what: ReturnType<typeof about>, handler: RequestHandler): void =>
     mountHandler(router, path, what, async (req, res, next) => {
       await limiter?.(req, res)
@@ -56,6 +58,23 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
       isUnchanged: async () => true,
       doubt: views.forget,
       saveAs: 'warehouse.duckdb',
+      mediaType: 'application/vnd.duckdb',
+      cacheControl: freshness.changing,
+    })
+  })
+  serve('/acervo.ducklake', about('Lake', 'A DuckLake of all snapshots.'), async (req, res) => {
+    const taken = await lake.current()
+    if (taken === null) {
+      throw new Problem(
+        'unknown-address',
+        'There is no DuckLake here, since the last ingest had no extension to write it with; /files/warehouse.duckdb has a view of each table.',
+      )
+    }
+    await transfer(service, req, res, {
+      ...taken,
+      isUnchanged: async () => true,
+      doubt: lake.forget,
+      saveAs: 'acervo.ducklake',
       mediaType: 'application/vnd.duckdb',
       cacheControl: freshness.changing,
     })

@@ -25,10 +25,10 @@ if (!hasConsumers) {
     'ACERVO_CLIENTS names no Python environment with schemathesis, frictionless, mlcroissant and others: their tests are skipped\n',
   )
 }
-const shapes = path.join(process.env['ACERVO_REAL_DATA'] ?? '', 'dcat-ap', 'dcat-ap-SHACL.ttl')
+const shapes = process.env['ACERVO_SHAPES'] ?? ''
 const hasShapes = existsSync(shapes)
 if (!hasShapes)
-  process.stderr.write('ACERVO_REAL_DATA has no shapes of DCAT-AP: its catalog is read, not judged\n')
+  process.stderr.write('ACERVO_SHAPES names no SHACL shapes of DCAT-AP: the catalog is read, not judged\n')
 
 const folder = path.resolve('test/consumers')
 const run = promisify(execFile)

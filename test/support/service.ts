@@ -14,6 +14,7 @@ import { Blocks } from '../../server/fetch/blocks.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { RowEngine } from '../../server/representations/page.ts'
+import { PublicLake } from '../../server/snapshots/public-lake.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
@@ -144,6 +145,7 @@ export async function serve(
     snapshots,
     engine,
     views,
+    lake: new PublicLake(store, await temporaryFolder()),
     sendBudget,
     responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,

@@ -76,6 +76,13 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
       [range, parameter('known')],
       ranged(binary('application/vnd.duckdb')),
     ),
+    [at('/acervo.ducklake')]: item(
+      'lake',
+      'A DuckLake of all snapshots, where the operator has it written.',
+      'Files',
+      [range, parameter('known')],
+      ranged(binary('application/vnd.duckdb')),
+    ),
     ...(dataset !== null && {
       [at('/{dataset}/')]: item(
         'files',
