@@ -8,6 +8,7 @@ import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings.ts'
 import { writeSamples } from '../ingest/sample/write.ts'
 import { packings } from '../ingest/source/packings.ts'
+import { datasetDocuments, tableDocuments, wholeDocuments } from '../server/documents/registry.ts'
 import { rowFormats } from '../server/formats/registry.ts'
 import { problemRows } from '../server/http/problems.ts'
 import { operators } from '../server/query/operators.ts'
@@ -85,13 +86,33 @@ test('the pages are those that answer', async () => {
   await shop.ingest({ tables: ['caso'] })
   const { app } = await serve(shop)
   const pages = tableUnder('address of a page').map(([address = '']) => address)
-  expect(pages).toHaveLength(13)
+  expect(pages).toHaveLength(15)
   for (const address of pages) {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     for (const target of [filled, filled.replace('/en/', '/pt/')]) {
       const { status } = await request(app).get(target)
       expect([target, status]).toEqual([target, 200])
     }
+  }
+})
+
+test('the documents are those that answer', async () => {
+  const catalog = await loadCatalog('catalog.yaml')
+  const { app } = await serve(await workshop(catalog))
+  const addresses = tableUnder('address of a document').map(([address = '']) => address)
+  const [whole, ofDatasets, ofTables] = [wholeDocuments, datasetDocuments, tableDocuments].map((documents) =>
+    documents.map(({ file }) => file),
+  )
+  expect(addresses).toEqual(expect.arrayContaining((whole ?? []).map((file) => `/${file}`)))
+  expect(addresses).toEqual(
+    expect.arrayContaining((ofDatasets ?? []).map((file) => `/metadata/<dataset>/${file}`)),
+  )
+  const below = (ofTables ?? []).map((file) => `/metadata/<dataset>/<table>/${file}`)
+  expect(addresses).toEqual(expect.arrayContaining(below))
+  for (const address of addresses) {
+    const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
+    const { status } = await request(app).get(filled)
+    expect([filled, status]).toEqual([filled, 200])
   }
 })
 

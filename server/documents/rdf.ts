@@ -23,8 +23,11 @@ export const prefixes = {
 export type Node = Json
 
 export function jsonLd(nodes: readonly Node[]): string {
-  return JSON.stringify({ '@context': prefixes, '@graph': nodes })
+  return JSON.stringify({ '@context': prefixes, '@graph': nodes }, escapeIds)
 }
+
+const escapeIds = (key: string, value: unknown): unknown =>
+  key === '@id' && typeof value === 'string' ? iri(value) : value
 
 export function turtle(nodes: readonly Node[]): string {
   const writer = new Writer({ prefixes })
@@ -43,7 +46,8 @@ export function turtle(nodes: readonly Node[]): string {
   ): ReturnType<typeof DataFactory.namedNode> | ReturnType<typeof DataFactory.blankNode> => {
     const { '@id': id, '@type': types = [], ...terms } = node
     blanks += 1
-    const subject = typeof id === 'string' ? DataFactory.namedNode(id) : DataFactory.blankNode(`b${blanks}`)
+    const subject =
+      typeof id === 'string' ? DataFactory.namedNode(whole(iri(id))) : DataFactory.blankNode(`b${blanks}`)
     for (const type of [types].flat()) {
       const named = DataFactory.namedNode(whole(String(type)))
       quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), named))
@@ -65,6 +69,11 @@ export function turtle(nodes: readonly Node[]): string {
   })
   if (failure !== null) throw failure
   return text
+}
+
+/** Without the characters that no IRI has, which addresses of a catalog may. */
+function iri(address: string): string {
+  return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (found) => encodeURIComponent(found))
 }
 
 function isNode(value: unknown): value is Node {

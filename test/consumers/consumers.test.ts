@@ -122,7 +122,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       ...(hasShapes ? [shapes] : []),
     )
     const slugs = [...catalog.datasets.keys()].toSorted()
-    expect(dcat).toMatchObject({ slugs, wrong: [], datasets: [slugs.length, slugs.length] })
+    expect(dcat).toMatchObject({ slugs, wrong: [], unlike: [], datasets: [slugs.length, slugs.length] })
     expect(dcat.violations).toEqual(hasShapes ? [] : null)
     expect(dcat.files).toBeGreaterThan(2 * rows.size)
     for (const slug of slugs) {

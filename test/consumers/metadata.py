@@ -17,6 +17,7 @@ import frictionless
 import mlcroissant
 import rdflib
 from csvw import CSVW
+from rdflib.compare import isomorphic
 from rdflib.namespace import DCAT, DCTERMS
 
 BASE = sys.argv[1]
@@ -53,6 +54,15 @@ def conforms(graph):
             shapes.remove((subject, SH.property, shape))
     valid, _, text = pyshacl.validate(graph, shacl_graph=shapes)
     return [] if valid else [text]
+
+
+def same(slug):
+    """Whether both forms of a dataset say the same."""
+    forms = [
+        rdflib.Graph().parse(data=fetch(f"{BASE}/metadata/{slug}/dcat.{ending}"), format=form)
+        for ending, form in (("ttl", "turtle"), ("jsonld", "json-ld"))
+    ]
+    return isomorphic(*forms)
 
 
 def distributions(graph):
@@ -116,6 +126,7 @@ def main():
         "slugs": slugs,
         "files": files,
         "wrong": wrong,
+        "unlike": [slug for slug in slugs if not same(slug)],
         "datasets": [len(set(g.subjects(rdflib.RDF.type, DCAT.Dataset))) for g in (turtle, json_ld)],
         "violations": None if SHAPES is None else conforms(turtle) + conforms(json_ld),
     }
