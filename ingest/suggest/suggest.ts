@@ -12,6 +12,7 @@ import type { Batch } from '../source/batches.ts'
 import { readSource } from '../source/read.ts'
 import type { PackedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
+import { aboutDataset } from './about.ts'
 import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
 import { nullWords, suggestField, type SuggestedField } from './types.ts'
 
@@ -68,20 +69,21 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
     const nulls = ['', ...(await nullWordsIn(work, batch))]
     const fields: SuggestedField[] = []
     const words = nulls.filter((word) => word !== '').map(quotedText)
+    const textOf = (index: number): string =>
+      words.length === 0
+        ? `c${index}`
+        : `(case when c${index} not in (${words.join(', ')}) then c${index} end)`
     for (const [index, name] of names.entries()) {
-      const text =
-        words.length === 0
-          ? `c${index}`
-          : `(case when c${index} not in (${words.join(', ')}) then c${index} end)`
       fields.push(
         await suggestField(
           db,
           plainSql(work, batch),
-          text,
+          textOf(index),
           /(^|_)(id|cod|codigo|cd|cep|cnpj|cpf|ibge)(_|$)/.test(name),
         ),
       )
     }
+    const columns = fields.map((field, index) => ({ name: names[index] ?? '', field, text: textOf(index) }))
     const text = tableText(source.name, dialect, names, fields, nulls)
     const remarks = [
       `${source.name}: ${read.records.toLocaleString('en')} rows, ${names.length} columns`,
@@ -90,6 +92,7 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
         ? [`${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, 3).map(rejectLine).join('; ')}`]
         : []),
       await trialOf(work, batch, tableOf(text)),
+      ...(await aboutDataset(db, plainSql(work, batch), columns)),
     ]
     return `${remarks.map((line) => `# ${line}\n`).join('')}${text}`
   } finally {

@@ -148,6 +148,10 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '# ";" gives 6 columns in 100.0 % of the sample',
     '# 1 lines stand before the header',
     '# tried on all rows: every value is as declared here',
+    '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
+    '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the days of "dt_compra"',
+    '#   frequency: daily # a new "dt_compra" follows most often after 1 day',
+    '#   publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
     '- name: compras_2020',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
@@ -169,6 +173,19 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
   ])
 })
 
+test('the place and the days of a file are proposed as a catalog takes them', async () => {
+  const lines = await suggested(
+    'a.csv',
+    `uf,mes\n${times(24, (n) => `${n % 2 === 0 ? 'SP' : 'AC'},2020-${String((n % 12) + 1).padStart(2, '0')}-01`)}`,
+  )
+  const proposed = lines.filter((line) => line.startsWith('#   ')).map((line) => line.slice(4))
+  expect(parse(proposed.filter((line) => !line.startsWith('publisher')).join('\n'))).toEqual({
+    temporal: { start: '2020-01-01', end: '2020-12-01' },
+    frequency: 'monthly',
+    spatial: { name: 'Brazil', uri: 'https://sws.geonames.org/3469034/' },
+  })
+})
+
 test('a plain file without a header, whose faults are told', async () => {
   const rows = Array.from(
     { length: 50 },
@@ -181,6 +198,9 @@ test('a plain file without a header, whose faults are told', async () => {
     '# the first line holds numbers, dates or nothing, so it is taken for a row: name the columns',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
     '# tried on all rows: every value is as declared here',
+    '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
+    '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',
+    '#   publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
     '- name: "1"',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
