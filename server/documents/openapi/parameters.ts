@@ -177,7 +177,7 @@ export function fieldParameters({ table }: TableView): Named[] {
       'asked-by-fields',
       described('fields', {
         ...list,
-        schema: { type: 'array', items: { enum: names }, minItems: 1, uniqueItems: true },
+        schema: { type: 'array', items: { enum: names }, minItems: 1 },
         example: names.slice(0, 2),
       }),
     ],
