@@ -12,6 +12,7 @@ describe('settings', () => {
       scrubMs: 86_400_000,
       unpackedBytesMax: 100_000_000_000,
       warehouse: './warehouse',
+      ducklakeExtension: '',
       logLevel: 'info',
       rateLimits: true,
       clientsMax: 100_000,

@@ -130,13 +130,18 @@ describe('of hostile texts', () => {
 
 const now = (day: number): { now: () => Date } => ({ now: () => new Date(Date.UTC(2026, 5, day)) })
 
+const table = { fields: ['n:integer', 's:string', 'd:decimal:8:2'], order: ['n'], max_rejects: 5 }
+const first = 'n,s,d\n1,a,1.00\n2,b,2.00\n3,b,3.00\n'
+const later = 'n,s,d\n1,a,1.00\n2,,2.00\nx,y,z\n4,c,4.00\n5,d,5.00\n'
+
 describe('of what is published', () => {
   let shop: Workshop
   let service: Service
   beforeAll(async () => {
-    const table = { fields: ['n:integer', 's:string', 'd:decimal:8:2'], order: ['n'], max_rejects: 5 }
-    shop = await workshop(tinyCatalog(table), { 'd/t.csv': 'n,s,d\n1,a,1.00\n2,b,2.00\n3,b,3.00\n' })
+    shop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
     await shop.ingest(now(1))
+    await shop.write('d/t.csv', later)
+    await shop.ingest(now(2))
     service = await serve(shop, { retention: { count: 10, graceMs: 1e12 } })
   })
 
@@ -146,12 +151,12 @@ describe('of what is published', () => {
       body: { success: boolean; result: { count: number }; error: Record<'__type' | 'message', string> }
     }
 
-  const named = async (target: string): Promise<string> => {
-    const { headers } = await rawGet(service.app, target)
-    return String(headers['etag'])
-  }
-
   test('a document is named by what it tells, and known again', async () => {
+    const ownShop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
+    await ownShop.ingest(now(1))
+    const own = { shop: ownShop, service: await serve(ownShop) }
+    const named = async (target: string): Promise<string> =>
+      String((await rawGet(own.service.app, target)).headers['etag'])
     const targets = [
       '/metadata/d/croissant.json',
       '/feeds/atom.xml',
@@ -162,12 +167,12 @@ describe('of what is published', () => {
     const before = await Promise.all(targets.map(named))
     expect(await Promise.all(targets.map(named))).toEqual(before)
     for (const [index, target] of targets.entries()) {
-      const { status } = await rawGet(service.app, target, { 'If-None-Match': before[index] ?? '' })
+      const { status } = await rawGet(own.service.app, target, { 'If-None-Match': before[index] ?? '' })
       expect([target, status]).toEqual([target, 304])
     }
-    await shop.write('d/t.csv', 'n,s,d\n1,a,1.00\n2,,2.00\nx,y,z\n4,c,4.00\n5,d,5.00\n')
-    await shop.ingest(now(2))
-    await service.snapshots.refresh()
+    await own.shop.write('d/t.csv', later)
+    await own.shop.ingest(now(2))
+    await own.service.snapshots.refresh()
     const after = await Promise.all(targets.map(named))
     for (const [index, name] of after.entries())
       expect([targets[index], name]).not.toEqual([targets[index], before[index]])

@@ -205,7 +205,9 @@ describeWithStrace('by system calls', () => {
         const { code, out } = ingestUnder(call, fault, when)
         const now = await published()
         if (code !== 0) failed += 1
-        expect(/FAILED, |cannot be written|was not made anew|was not written|\bE[A-Z]{2,}/.test(out)).toBe(code !== 0)
+        expect(/FAILED, |cannot be written|was not made anew|was not written|\bE[A-Z]{2,}/.test(out)).toBe(
+          code !== 0,
+        )
         // What failed after the pointer was moved has been published all the same, and is told as failed.
         expect([before, version]).toContain(now)
         await rm(path.join(warehouse, table.dataset, table.name, 'failure.json'), { force: true })

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
+import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { noLake } from '../support/programs.ts'
 import { file, slow, startWeb, status } from '../support/web.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
@@ -18,7 +20,7 @@ interface Ended {
 
 /** The built program as an operator runs it; `npm test` has built it. */
 function run(args: readonly string[], settings: Record<string, string>): Promise<Ended> {
-  const env = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '8', ...settings }
+  const env = { PATH: process.env['PATH'], HOME: os.tmpdir(), UV_THREADPOOL_SIZE: '8', ...settings }
   const child = spawn(process.execPath, ['dist/ingest/main.js', ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,14 +48,14 @@ describe('the ingest program, its sources on the web', () => {
     await expect(runOnce()).resolves.toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: published 1 rows in .*\n1 published, 0 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: published 1 rows in .*\n1 published, 0 unchanged, 0 failed\nacervo\.ducklake is not written: .*\n$/,
       ),
       '',
     ])
     await expect(runOnce()).resolves.toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\nacervo\.ducklake is not written: .*\n$/,
       ),
       '',
     ])
@@ -62,7 +64,7 @@ describe('the ingest program, its sources on the web', () => {
     await expect(runOnce()).resolves.toEqual([
       1,
       `${table}: FAILED, ${web.origin}${at} answers 403: see that it is the address of the file\n` +
-        `  report: ${failure}\n0 published, 0 unchanged, 1 failed\n`,
+        `  report: ${failure}\n0 published, 0 unchanged, 1 failed\n${noLake}`,
       '',
     ])
     web.at(at, status(503, { 'retry-after': '0' }), slow(csv.replace('DF', 'SP'), 9, 20))
@@ -82,7 +84,7 @@ describe('the ingest program, its sources on the web', () => {
     const { code, out, err, lingered } = await run([table], settings)
     expect([code, out, err]).toEqual([
       1,
-      `no source in ${settings.SOURCES} for ${table}\n0 published, 0 unchanged, 0 failed\n`,
+      `no source in ${settings.SOURCES} for ${table}\n0 published, 0 unchanged, 0 failed\n${noLake}`,
       `there is nothing to ingest: put sources into ${settings.SOURCES}, set SOURCES, or write samples with \`make sample\`\n`,
     ])
     expect(lingered).toBeLessThan(1500)

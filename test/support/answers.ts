@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormatsTo from 'ajv-formats'
 import type { Catalog, Family } from '../../core/catalog/catalog.ts'
 import { openApi, tableOpenApi } from '../../server/documents/openapi/openapi.ts'
+import { commonSchemas } from '../../server/documents/openapi/schemas.ts'
 import type { Json } from '../../server/documents/view.ts'
 import { addressesOf } from '../../server/http/addresses.ts'
 import { tableView, writingOf } from '../../server/routes/documents/service.ts'
@@ -226,7 +227,8 @@ function matches(pattern: string, path: string): boolean {
 function unknownFaults(document: Document, answer: Answer, publicUrl: URL): string[] {
   const type = mediaTypeOf(answer)
   if (publicUrl.pathname !== '/') return []
-  if (type === 'application/problem+json') return bodyFaults(document, 'Problem', answer)
+  if (type === 'application/problem+json')
+    return bodyFaults(document, 'Problem', answer, commonSchemas['Problem'])
   return type === 'application/json' && answer.method !== 'OPTIONS'
     ? ['an answer in JSON that is not described']
     : []
@@ -268,8 +270,8 @@ function mediaTypeOf({ headers }: Answer): string {
   return textOf(headers['content-type']).split(';')[0] ?? ''
 }
 
-/** @param name of the schema, or of one of the components */
-function bodyFaults({ ajv, checks }: Document, name: string, answer: Answer, schema?: Json): string[] {
+/** @param name of the schema, which stands for it */
+function bodyFaults({ ajv, checks }: Document, name: string, answer: Answer, schema: Json = {}): string[] {
   const { headers, body, method } = answer
   if (method === 'HEAD' || body.length === 0 || body.length > bodyMax) return []
   // Node 20 cannot unpack it.
@@ -281,7 +283,7 @@ function bodyFaults({ ajv, checks }: Document, name: string, answer: Answer, sch
   } catch {
     return ['what is said to be JSON is not']
   }
-  const check = checks.get(name) ?? ajv.compile(pointed(schema, name))
+  const check = checks.get(name) ?? ajv.compile(pointed(schema))
   checks.set(name, check)
   if (check(value)) return []
   const [first] = check.errors ?? []
@@ -289,8 +291,8 @@ function bodyFaults({ ajv, checks }: Document, name: string, answer: Answer, sch
 }
 
 /** A schema whose references lead into the document. */
-function pointed(schema: Json | undefined, name: string): Json {
-  const text = JSON.stringify(schema ?? { $ref: `#/components/schemas/${name}` })
+function pointed(schema: Json): Json {
+  const text = JSON.stringify(schema)
   return JSON.parse(text.replaceAll('"#/', `"${documentId}#/`)) as Json
 }
 

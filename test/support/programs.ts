@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import os from 'node:os'
 import { afterAll } from '@jest/globals'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './ports.ts'
@@ -11,8 +12,12 @@ export interface Ended {
   readonly err: string
 }
 
+/** What an ingest says at its end where DuckDB's extension for lakes is not there. */
+export const noLake =
+  "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
+
 export function start(program: string, args: readonly string[], settings: Record<string, string>) {
-  const environment = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '8', ...settings }
+  const environment = { PATH: process.env['PATH'], HOME: os.tmpdir(), UV_THREADPOOL_SIZE: '8', ...settings }
   const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
