@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
+import { datasetDocuments, tableDocuments } from '../../server/documents/registry.ts'
 import { freePort } from '../support/ports.ts'
 import { isWhole, runsOf, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
@@ -139,6 +140,25 @@ describeWithConsumers('documents in the hands of their consumers', () => {
         Object.keys(due).length === 0 ? ['distribution'] : [],
       ])
     }
+  }, 300_000)
+
+  test('every address of ours in a document answers', async () => {
+    const documents = [
+      ...['/catalog.jsonld', '/catalog.ttl', '/feeds/covid19/atom.xml'],
+      ...[...catalog.datasets.keys()].flatMap((slug) =>
+        datasetDocuments.map(({ file }) => `/metadata/${slug}/${file}`),
+      ),
+      ...[...rows.keys()].flatMap((table) => tableDocuments.map(({ file }) => `/metadata/${table}/${file}`)),
+    ]
+    const found = new Set<string>()
+    for (const target of documents) {
+      const text = await (await fetch(base + target)).text()
+      for (const [address] of text.matchAll(/https?:\/\/127\.0\.0\.1:\d+[^\s"'<>)\\]*/g)) {
+        found.add(address.replaceAll('&amp;', '&').replace(/#.*$/, ''))
+      }
+    }
+    expect(found.size).toBeGreaterThan(200)
+    expect(await broken([...found])).toEqual([])
   }, 300_000)
 
   test('what a site tells crawlers, readers of feeds and agents', async () => {

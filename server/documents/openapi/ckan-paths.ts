@@ -1,6 +1,6 @@
 import { sortable } from '../ckan/query.ts'
 import type { Json } from '../view.ts'
-import { jsonOf, problemAnswers } from './responses.ts'
+import { jsonOf, problemAnswers, ref, unchanged } from './responses.ts'
 
 const count = { type: 'string', pattern: '^[0-9]{0,9}$' } as const
 const text = { type: 'string' } as const
@@ -51,13 +51,13 @@ export function ckanPaths(): Json {
 function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: string, result: Json): Json {
   const answers = {
     200: told('The result.', true, { result }, ['result']),
-    400: { ...told('It is not understood.', false, { error: fault }, ['error']) },
+    304: unchanged,
+    400: orProblem(told('It is not understood.', false, { error: fault }, ['error'])),
     404: told('There is no such dataset.', false, { error: fault }, ['error']),
     409: told('A value is not right.', false, { error: fault }, ['error']),
   }
   const others = problemAnswers([])
-  const { 400: malformed, ...rest } = others as Record<string, Json>
-  const responses = { ...rest, ...answers, 400: either(answers[400], malformed) }
+  const responses = { ...others, ...answers }
   const parameters = Object.entries(takes).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -99,6 +99,16 @@ function inBody(schema: Json): Json {
   return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
 }
 
+const ownHeaders = [
+  'Acervo-Notice',
+  'Cache-Control',
+  'ETag',
+  'Last-Modified',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+]
+
 const fault: Json = {
   type: 'object',
   properties: { __type: { type: 'string' }, message: { type: 'string' } },
@@ -119,33 +129,19 @@ function told(
   }
   return {
     description,
-    headers: Object.fromEntries(
-      ['Acervo-Notice', 'Cache-Control', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'].map((name) => [
-        name,
-        { $ref: `#/components/headers/${name}` },
-      ]),
-    ),
+    headers: Object.fromEntries(ownHeaders.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: { 'application/json': { schema } },
   }
 }
 
-/** An answer that has one of two forms. */
-function either(own: Json, problem: Json | undefined): Json {
-  if (problem === undefined) return own
+/** What cannot even be read is told like everywhere else. */
+function orProblem(own: Json): Json {
   const { content } = own as { content: Json }
+  const { 'text/html': html } = jsonOf({})
   return {
     ...own,
-    content: {
-      ...content,
-      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-      ...htmlOf(),
-    },
+    content: { ...content, 'application/problem+json': { schema: ref('Problem') }, 'text/html': html },
   }
-}
-
-function htmlOf(): Json {
-  const { 'text/html': html } = jsonOf({})
-  return { 'text/html': html }
 }
 
 function withoutBodies(responses: Readonly<Record<string, Json>>): Json {

@@ -82,17 +82,12 @@ export function sitemapFile(service: DocumentService): Resource {
     find: ({ params, target }) => {
       parseQuery(target, [])
       const number = String(params['number'])
-      const isNumber = /^[1-9]\d{0,3}$/.test(number)
-      const views = datasetViews(service)
-      if (!isNumber || sitemapPart(service.writing, views, Number(number)) === null) {
+      return made(service, { key: ['sitemap', number], tables: null }, xml, () => {
+        const isNumber = /^[1-9]\d{0,3}$/.test(number)
+        const part = isNumber ? sitemapPart(service.writing, datasetViews(service), Number(number)) : null
+        if (part !== null) return part
         throw new Problem('unknown-address', 'There is no such part of the sitemap; see /sitemap.xml.')
-      }
-      return made(
-        service,
-        { key: ['sitemap', number], tables: null },
-        xml,
-        () => sitemapPart(service.writing, views, Number(number)) ?? '',
-      )
+      })
     },
   }
 }

@@ -2,9 +2,10 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Router } f
 import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Responder } from '../../http/responder.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
 import { parametersOf } from '../../query/string.ts'
-import { datasetViews, type DocumentService } from './service.ts'
+import { datasetViews, made, type DocumentService } from './service.ts'
 
 const methods = `${allowedMethods}, POST`
 
@@ -15,14 +16,18 @@ const askedMax = 100_000
  * CKAN's action API, as far as its clients read by it, at `/api/3/action/` and, as some write it, at `/api/action/`. They
  * ask by GET or by POST; nothing is changed by either.
  */
-export function ckanRouter(service: DocumentService): Router {
+export function ckanRouter(service: DocumentService, responder: Responder): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
   const ckan = keptCkan(service)
+  // Before anything is read of the question.
+  const limit: RequestHandler = async (req, res, next) => {
+    res.setHeader('Allow', methods)
+    await service.limiter?.(req, res)
+    next()
+  }
   const answer =
     (askedOf: (req: Parameters<RequestHandler>[0]) => Asked): RequestHandler =>
     async (req, res) => {
-      res.setHeader('Allow', methods)
-      await service.limiter?.(req, res)
       const name = String(req.params['action'])
       const act = Object.hasOwn(actions, name) ? actions[name] : undefined
       const help = `${service.writing.base}/api/3/action/help_show?name=${encodeURIComponent(name)}`
@@ -31,8 +36,12 @@ export function ckanRouter(service: DocumentService): Router {
         if (act === undefined) {
           throw new ActionError(400, 'Bad Request', `Action name not known: ${name}; known here: ${known}`)
         }
-        res.setHeader('Cache-Control', service.freshness.changing)
-        sendBytes(res, jsonType, [JSON.stringify({ help, success: true, result: act(ckan(), askedOf(req)) })])
+        const asked = askedOf(req)
+        const about = { key: ['ckan', name, keyOf(asked)], tables: null }
+        const response = made(service, about, jsonType, () =>
+          JSON.stringify({ help, success: true, result: act(ckan(), asked) }),
+        )
+        await responder.send(req, res, response)
       } catch (error) {
         if (!(error instanceof ActionError)) throw error
         const { status, type, message, more } = error
@@ -44,8 +53,12 @@ export function ckanRouter(service: DocumentService): Router {
     }
   router
     .route(['/api/3/action/:action', '/api/action/:action'])
-    .get(answer((req) => queryOf(req.originalUrl)))
+    .get(
+      limit,
+      answer((req) => queryOf(req.originalUrl)),
+    )
     .post(
+      limit,
       express.json({ limit: askedMax, strict: true, type: () => true }),
       answer((req) => recordOf(req.body as unknown)),
     )
@@ -90,6 +103,12 @@ function queryOf(target: string): Asked {
     asked[name] = before === undefined ? value : [before, value].flat()
   }
   return asked
+}
+
+/** Alike for all that ask the same at about the same time, where the time is asked for. */
+function keyOf(asked: Asked): string {
+  const text = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text
 }
 
 function recordOf(body: unknown): Asked {
