@@ -144,7 +144,9 @@ describeWithConsumers('documents in the hands of their consumers', () => {
 
   test('every address of ours in a document answers', async () => {
     const documents = [
-      ...['/catalog.jsonld', '/catalog.ttl', '/feeds/covid19/atom.xml'],
+      '/catalog.jsonld',
+      '/catalog.ttl',
+      '/feeds/covid19/atom.xml',
       ...[...catalog.datasets.keys()].flatMap((slug) =>
         datasetDocuments.map(({ file }) => `/metadata/${slug}/${file}`),
       ),
