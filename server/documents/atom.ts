@@ -39,7 +39,7 @@ export const atomType = 'application/atom+xml; charset=utf-8'
 export function atom(writing: Writing, { title, subtitle, self, page, since, changes }: Feed): string {
   const { catalog } = writing
   const shown = changes.slice(0, entriesMax)
-  const author = catalog.publisher ?? { name: catalog.title, url: writing.base }
+  const author = catalog.publisher ?? { name: catalog.title, url: writing.page('en') }
   const content = [
     element('id', xmlText(self)),
     element('title', xmlText(title)),

@@ -225,8 +225,8 @@ function agentNode({ name, url }: Party): Node {
 }
 
 /** Where nobody is named, the service itself. */
-function publisherOf({ catalog, base }: Writing): Party {
-  return catalog.publisher ?? { name: catalog.title, url: `${base}/` }
+function publisherOf({ catalog, page }: Writing): Party {
+  return catalog.publisher ?? { name: catalog.title, url: page('en') }
 }
 
 function contactNode({ name, email, url }: Contact): Node {

@@ -155,7 +155,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     const found = new Set<string>()
     for (const target of documents) {
       const text = await (await fetch(base + target)).text()
-      for (const [address] of text.matchAll(/https?:\/\/127\.0\.0\.1:\d+[^\s"'<>)\\]*/g)) {
+      for (const [address] of text.matchAll(/https?:\/\/127\.0\.0\.1:\d+[^\s"'<>)}\\]*/g)) {
         found.add(address.replaceAll('&amp;', '&').replace(/#.*$/, ''))
       }
     }

@@ -27,7 +27,7 @@ export interface Package {
 export function packageOf(writing: Writing, { dataset, tables }: DatasetView): Package {
   const { slug, author, contact, source, license, frequency, spatial, temporal, language } = dataset
   const published = dataset.publisher ??
-    writing.catalog.publisher ?? { name: writing.catalog.title, url: writing.base }
+    writing.catalog.publisher ?? { name: writing.catalog.title, url: writing.page('en') }
   const resources = tables.flatMap((view) => resourcesOf(writing, view, packageId(writing, slug)))
   const collected = `${dataset.collectedAt}T00:00:00.000000`
   const moments = tables.flatMap(({ manifest }) => (manifest === null ? [] : [momentOf(manifest)])).toSorted()

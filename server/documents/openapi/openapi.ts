@@ -39,7 +39,7 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
     ...documentPaths(writing, pathOf),
     ...ckanPaths(),
   }
-  const license = { name: 'As each dataset says', url: writing.base }
+  const license = { name: 'As each dataset says', url: writing.page('en') }
   const about = { title: catalog.title, description: catalog.description, license }
   return document(writing, about, { ...paths, ...merged(parts, 'paths') }, parts)
 }
