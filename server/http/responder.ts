@@ -142,8 +142,10 @@ export class Responder {
           : { pieces: [whole.bytes], headers: whole.headers }
       const bytes = joined(made.pieces)
       // Others may have come to it first while this one waited for its rows.
-      if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict))
+      if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict)) {
+        this.#keepWanted(response, { ...made, pieces: [bytes] })
         return { ...made, pieces: [bytes], encoding: identity }
+      }
       const compressed = await this.#gate.compress(bytes, encoding)
       this.#cache.keep(key, { bytes: compressed, headers: made.headers ?? {} })
       return { ...made, pieces: [compressed], encoding }

@@ -24,6 +24,18 @@ beforeAll(async () => {
 const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
   (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
 
+test('an answer too small to be compressed is kept for those who would take it so', async () => {
+  const service = await serve(shop)
+  const target = `${rows}?page_size=1&fields=n`
+  const timed = async (): Promise<boolean> => {
+    const { headers, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'gzip' })
+    expect([headers['content-encoding'], body.toString().endsWith(']}')]).toEqual([undefined, true])
+    return 'server-timing' in headers
+  }
+  // What was asked for twice is kept, and tells of no making.
+  expect([await timed(), await timed(), await timed()]).toEqual([true, true, false])
+})
+
 describe('an unchanged answer', () => {
   test.each(three)('%s is a 304 without a body and without a query', async (target) => {
     const service = await serve(shop)
