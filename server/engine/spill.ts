@@ -15,8 +15,12 @@ export async function openSpill(): Promise<string> {
   const home = os.tmpdir()
   await sweep(home)
   const folder = await mkdtemp(path.join(home, 'acervo-'))
-  await holdLock(path.join(folder, lockFile))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // Whoever does not keep it loses it, as soon as memory is swept.
+  const letGo = await holdLock(path.join(folder, lockFile))
+  process.once('exit', () => {
+    letGo()
+    rmSync(folder, { recursive: true, force: true })
+  })
   return folder
 }
 

@@ -47,6 +47,9 @@ def filter_case(context, case):
     if len(conditions) > CONDITIONS_MAX or len(names) > CONDITIONS_MAX:
         return False
     for name, value in query.items():
+        # Objects are written in a way of the tool's own, some of them as nothing.
+        if isinstance(value, dict) or (isinstance(value, list) and not all(isinstance(one, (str, int, float, bool)) for one in value)):
+            return False
         all_texts = texts(name, value)
         # An empty value asks for nothing, whatever the parameter.
         if not all_texts or any(text == "" for text in all_texts):

@@ -24,6 +24,11 @@ export function sitemapOf(writing: Writing, views: readonly DatasetView[]): stri
   return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
 }
 
+/** How many files it takes. */
+export function sitemapFiles(writing: Writing, views: readonly DatasetView[]): number {
+  return Math.max(1, Math.ceil(entriesOf(writing, views).length / addressesMax))
+}
+
 /** One of the files that the index lists; null where there is none of that number. */
 export function sitemapPart(writing: Writing, views: readonly DatasetView[], number: number): string | null {
   const entries = entriesOf(writing, views).slice((number - 1) * addressesMax, number * addressesMax)

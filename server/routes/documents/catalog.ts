@@ -1,5 +1,5 @@
 import { catalogPage, catalogPageSize } from '../../documents/dcat.ts'
-import { sitemapOf, sitemapPart } from '../../documents/whole/sitemap.ts'
+import { sitemapFiles, sitemapOf, sitemapPart } from '../../documents/whole/sitemap.ts'
 import { acceptable, type Offer } from '../../http/negotiation.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
@@ -73,6 +73,13 @@ export function sitemap(service: DocumentService): Resource {
 
 /** Some of them, where they are more than one file holds. */
 export function sitemapFile(service: DocumentService): Resource {
+  let [version, known] = [-1, 0]
+  // Counted once for each state of the snapshots, since there may be as many pages as a file holds.
+  const files = (): number => {
+    if (version !== service.snapshots.version) known = sitemapFiles(service.writing, datasetViews(service))
+    version = service.snapshots.version
+    return known
+  }
   return {
     path: '/sitemap-:number.xml',
     name: 'Sitemap Part',
@@ -82,12 +89,16 @@ export function sitemapFile(service: DocumentService): Resource {
     find: ({ params, target }) => {
       parseQuery(target, [])
       const number = String(params['number'])
+      if (!/^[1-9]\d{0,3}$/.test(number) || Number(number) > files()) throw noSuchPart()
       return made(service, { key: ['sitemap', number], tables: null }, xml, () => {
-        const isNumber = /^[1-9]\d{0,3}$/.test(number)
-        const part = isNumber ? sitemapPart(service.writing, datasetViews(service), Number(number)) : null
+        const part = sitemapPart(service.writing, datasetViews(service), Number(number))
         if (part !== null) return part
-        throw new Problem('unknown-address', 'There is no such part of the sitemap; see /sitemap.xml.')
+        throw noSuchPart()
       })
     },
   }
+}
+
+function noSuchPart(): Problem {
+  return new Problem('unknown-address', 'There is no such part of the sitemap; see /sitemap.xml.')
 }
