@@ -4,7 +4,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Writing } from './view.ts'
+import { publisherOf, type Writing } from './view.ts'
 import { element, xmlHead, xmlText } from './xml.ts'
 
 /** A snapshot as a feed tells of it. */
@@ -37,9 +37,8 @@ export const atomType = 'application/atom+xml; charset=utf-8'
 
 /** What changed, as Atom (RFC 4287): an entry a snapshot. */
 export function atom(writing: Writing, { title, subtitle, self, page, since, changes }: Feed): string {
-  const { catalog } = writing
   const shown = changes.slice(0, entriesMax)
-  const author = catalog.publisher ?? { name: catalog.title, url: writing.page('en') }
+  const author = publisherOf(writing)
   const content = [
     element('id', xmlText(self)),
     element('title', xmlText(title)),

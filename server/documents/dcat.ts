@@ -12,7 +12,7 @@ import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { publishedFiles, type Published } from './files-of.ts'
 import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
-import type { DatasetView, TableView, Writing } from './view.ts'
+import { publisherOf, type DatasetView, type TableView, type Writing } from './view.ts'
 
 /** DCAT-AP 3.0.1. Objects are typed where its shapes ask for it, since nobody follows their addresses to find out. */
 
@@ -222,11 +222,6 @@ const documentNode = (address: string): Node => ({ '@id': address, '@type': 'foa
 
 function agentNode({ name, url }: Party): Node {
   return { '@type': 'foaf:Agent', 'foaf:name': name, 'foaf:homepage': documentNode(url) }
-}
-
-/** Where nobody is named, the service itself. */
-function publisherOf({ catalog, page }: Writing): Party {
-  return catalog.publisher ?? { name: catalog.title, url: page('en') }
 }
 
 function contactNode({ name, email, url }: Contact): Node {

@@ -1,4 +1,4 @@
-import type { Catalog, Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Catalog, Dataset, Party, Table } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/languages.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
@@ -20,6 +20,11 @@ export interface Writing {
   readonly page: (language: Language, dataset?: Dataset, table?: Table) => string
   /** All of them that are about the service, a dataset or a table, the one of `page` first. */
   readonly pagesOf: (language: Language, dataset?: Dataset, table?: Table) => readonly string[]
+}
+
+/** Who publishes all that says nothing else: where nobody is named, the service itself. */
+export function publisherOf({ catalog, page }: Writing): Party {
+  return catalog.publisher ?? { name: catalog.title, url: page('en') }
 }
 
 /** A table as documents see it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Manifest, StoredFile } from '../../../core/warehouse/manifest.ts'
 import { publishedFiles } from '../files-of.ts'
-import type { DatasetView, TableView, Writing } from '../view.ts'
+import { publisherOf, type DatasetView, type TableView, type Writing } from '../view.ts'
 
 /** A dataset as CKAN's `package_show` has it. */
 export interface Package {
@@ -26,8 +26,7 @@ export interface Package {
 
 export function packageOf(writing: Writing, { dataset, tables }: DatasetView): Package {
   const { slug, author, contact, source, license, frequency, spatial, temporal, language } = dataset
-  const published = dataset.publisher ??
-    writing.catalog.publisher ?? { name: writing.catalog.title, url: writing.page('en') }
+  const published = dataset.publisher ?? publisherOf(writing)
   const resources = tables.flatMap((view) => resourcesOf(writing, view, packageId(writing, slug)))
   const collected = `${dataset.collectedAt}T00:00:00.000000`
   const moments = tables.flatMap(({ manifest }) => (manifest === null ? [] : [momentOf(manifest)])).toSorted()
