@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings, shareOf } from '../../core/settings/read.ts'
 
 describe('settings', () => {
   test('have defaults, and an empty one counts as not set', () => {
-    expect(readSettings({ HOST: '', CATALOG: '' })).toEqual({
+    expect(readSettings({ HOST: '', CATALOG: '' }, { processors: 2, memory: 8e9 })).toEqual({
       port: 8000,
       host: '127.0.0.1',
       publicUrl: new URL('http://localhost:8000'),
@@ -16,7 +16,12 @@ describe('settings', () => {
       logLevel: 'info',
       rateLimits: true,
       clientsMax: 100_000,
+      rateLimitStore: 'memory',
       trustProxy: 0,
+      clientIpv6Prefix: 56,
+      metricsPort: 0,
+      metricsFile: '',
+      workers: 1,
       queryConnections: 3,
       queryMemory: '256MB',
       queryTimeoutMs: 20_000,
@@ -42,6 +47,76 @@ describe('settings', () => {
       snapshotGraceMs: 86_400_000,
       ingestMemory: 1_000_000_000,
     })
+  })
+
+  test.each<[text: string, value: unknown]>([
+    ['2', 2],
+    ['10.0.0.0/8', ['10.0.0.0/8']],
+    ['192.0.2.1, fd00::/8,loopback', ['192.0.2.1', 'fd00::/8', 'loopback']],
+  ])('TRUST_PROXY=%s is believed', (text, value) => {
+    expect(readSettings({ TRUST_PROXY: text }).trustProxy).toEqual(value)
+  })
+
+  test.each<[what: string, environment: Record<string, string>, machine: [number, number], due: object]>([
+    [
+      'a small container',
+      {},
+      [1, 512e6],
+      {
+        queryConnections: 2,
+        scanConnections: 2,
+        queryMemory: '64MB',
+        pageCacheBytes: 8e6,
+        compressionsMax: 2,
+      },
+    ],
+    [
+      'a large machine for one process',
+      {},
+      [64, 256e9],
+      { queryConnections: 8, scanConnections: 8, queryMemory: '256MB', selectionBytesMax: 64e6 },
+    ],
+    [
+      'the same for all of its processors',
+      { WORKERS: 'auto' },
+      [64, 256e9],
+      { workers: 64, queryConnections: 65, queryMemory: '16384MB', blockCacheBytes: 2048e6 },
+    ],
+    ['more workers than there is memory for', { WORKERS: '16' }, [4, 8e9], { scanMemory: '1000MB' }],
+    [
+      'what is said',
+      { QUERY_CONNECTIONS: '5', QUERY_MEMORY: '2GB' },
+      [1, 1e9],
+      { queryConnections: 5, queryMemory: '2GB' },
+    ],
+  ])('fit %s', (_what, environment, [processors, memory], due) => {
+    expect(readSettings(environment, { processors, memory })).toMatchObject(due)
+  })
+
+  test('are shared by workers, so that together they have no more than was said', () => {
+    const all = readSettings({
+      WORKERS: '4',
+      QUERY_MEMORY: '1GB',
+      PAGE_CACHE_MB: '10',
+      SELECTION_CACHE_MB: '0',
+    })
+    expect(shareOf(all)).toMatchObject({
+      queryMemory: '250MB',
+      pageCacheBytes: 2_500_000,
+      selectionBytesMax: 0,
+      makingBytesMax: 2_000_000,
+      unsentBytesMax: 4_000_000,
+      exportsMax: 1,
+      filesMax: 25,
+      connectionsMax: 1250,
+      queueLengthMax: 500,
+      // Of each page, or each query.
+      pageBytesMax: 64_000_000,
+      scanValuesMax: 2_000_000_000,
+      maxAgeSeconds: 60,
+    })
+    const one = readSettings({})
+    expect(shareOf(one)).toEqual(one)
   })
 
   test('PUBLIC_URL follows PORT where it is not set', () => {
@@ -72,17 +147,37 @@ describe('settings', () => {
     ['SOURCES', 'https://example.org/data?key=1', 'the path of a folder, or an http(s) address'],
     ['LOG_LEVEL', 'inof', 'one of fatal, error, warn, info, debug, trace, silent (did you mean "info"?)'],
     ['RATE_LIMITS', 'yes', 'on or off'],
-    ['TRUST_PROXY', 'true', 'a whole number from 0 to 10'],
-    ['QUERY_CONNECTIONS', '0', 'a whole number from 1 to 64'],
-    ['QUERY_MEMORY', '256', 'a size such as 256MB or 1GB'],
+    ...[
+      'true',
+      'all',
+      '11',
+      '0.0.0.0/0',
+      '128.0.0.0/1',
+      '::/0',
+      '10.0.0.0/8,::/1',
+      '10.0.0/8',
+      '10.0.0.1/8/9',
+      '',
+    ].flatMap((text): [string, string, string][] =>
+      text === ''
+        ? []
+        : [['TRUST_PROXY', text, 'a whole number from 0 to 10, or subnets such as 10.0.0.0/8']],
+    ),
+    ['RATE_LIMIT_STORE', 'cluster', 'memory, or the address of a Redis such as redis://localhost:6379'],
+    ['RATE_LIMIT_STORE', 'redis://', 'memory, or the address of a Redis'],
+    ['CLIENT_IPV6_PREFIX', '128', 'a whole number from 32 to 64'],
+    ['QUERY_CONNECTIONS', '0', 'a whole number from 1 to 64, or auto'],
+    ['WORKERS', '0', 'a whole number from 1 to 256, or auto'],
+    ['PORT', 'auto', 'a port number from 1 to 65535'],
+    ['QUERY_MEMORY', '256', 'a size such as 256MB or 1GB, or auto'],
     ['QUERY_TIMEOUT_MS', '5s', 'a whole number of milliseconds from 1 to 3600000'],
     ['QUEUE_TIMEOUT_MS', '0', 'a whole number of milliseconds from 1 to 3600000'],
     ['QUEUE_LENGTH', '-1', 'a whole number from 10 to 1000000'],
-    ['BLOCK_CACHE_MB', '1.5', 'a whole number of megabytes from 0 to 1000000'],
-    ['PAGE_CACHE_MB', '64MB', 'a whole number of megabytes from 0 to 1000000'],
+    ['BLOCK_CACHE_MB', '1.5', 'a whole number of megabytes from 0 to 1000000, or auto'],
+    ['PAGE_CACHE_MB', '64MB', 'a whole number of megabytes from 0 to 1000000, or auto'],
     ['PAGE_MB', '0', 'a whole number of megabytes from 1 to 1000000'],
     ['UNSENT_MB', '0', 'a whole number of megabytes from 1 to 1000000'],
-    ['COMPRESSIONS', '65', 'a whole number from 0 to 64'],
+    ['COMPRESSIONS', '65', 'a whole number from 0 to 64, or auto'],
     ['MAX_AGE_SECONDS', '1m', 'a whole number of seconds from 0 to 86400'],
     ['CONNECTIONS', '0', 'a whole number from 1 to 1000000'],
     ['CLIENTS', 'all', 'a whole number from 1 to 10000000'],

@@ -1,19 +1,34 @@
-import { didYouMean } from './nearest.ts'
-import { StartError } from './errors.ts'
+import { megabytesFor, type Machine } from './machine.ts'
+import {
+  baseAddress,
+  bytesOf,
+  divided,
+  isRedis,
+  dividedMemory,
+  megabytes,
+  memory,
+  multiple,
+  subnets,
+  wholeNumber,
+} from './parse.ts'
 
-interface SettingRow<T> {
+export interface SettingRow<T> {
   readonly name: string
   readonly default: string
   readonly meaning: string
   /** The text as a value, or null where it is malformed. */
   readonly parse: (text: string) => T | null
+  /** What `auto` comes to, of all workers together. */
+  readonly auto?: (machine: Machine) => T
+  /** What one of several workers has of it; all of it where it does not say. */
+  share?(this: void, value: T, workers: number): T
   /** What a right text looks like. */
   readonly expects: string
 }
 
 const row = <T>(setting: SettingRow<T>): SettingRow<T> => setting
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 const path = (text: string): string => text
@@ -21,7 +36,7 @@ const anyPath = 'a path'
 const expectsMegabytes = (min: number): string => `a whole number of megabytes from ${min} to 1000000`
 
 /**
- * Every setting, one row each. Both programs read them from the environment; the table in docs/operations.md is tested
+ * Every setting, one row each. All programs read them from the environment; the table in docs/operations.md is tested
  * against these rows.
  */
 export const settingRows = {
@@ -97,26 +112,75 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 1, 10_000_000),
     expects: 'a whole number from 1 to 10000000',
   }),
+  rateLimitStore: row({
+    name: 'RATE_LIMIT_STORE',
+    default: 'memory',
+    meaning:
+      'Where is counted what clients have had: memory, of all workers together, or a Redis that several servers share, such as `redis://localhost:6379`. While it does not answer, each counts for itself.',
+    parse: (text) => (text === 'memory' || isRedis(text) ? text : null),
+    expects: 'memory, or the address of a Redis such as redis://localhost:6379',
+  }),
   trustProxy: row({
     name: 'TRUST_PROXY',
     default: '0',
-    meaning: 'How many proxies in front add to X-Forwarded-For; 0 takes the client from the connection.',
-    parse: (text) => wholeNumber(text, 0, 10),
-    expects: 'a whole number from 0 to 10',
+    meaning:
+      'Proxies in front whose X-Forwarded-For is believed: how many, or their subnets, such as `10.0.0.0/8,loopback`; 0 takes the client from the connection.',
+    parse: (text) => wholeNumber(text, 0, 10) ?? subnets(text),
+    expects:
+      'a whole number from 0 to 10, or subnets such as 10.0.0.0/8, fd00::/8, loopback, linklocal or uniquelocal, none of them wider than /8',
+  }),
+  clientIpv6Prefix: row({
+    name: 'CLIENT_IPV6_PREFIX',
+    default: '56',
+    meaning:
+      'Bits of an IPv6 address that tell one client from another: whoever has one address has all of its network.',
+    parse: (text) => wholeNumber(text, 32, 64),
+    expects: 'a whole number from 32 to 64',
+  }),
+  metricsPort: row({
+    name: 'METRICS_PORT',
+    default: '0',
+    meaning:
+      'Port of 127.0.0.1 on which Prometheus finds the metrics of the server, of all workers together; 0 for none.',
+    parse: (text) => wholeNumber(text, 0, 65_535),
+    expects: 'a port number from 1 to 65535, or 0 for none',
+  }),
+  metricsFile: row({
+    name: 'METRICS_FILE',
+    default: '',
+    meaning:
+      'File in which an ingest leaves its metrics for the textfile collector of node_exporter, such as `/var/lib/prometheus/node-exporter/acervo.prom`; none where it is empty.',
+    parse: path,
+    expects: anyPath,
+  }),
+  workers: row({
+    name: 'WORKERS',
+    default: '1',
+    meaning:
+      'Processes that serve on the one port; auto is one for each processor. What is marked as shared is divided among them.',
+    parse: (text) => wholeNumber(text, 1, 256),
+    auto: ({ processors }) => processors,
+    expects: 'a whole number from 1 to 256, or auto',
   }),
   queryConnections: row({
     name: 'QUERY_CONNECTIONS',
-    default: '3',
-    meaning: 'Queries that run at the same time; others wait in the queue.',
+    default: 'auto',
+    meaning:
+      'Queries that run at the same time; others wait in the queue. Shared; auto is one for each processor and one more, at most 8 for each worker.',
     parse: (text) => wholeNumber(text, 1, 64),
-    expects: 'a whole number from 1 to 64',
+    auto: ({ processors, workers }) => Math.min(processors + 1, 8 * workers),
+    share: divided(1),
+    expects: 'a whole number from 1 to 64, or auto',
   }),
   queryMemory: row({
     name: 'QUERY_MEMORY',
-    default: '256MB',
-    meaning: 'What pages and exports may use in DuckDB, all together.',
+    default: 'auto',
+    meaning:
+      'What pages and exports may use in DuckDB, all together. Shared; auto is 256MB for each worker, at most an eighth of the memory.',
     parse: memory,
-    expects: 'a size such as 256MB or 1GB',
+    auto: (machine) => `${megabytesFor(machine, 256, 8)}MB`,
+    share: dividedMemory,
+    expects: 'a size such as 256MB or 1GB, or auto',
   }),
   queryTimeoutMs: row({
     name: 'QUERY_TIMEOUT_MS',
@@ -135,32 +199,42 @@ export const settingRows = {
   queueLengthMax: row({
     name: 'QUEUE_LENGTH',
     default: '2000',
-    meaning: 'How many may wait for a query; more are answered 503 at once, since each one takes memory.',
+    meaning:
+      'How many may wait for a query; more are answered 503 at once, since each one takes memory. Shared.',
     // A page of the most rows needs several at once.
     parse: (text) => wholeNumber(text, 10, 1_000_000),
+    share: divided(10),
     expects: 'a whole number from 10 to 1000000',
   }),
   blockCacheBytes: row({
     name: 'BLOCK_CACHE_MB',
-    default: '32',
-    meaning: 'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none.',
+    default: 'auto',
+    meaning:
+      'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none. Shared; auto is 32 for each worker, at most a 64th of the memory.',
     parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes(0),
+    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
+    share: divided(0),
+    expects: `${expectsMegabytes(0)}, or auto`,
   }),
   scanConnections: row({
     name: 'SCAN_CONNECTIONS',
-    default: '2',
-    meaning: 'Filters, searches and orders that are worked out at the same time; others wait in the queue.',
+    default: 'auto',
+    meaning:
+      'Filters, searches and orders that are worked out at the same time; others wait in the queue. Shared; auto is one for each processor, at most 8 for each worker.',
     parse: (text) => wholeNumber(text, 1, 64),
-    expects: 'a whole number from 1 to 64',
+    auto: ({ processors, workers }) => Math.min(Math.max(2, processors), 8 * workers),
+    share: divided(1),
+    expects: 'a whole number from 1 to 64, or auto',
   }),
   scanMemory: row({
     name: 'SCAN_MEMORY',
-    default: '256MB',
+    default: 'auto',
     meaning:
-      'What these may use in DuckDB, all together, apart from QUERY_MEMORY; sorting goes on in files past it.',
+      'What these may use in DuckDB, all together, apart from QUERY_MEMORY; sorting goes on in files past it. Shared; auto is 256MB for each worker, at most an eighth of the memory.',
     parse: memory,
-    expects: 'a size such as 256MB or 1GB',
+    auto: (machine) => `${megabytesFor(machine, 256, 8)}MB`,
+    share: dividedMemory,
+    expects: 'a size such as 256MB or 1GB, or auto',
   }),
   scanValuesMax: row({
     name: 'SCAN_MILLIONS',
@@ -172,25 +246,33 @@ export const settingRows = {
   }),
   selectionBytesMax: row({
     name: 'SELECTION_CACHE_MB',
-    default: '64',
+    default: 'auto',
     meaning:
-      'Positions of the rows of filters, searches and orders kept, in megabytes; 0 keeps none. An order takes 4 bytes a row.',
+      'Positions of the rows of filters, searches and orders kept, in megabytes; 0 keeps none. An order takes 4 bytes a row. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
     parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes(0),
+    auto: (machine) => megabytesFor(machine, 64, 32) * 1e6,
+    share: divided(0),
+    expects: `${expectsMegabytes(0)}, or auto`,
   }),
   pageCacheBytes: row({
     name: 'PAGE_CACHE_MB',
-    default: '32',
-    meaning: 'Finished answers kept, compressed or not, in megabytes; 0 keeps none.',
+    default: 'auto',
+    meaning:
+      'Finished answers kept, compressed or not, in megabytes; 0 keeps none. Shared; auto is 32 for each worker, at most a 64th of the memory.',
     parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes(0),
+    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
+    share: divided(0),
+    expects: `${expectsMegabytes(0)}, or auto`,
   }),
   compressionsMax: row({
     name: 'COMPRESSIONS',
-    default: '4',
-    meaning: 'Answers that are compressed at the same time; meanwhile others are sent as they are.',
+    default: 'auto',
+    meaning:
+      'Answers that are compressed at the same time; meanwhile others are sent as they are. Shared; auto is two for each processor, at most 8 for each worker.',
     parse: (text) => wholeNumber(text, 0, 64),
-    expects: 'a whole number from 0 to 64',
+    auto: ({ processors, workers }) => Math.min(2 * processors, 8 * workers),
+    share: divided(1),
+    expects: 'a whole number from 0 to 64, or auto',
   }),
   maxAgeSeconds: row({
     name: 'MAX_AGE_SECONDS',
@@ -210,30 +292,34 @@ export const settingRows = {
     name: 'MAKING_MB',
     default: '8',
     meaning:
-      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue.',
+      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue. Shared.',
     parse: (text) => megabytes(text, 1),
+    share: divided(1_000_000),
     expects: expectsMegabytes(1),
   }),
   exportsMax: row({
     name: 'EXPORTS',
     default: '4',
-    meaning: 'Exports that run at the same time, each with some 20 MB; more are answered 503.',
+    meaning: 'Exports that run at the same time, each with some 20 MB; more are answered 503. Shared.',
     parse: (text) => wholeNumber(text, 1, 1000),
+    share: divided(1),
     expects: 'a whole number from 1 to 1000',
   }),
   filesMax: row({
     name: 'FILES',
     default: '100',
     meaning:
-      'Files that are sent at the same time, half of them to one client at most; more are answered 503.',
+      'Files that are sent at the same time, half of them to one client at most; more are answered 503. Shared.',
     parse: (text) => wholeNumber(text, 1, 10_000),
+    share: divided(1),
     expects: 'a whole number from 1 to 10000',
   }),
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',
-    meaning: 'Open connections of readers; more are closed at once, since each one takes memory.',
+    meaning: 'Open connections of readers; more are closed at once, since each one takes memory. Shared.',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
+    share: divided(1),
     expects: 'a whole number from 1 to 1000000',
   }),
   headersTimeoutMs: row({
@@ -255,8 +341,9 @@ export const settingRows = {
     name: 'UNSENT_MB',
     default: '16',
     meaning:
-      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503.',
+      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503. Shared.',
     parse: (text) => megabytes(text, 1),
+    share: divided(1_000_000),
     expects: expectsMegabytes(1),
   }),
   snapshotsKept: row({
@@ -296,63 +383,3 @@ export const settingRows = {
     expects: 'a whole number of gigabytes from 1 to 1000000',
   }),
 } as const
-
-type Rows = typeof settingRows
-export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
-
-/**
- * Reads all settings from the environment; an empty one counts as not set.
- *
- * @throws StartError naming every malformed one, what it is and what it must be
- */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
-  const faults: string[] = []
-  // A malformed port is told once, not again in the address made from it.
-  const port = settingRows.port.parse(environment['PORT'] ?? '') ?? settingRows.port.default
-  const read = <Key extends keyof Rows>(key: Key): Settings[Key] => {
-    const setting: SettingRow<unknown> = settingRows[key]
-    const text = environment[setting.name] || setting.default.replace('$PORT', String(port))
-    const value = setting.parse(text)
-    if (value === null)
-      faults.push(`${setting.name} is "${text}", and must be ${setting.expects}${hint(key, text)}`)
-    return value as Settings[Key]
-  }
-  const keys = Object.keys(settingRows) as (keyof Rows)[]
-  const settings = Object.fromEntries(keys.map((key) => [key, read(key)])) as unknown as Settings
-  if (faults.length > 0) throw new StartError(faults.join('\n'))
-  return settings
-}
-
-function hint(key: keyof Rows, text: string): string {
-  return key === 'logLevel' ? didYouMean(text, logLevels) : ''
-}
-
-function wholeNumber(text: string, min: number, max: number): number | null {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  return value >= min && value <= max ? value : null
-}
-
-function multiple(value: number | null, by: number): number | null {
-  return value === null ? null : value * by
-}
-
-function megabytes(text: string, min: number): number | null {
-  return multiple(wholeNumber(text, min, 1_000_000), 1_000_000)
-}
-
-function memory(text: string): string | null {
-  return /^[1-9]\d{0,6}(MB|GB)$/.test(text) ? text : null
-}
-
-function bytesOf(size: string | null): number | null {
-  if (size === null) return null
-  return Number(size.slice(0, -2)) * (size.endsWith('GB') ? 1e9 : 1e6)
-}
-
-function baseAddress(text: string): URL | null {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return null
-  const url = new URL(text)
-  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') return null
-  url.pathname = url.pathname.replace(/\/+$/, '')
-  return url
-}

@@ -1,0 +1,50 @@
+import { didYouMean } from '../nearest.ts'
+import { StartError } from '../errors.ts'
+import { thisMachine } from './machine.ts'
+import { logLevels, settingRows, type SettingRow } from './rows.ts'
+
+type Rows = typeof settingRows
+export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
+
+/**
+ * Reads all settings from the environment; an empty one counts as not set.
+ *
+ * @throws StartError naming every malformed one, what it is and what it must be
+ */
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+  machine = thisMachine(),
+): Settings {
+  const faults: string[] = []
+  // A malformed port is told once, not again in the address made from it.
+  const port = settingRows.port.parse(environment['PORT'] ?? '') ?? settingRows.port.default
+  const read = <Key extends keyof Rows>(key: Key, workers = 1): Settings[Key] => {
+    const setting: SettingRow<unknown> = settingRows[key]
+    const text = environment[setting.name] || setting.default.replace('$PORT', String(port))
+    const { auto } = setting
+    const value = text === 'auto' && auto !== undefined ? auto({ ...machine, workers }) : setting.parse(text)
+    if (value === null)
+      faults.push(`${setting.name} is "${text}", and must be ${setting.expects}${hint(key, text)}`)
+    return value as Settings[Key]
+  }
+  const keys = Object.keys(settingRows) as (keyof Rows)[]
+  const workers = read('workers')
+  faults.splice(0)
+  const settings = Object.fromEntries(keys.map((key) => [key, read(key, workers)])) as unknown as Settings
+  if (faults.length > 0) throw new StartError(faults.join('\n'))
+  return settings
+}
+
+/** What one of the workers has of what is shared among them. */
+export function shareOf(settings: Settings): Settings {
+  const { workers } = settings
+  const entries = Object.entries(settings).map(([key, value]) => {
+    const { share }: SettingRow<unknown> = settingRows[key as keyof Rows]
+    return [key, share === undefined ? value : share(value, workers)]
+  })
+  return Object.fromEntries(entries) as Settings
+}
+
+function hint(key: keyof Rows, text: string): string {
+  return key === 'logLevel' ? didYouMean(text, logLevels) : ''
+}
