@@ -7,10 +7,12 @@ import type {
   Family,
   Field,
   Limit,
+  Limits,
   OrderKey,
   Party,
   SourceForm,
   Table,
+  Window,
 } from './catalog.ts'
 import { orderedField } from './check.ts'
 import { coloursDefault } from './colours.ts'
@@ -24,16 +26,21 @@ type SourceDefinition = TableDefinition['source']
 
 const noticeDefault =
   'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.'
-/** Room for DuckDB, which asks for a row group, or a column of one, at a time. */
-const filesLimits = [{ requests: 3000, per: '1m' }]
+const limitsDefault = {
+  scans: [{ requests: 600, per: '1m' }],
+  exports: [{ requests: 2000, per: '10m' }],
+  // Room for DuckDB, which asks for a row group, or a column of one, at a time.
+  files: [{ requests: 3000, per: '1m' }],
+  share: { percent: 25, per: '1m' },
+}
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** A checked definition -> the frozen value that both programs work with. */
-export function buildCatalog(definition: CatalogDefinition): Catalog {
+export function buildCatalog(definition: CatalogDefinition, hash: string): Catalog {
   const inLanguage = new Map(
     languages.map((language) => [language, buildTexts(definition, saidIn(language))]),
   )
-  return deepFreeze({ ...buildTexts(definition, saidIn(null)), inLanguage })
+  return deepFreeze({ ...buildTexts(definition, saidIn(null)), inLanguage, hash })
 }
 
 type Texts = CatalogDefinition['title']
@@ -78,19 +85,33 @@ function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
     publisher: sayPublisher(definition.publisher, say),
     contact: sayContact(definition.contact, say),
     colours: definition.colours ?? coloursDefault,
-    limits: {
-      rows: limits.rows.map(buildLimit),
-      catalog: limits.catalog.map(buildLimit),
-      files: (limits.files ?? filesLimits).map(buildLimit),
-    },
+    limits: buildLimits(limits),
     families,
     datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
   }
 }
 
+function buildLimits(definition: CatalogDefinition['limits']): Limits {
+  const { rows, catalog } = definition
+  const { scans = limitsDefault.scans, exports = limitsDefault.exports } = definition
+  const { files = limitsDefault.files, share = limitsDefault.share } = definition
+  return {
+    rows: rows.map(buildLimit),
+    catalog: catalog.map(buildLimit),
+    scans: scans.map(buildLimit),
+    exports: exports.map(buildLimit),
+    files: files.map(buildLimit),
+    share: { ...buildWindow(share.per), percent: share.percent },
+  }
+}
+
 function buildLimit({ requests, per }: { requests: number; per: string }): Limit {
+  return { ...buildWindow(per), requests }
+}
+
+function buildWindow(per: string): Window {
   const unit = per.at(-1) as keyof typeof unitsMs
-  return { requests, per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
+  return { per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
 }
 
 function buildDataset(
@@ -154,6 +175,7 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     measures: definition.measures ?? [],
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
+    refreshed: definition.refreshed ?? null,
     mayBeEmpty: definition.may_be_empty ?? false,
     source: buildSource(definition.source ?? {}),
   }

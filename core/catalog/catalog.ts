@@ -8,6 +8,8 @@ import type { Digits } from './types/field-type.ts'
 export interface Catalog extends CatalogTexts {
   /** The same, with its texts in a language wherever it has them in it. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
+  /** Of the text that it was read from: another catalog, another hash. */
+  readonly hash: string
 }
 
 /** The catalog with each of its texts in one language. */
@@ -20,23 +22,32 @@ export interface CatalogTexts {
   readonly publisher: Party | null
   readonly contact: Contact | null
   readonly colours: Colours
-  readonly limits: {
-    readonly rows: readonly Limit[]
-    readonly catalog: readonly Limit[]
-    /** Of published files, which DuckDB asks for range by range. */
-    readonly files: readonly Limit[]
-  }
+  readonly limits: Limits
   readonly families: readonly Family[]
   /** By slug, in the order of declaration. */
   readonly datasets: ReadonlyMap<string, Dataset>
 }
 
-/** At most `requests` from one client in a window of `windowMs`. */
-export interface Limit {
-  readonly requests: number
+/** What is limited by itself. */
+export const limitClasses = ['catalog', 'rows', 'scans', 'exports', 'files'] as const
+export type LimitClass = (typeof limitClasses)[number]
+
+/** How much one client may ask for. */
+export type Limits = Readonly<Record<LimitClass, readonly Limit[]>> & {
+  /** Of the processors, whatever it asks for. */
+  readonly share: Window & { readonly percent: number }
+}
+
+/** A span of time in which is counted. */
+export interface Window {
   readonly windowMs: number
-  /** The window as written in the catalog, such as `1m`. */
+  /** As written in the catalog, such as `1m`. */
   readonly per: string
+}
+
+/** At most `requests` from one client in a window; one that costs much counts as several. */
+export interface Limit extends Window {
+  readonly requests: number
 }
 
 /** One way of addressing the whole catalog (spec: Versioning 1). */
@@ -96,6 +107,21 @@ export const frequencyNames = [
 ] as const
 export type Frequency = (typeof frequencyNames)[number]
 
+const dayMs = 86_400_000
+/** How long is between one and the next, in ms; null where nothing is said of it. */
+export const spanOf: Readonly<Record<Frequency, number | null>> = {
+  continuous: dayMs,
+  daily: dayMs,
+  weekly: 7 * dayMs,
+  monthly: 31 * dayMs,
+  quarterly: 92 * dayMs,
+  annual: 366 * dayMs,
+  irregular: null,
+  never: null,
+}
+/** Those that say when the next is due. */
+export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
+
 export interface Dataset {
   readonly slug: string
   readonly name: string
@@ -133,6 +159,8 @@ export interface Table {
   readonly description: string | null
   /** In the order of declaration. */
   readonly fields: readonly Field[]
+  /** How often its source is to be another; null where nobody waits for it. */
+  readonly refreshed: Frequency | null
   /** The declared order; ingest makes it total by the position in the source. */
   readonly order: readonly OrderKey[]
   /** Fields that readers may filter by, and order by as well. */

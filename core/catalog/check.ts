@@ -40,6 +40,9 @@ export function checkNames(root: unknown, report: Report): void {
 const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/files', 'the files of the service are'],
   ['/health', 'the service says how it is'],
+  ['/livez', 'the service says that it lives'],
+  ['/readyz', 'the service says whether it is ready'],
+  ['/limits', 'a client is told how it stands'],
   ['/assets', 'what pages are drawn with is'],
   ['/metadata', 'the documents about datasets are'],
   ['/catalog', 'the catalog for harvesters is'],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
+import { dueFrequencies, encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
 import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
@@ -32,13 +32,25 @@ const colour = (light: Light) =>
       `must be read well on a ${light} page: take a ${light === 'light' ? 'darker' : 'lighter'} one`,
     )
 
+const span = z
+  .string()
+  .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
+  .describe('The window.')
+
 const limit = z.strictObject({
-  requests: count(1, 1_000_000_000).describe('How many requests one client may make in the window.'),
-  per: z
-    .string()
-    .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
-    .describe('The window.'),
+  requests: count(1, 1_000_000_000).describe(
+    'How many requests one client may make in the window; one that costs much counts as several.',
+  ),
+  per: span,
 })
+
+/** A limit is told apart by its window. */
+const haveOwnWindows = (all: readonly { per: string }[]): boolean =>
+  new Set(all.map(({ per }) => per)).size === all.length
+const ownWindows = 'must have a window of its own in each limit'
+
+const limits = (describes: string) =>
+  z.array(limit).refine(haveOwnWindows, ownWindows).optional().describe(describes)
 
 const family = z.strictObject({
   prefix: z
@@ -185,6 +197,12 @@ const table = z.strictObject({
     .describe(
       'Whether a source that has no row is published unasked. Default false, since one most often was cut off.',
     ),
+  refreshed: z
+    .enum(dueFrequencies)
+    .optional()
+    .describe(
+      'How often its source is to be another one: past that, and a quarter of it more, `/health` says that it is stale. Default is never.',
+    ),
   source: source
     .optional()
     .describe('How the source CSV is written, where it departs from a comma-separated one.'),
@@ -236,13 +254,26 @@ export const catalogDefinition = z
       .optional()
       .describe('Of links, buttons and bars on light and on dark pages.'),
     limits: z.strictObject({
-      rows: z.array(limit),
-      catalog: z.array(limit),
-      files: z
+      rows: z.array(limit).refine(haveOwnWindows, ownWindows).describe('Of pages of rows.'),
+      catalog: z
         .array(limit)
+        .refine(haveOwnWindows, ownWindows)
+        .describe('Of everything that is neither rows nor a file.'),
+      scans: limits(
+        'Of rows that have to be looked for: a filter, a search, an order or a chart counts one for each million values that it reads. Default is 600 in 1m.',
+      ),
+      exports: limits('Of exports, which count one for each 4 MB. Default is 2000 in 10m.'),
+      files: limits(
+        'Of published files, which DuckDB asks for range by range; one counts for each 4 MB. Default is 3000 in 1m.',
+      ),
+      share: z
+        .strictObject({
+          percent: count(1, 100).describe('Of the processors; 100 is no limit.'),
+          per: span,
+        })
         .optional()
         .describe(
-          'Of published files, which DuckDB asks for range by range. Default is 3000 requests in 1m.',
+          'How much of the machine may work for one client in a window, whatever it asks for. Default is 25 percent in 1m.',
         ),
     }),
     families: z.record(z.string(), family),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { StartError } from '../errors.ts'
 import { buildCatalog } from './build.ts'
@@ -40,7 +41,9 @@ export function parseCatalog(text: string, file: string): Catalog {
   }
   checkNames(document.root, (path, message) => faults.push({ ...document.placeOf(path), message }))
 
-  if (parsed.success && faults.length === 0) return buildCatalog(parsed.data)
+  if (parsed.success && faults.length === 0) {
+    return buildCatalog(parsed.data, createHash('sha256').update(text).digest('hex'))
+  }
   throw new CatalogError(
     file,
     faults.toSorted((a, b) => a.line - b.line || a.column - b.column),
