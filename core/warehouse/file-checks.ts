@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { parquetMetadata, type FileMetaData } from 'hyparquet'
+import { chunksOf } from './hash.ts'
 
 /**
  * Check sums of the pieces of a Parquet file, taken when it was whole, so that what a query has read can be looked at
@@ -46,7 +47,6 @@ export interface FileReading {
   readonly isFiltered: boolean
 }
 
-const chunkBytes = 1024 * 1024
 /** What is looked at without letting others have a turn. */
 const turnBytesMax = 2_000_000
 
@@ -59,8 +59,7 @@ export async function hashWithChecks(file: string): Promise<{ sha256: string; ch
     .toSorted((a, b) => a.start - b.start)
   const hash = createHash('sha256')
   let [at, piece] = [0, 0]
-  for await (const data of createReadStream(file, { highWaterMark: chunkBytes })) {
-    const chunk = data as Buffer
+  for await (const chunk of chunksOf(file)) {
     hash.update(chunk)
     for (let next = starts[piece]; next !== undefined && next.start < at + chunk.length; next = starts[piece]) {
       const part = chunk.subarray(Math.max(0, next.start - at), Math.max(0, next.end - at))

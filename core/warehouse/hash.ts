@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 
 const readBytes = 1024 * 1024
 
@@ -12,14 +12,14 @@ export async function hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<strin
 
 /** SHA-256 of a file of this machine. */
 export async function hashOf(file: string): Promise<string> {
-  return hashBytes(bytesOf(file))
+  return hashBytes(chunksOf(file))
 }
 
 /** Bytes and sums of a file of this machine, in one reading: SHA-256 to verify by, SHA-512 for those who download it. */
 export async function sumsOf(file: string): Promise<{ bytes: number; sha256: string; sha512: string }> {
   const [short, long] = [createHash('sha256'), createHash('sha512')]
   let bytes = 0
-  for await (const chunk of bytesOf(file)) {
+  for await (const chunk of chunksOf(file)) {
     short.update(chunk)
     long.update(chunk)
     bytes += chunk.length
@@ -27,6 +27,19 @@ export async function sumsOf(file: string): Promise<{ bytes: number; sha256: str
   return { bytes, sha256: short.digest('hex'), sha512: long.digest('hex') }
 }
 
-function bytesOf(file: string): AsyncIterable<Uint8Array> {
-  return createReadStream(file, { highWaterMark: readBytes }) as AsyncIterable<Uint8Array>
+/** The bytes of a file of this machine, each time in the same memory: who wants to keep a chunk copies it. */
+export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    // No more than it has, since there may be thousands of small ones.
+    const chunk = Buffer.allocUnsafeSlow(Math.max(1, Math.min(size, readBytes)))
+    for (;;) {
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length)
+      if (bytesRead === 0) return
+      yield chunk.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
 }

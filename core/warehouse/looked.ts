@@ -28,12 +28,17 @@ export async function noteLooked(
 
 /** The last look that gave no snapshot; null where each has given one, as far as it can be read. */
 export async function readLooked(store: Store, table: TableName): Promise<Looked | null> {
+  return (await readLooks(store, table))[0] ?? null
+}
+
+/** The last that found nothing new, and the last that failed: the later one first. */
+export async function readLooks(store: Store, table: TableName): Promise<Looked[]> {
   const unchanged = unchangedShape.safeParse(await read(store, layout.looked(table))).data
   const failure = failureShape.safeParse(await read(store, layout.failure(table))).data
   const looks: Looked[] = []
   if (unchanged !== undefined) looks.push(unchanged)
   if (failure !== undefined) looks.push({ ...failure, outcome: 'failed' })
-  return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0] ?? null
+  return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))
 }
 
 async function read(store: Store, key: string): Promise<unknown> {

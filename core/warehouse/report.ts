@@ -42,6 +42,8 @@ const reportShape = z.object({
   accepted_drift: z.array(z.string()).default([]),
   warnings: z.array(z.string()).default([]),
   fields: z.array(fieldShape),
+  /** Of each step of the ingest. */
+  seconds: z.record(z.string(), z.number()).default({}),
   /** Each can be unpacked alone, so that no one who wants the end has to read it from the start. */
   download_members: z.array(memberShape).optional(),
 })

@@ -62,7 +62,7 @@ export function filesInFolder(folder: string, hash: (file: string) => Promise<st
  */
 export async function requireFiles(files: SnapshotFiles, manifest: Manifest): Promise<void> {
   for (const file of filesOf(manifest)) await requireSize(files, file)
-  for (const file of filesOf(manifest)) await requireFile(files, file)
+  for (const file of filesOf(manifest)) await requireHash(files, file)
 }
 
 /**
@@ -72,6 +72,10 @@ export async function requireFiles(files: SnapshotFiles, manifest: Manifest): Pr
  */
 export async function requireFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   await requireSize(files, stored)
+  await requireHash(files, stored)
+}
+
+async function requireHash(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   if ((await files.hash(stored.file)) !== stored.sha256) {
     throw new DamagedFile(`${stored.file} is not as it was written: its bytes have another hash than in the manifest`)
   }
