@@ -8,8 +8,8 @@ import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
 
-/** A server removes what is over its time as long as nobody uses it; a job leaves it an hour to do so. */
-const serverFirstMs = 3_600_000
+/** Servers give out what is over its time no more; whoever has begun to read it may end. */
+const readersMs = 3_600_000
 
 /**
  * Removes the snapshots of a table that are over their time, and those that a killed job moved into the warehouse but
@@ -26,7 +26,7 @@ export async function removeGarbage(
   for (const id of await snapshotsIn(store, table)) {
     // What is damaged takes no place of what is whole.
     if (id === current.snapshot || (await setAsideAt(store, table, id)) === null) ids.push(id)
-    else await removeSetAside(store, table, id, now, graceMs + serverFirstMs)
+    else await removeSetAside(store, table, id, now, graceMs + readersMs)
   }
   const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
   // A clock may have been set back since they were published.
@@ -36,6 +36,6 @@ export async function removeGarbage(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
   const rest = ids.filter((id) => !orphans.includes(id))
-  const old = removable(rest, current, now, { count, graceMs: graceMs + serverFirstMs })
+  const old = removable(rest, current, now, { count, graceMs: graceMs + readersMs })
   for (const id of [...orphans, ...old]) await removeSnapshot(store, table, id)
 }
