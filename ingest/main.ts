@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
-import { readSettings } from '../core/settings.ts'
+import { readSettings } from '../core/settings/read.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
+import { ingestMetrics, writeMetrics } from './metrics.ts'
 import { lakeOptions, publishLake } from './publish/lake.ts'
 import { publishViews } from './publish/views.ts'
 import { Board } from './progress.ts'
@@ -24,6 +25,7 @@ async function main(): Promise<number> {
   const store = openStore(settings.warehouse)
   const catalog = await loadCatalog(settings.catalog)
   const tables = chosenTables(catalog, positionals)
+  const began = new Date()
   const board = new Board(process.stderr)
   // For people; a log is better off with the line alone, and the report has it all.
   const withFields = process.stdout.isTTY && !values.unpublished
@@ -45,6 +47,15 @@ async function main(): Promise<number> {
     })
   }
   const code = conclude(outcomes, settings.sources, positionals.length > 0)
+  if (settings.metricsFile !== '') {
+    try {
+      const run = { outcomes, began, ended: new Date() }
+      await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
+    } catch (error) {
+      console.error(`the tables are as told above, but METRICS_FILE was not written: ${messageOf(error)}`)
+      return 1
+    }
+  }
   try {
     for (const { published, error } of await publishViews(store, catalog)) {
       console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings } from '../../core/settings/read.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
 import { chosenTables } from '../choose.ts'
 import { isWeb } from '../source/find.ts'

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { codeOf, lastWords, messageOf, StartError } from '../../core/errors.ts'
-import { readSettings } from '../../core/settings.ts'
+import { readSettings } from '../../core/settings/read.ts'
 import { rejectLine, TableFailure } from '../rejects.ts'
 import { suggest } from './suggest.ts'
 
