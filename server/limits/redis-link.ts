@@ -1,0 +1,120 @@
+import { createClient } from '@redis/client'
+import type { RedisReply } from 'rate-limit-redis'
+import type { Log } from '../log.ts'
+import type { Link } from './either-counts.ts'
+
+type Client = ReturnType<typeof newClient>
+
+/** How long Redis may take for a count; an ask is counted several times, and its reader is to wait for half a second at most. */
+const patienceMs = 150
+const connectMs = 500
+/** How often is looked whether it is back. */
+const probeEveryMs = 500
+
+/**
+ * A connection to a Redis that may be absent, killed, hung or late: then it is given up at once, and looked for again and
+ * again by a new one, until it answers in time.
+ */
+export class RedisLink implements Link {
+  readonly #url: string
+  readonly #log: Log
+  #client: Client | null = null
+  #probe: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(url: string, log: Log) {
+    this.#url = url
+    this.#log = log
+  }
+
+  get isUp(): boolean {
+    return this.#client !== null
+  }
+
+  /** Returns when it answers, or soon after it is known not to. */
+  async open(): Promise<void> {
+    await this.#connect()
+    if (!this.isUp)
+      this.#log.warn({ redis: this.#where }, 'Redis does not answer: the limits are counted here alone')
+  }
+
+  async send(command: readonly string[]): Promise<RedisReply> {
+    const client = this.#client
+    if (client === null) throw new Error('there is no connection to Redis')
+    return inTime(client.sendCommand<RedisReply>([...command]), patienceMs)
+  }
+
+  readonly failed = (error: unknown): void => {
+    const client = this.#client
+    if (client === null) return
+    this.#client = null
+    client.destroy()
+    this.#log.warn({ err: error, redis: this.#where }, 'Redis failed: the limits are counted here alone')
+    this.#probeLater()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#probe)
+    this.#client?.destroy()
+    this.#client = null
+  }
+
+  async #connect(): Promise<void> {
+    const client = newClient(this.#url)
+    // What fails is seen by whoever asked; this is for a connection that ends by itself.
+    client.on('error', (error: unknown) => {
+      if (this.#client === client) this.failed(error)
+    })
+    try {
+      await inTime(client.connect(), connectMs)
+      await inTime(client.ping(), patienceMs)
+    } catch {
+      if (client.isOpen) client.destroy()
+      this.#probeLater()
+      return
+    }
+    if (this.#isClosed) client.destroy()
+    else this.#client = client
+  }
+
+  #probeLater(): void {
+    if (this.#isClosed) return
+    this.#probe = setTimeout(() => void this.#lookAgain(), probeEveryMs)
+    this.#probe.unref()
+  }
+
+  async #lookAgain(): Promise<void> {
+    await this.#connect()
+    if (this.isUp) this.#log.info({ redis: this.#where }, 'Redis answers: the limits are shared')
+  }
+
+  /** Without a password. */
+  get #where(): string {
+    return new URL(this.#url).host
+  }
+}
+
+function newClient(url: string) {
+  return createClient({
+    url,
+    disableOfflineQueue: true,
+    // It is the link that connects anew.
+    socket: { connectTimeout: connectMs, reconnectStrategy: false },
+  })
+}
+
+/** Throws when it takes too long; a process that was too busy to see the answer looks once more. */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => setImmediate(() => reject(new Error(`no answer in ${ms} ms`))), ms)
+  })
+  // What comes too late is nobody's any more.
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
