@@ -6,6 +6,9 @@ interface Flight<T> {
   wanted: number
 }
 
+/** Work ended because of the one who began it, and nobody else: the others can still have it. */
+export class OfOneOnly extends Error {}
+
 /**
  * Work that several want at the same time is done once for all of them. Who does not want it any longer leaves;
  * when the last one has left it is stopped.
@@ -24,7 +27,17 @@ export class SingleFlight<T> {
    */
   async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    const flight = this.#flying.get(key) ?? this.#begin(key, work)
+    const flying = this.#flying.get(key)
+    if (flying === undefined) return this.#follow(key, this.#begin(key, work), signal)
+    try {
+      return await this.#follow(key, flying, signal)
+    } catch (error) {
+      if (!(error instanceof OfOneOnly)) throw error
+      return this.join(key, signal, work)
+    }
+  }
+
+  async #follow(key: string, flight: Flight<T>, signal: AbortSignal): Promise<T> {
     flight.wanted += 1
     return new Promise((resolve, reject) => {
       const leave = (): void => {

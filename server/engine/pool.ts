@@ -16,6 +16,8 @@ export interface PoolLimits {
   readonly queueLengthMax: number
   /** A query that runs longer is stopped. */
   readonly queryTimeoutMs: number
+  /** Told what each statement took that was answered. */
+  readonly observe?: (timing: Timing) => void
 }
 
 /** How many connections one client may have of so many: half, so that a few who ask for much leave the rest to others. */
@@ -142,7 +144,9 @@ export class Pool {
       this.#giveBack(connection, client)
     }
     if (reads !== null) await requireWhole(reads)
-    return { ...answer, timing: { queue: begun - asked, query: performance.now() - begun } }
+    const timing = { queue: begun - asked, query: performance.now() - begun }
+    this.#limits.observe?.(timing)
+    return { ...answer, timing }
   }
 
   /** Waits for running statements, since closing under one hangs the process. */

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import { tableId } from '../../core/catalog/catalog.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { SingleFlight } from '../concurrency/single-flight.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { LineForm } from '../formats/format.ts'
+import { Kept, type KeptStats } from '../kept.ts'
 import { blockAfter, wholeOf, type BlockName, type Cut } from './cuts.ts'
 import { planRows } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -37,19 +37,22 @@ export interface ReadRows {
  */
 export class Blocks {
   readonly #pool: Pool
-  readonly #kept: LRUCache<string, Block> | null
+  readonly #kept: Kept<Block>
   readonly #flights = new SingleFlight<Block>()
 
   /** @param bytes bound of all blocks together; 0 keeps none */
   constructor(pool: Pool, bytes: number) {
     this.#pool = pool
-    this.#kept =
-      bytes === 0 ? null : new LRUCache({ maxSize: bytes, sizeCalculation: (block) => sizeOf(block) })
+    this.#kept = new Kept(bytes, sizeOf)
+  }
+
+  get stats(): KeptStats {
+    return this.#kept.stats
   }
 
   /** The rows of a cut whose block is at hand, at no cost. */
   kept(snapshot: Snapshot, form: LineForm, cut: Cut): Uint8Array | null {
-    const block = this.#kept?.get(keyOf(snapshot, form, cut))
+    const block = this.#kept.get(keyOf(snapshot, form, cut))
     return block === undefined ? null : rowsOf(block, cut.first, cut.rows)
   }
 
@@ -77,7 +80,7 @@ export class Blocks {
    * its cost is that of a row group, however few rows are taken.
    */
   prefetch(snapshot: Snapshot, form: LineForm, name: BlockName): void {
-    if (this.#kept === null || !this.#pool.isFree) return
+    if (!this.#kept.isKeeping || !this.#pool.isFree) return
     const next = blockAfter(snapshot, name)
     if (next === null || this.#isKnown(snapshot, form, next)) return
     const second = blockAfter(snapshot, next)
@@ -87,7 +90,7 @@ export class Blocks {
 
   #isKnown(snapshot: Snapshot, form: LineForm, name: BlockName): boolean {
     const key = keyOf(snapshot, form, name)
-    return this.#kept?.has(key) === true || this.#flights.has(key)
+    return this.#kept.has(key) || this.#flights.has(key)
   }
 
   /** @param names of blocks that follow each other in one part */
@@ -108,7 +111,7 @@ export class Blocks {
           if (wanted === 0) stop.abort(unwanted.reason)
         })
         const block = piece(await reading, first, whole.rows)
-        this.#kept?.set(key, block)
+        this.#kept.set(key, block)
         return block
       })
       // Whoever asks for the block itself gets its error.
@@ -126,7 +129,7 @@ export class Blocks {
     const key = keyOf(snapshot, form, name)
     return this.#flights.join(key, signal, async (stop) => {
       const block = await this.#query(snapshot, form, wholeOf(snapshot, name), client, stop)
-      this.#kept?.set(key, block)
+      this.#kept.set(key, block)
       return block
     })
   }
@@ -138,18 +141,16 @@ export class Blocks {
     client: string,
     signal: AbortSignal,
   ): Promise<Block> {
-    return snapshot.inUse.during(async () => {
-      const { timing, bytes, lengths, rows } = await this.#pool.texts(
-        planRows(snapshot, form, cut),
-        client,
-        signal,
-      )
-      const first = cut.block * snapshot.blockRows + cut.first
-      if (rows.length !== cut.rows || rows.some((row, index) => row !== first + index))
-        throw new Error(`rows of ${keyOf(snapshot, form, cut)} came out of order`)
-      const between = form.format.separator.length
-      return { bytes, between, ends: endsOf(lengths, between), timing }
-    })
+    const { timing, bytes, lengths, rows } = await this.#pool.texts(
+      planRows(snapshot, form, cut),
+      client,
+      signal,
+    )
+    const first = cut.block * snapshot.blockRows + cut.first
+    if (rows.length !== cut.rows || rows.some((row, index) => row !== first + index))
+      throw new Error(`rows of ${keyOf(snapshot, form, cut)} came out of order`)
+    const between = form.format.separator.length
+    return { bytes, between, ends: endsOf(lengths, between), timing }
   }
 }
 

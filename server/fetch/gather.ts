@@ -36,13 +36,10 @@ export async function gather(
     if (total > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
-  const read = await snapshot.inUse.during(async () => {
-    const found: Awaited<ReturnType<typeof work>>[] = []
-    // As many as there are connections, so that none waits in the queue behind its own.
-    const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
-    for await (const texts of inWork) found.push(texts)
-    return found
-  })
+  const read: Awaited<ReturnType<typeof work>>[] = []
+  // As many as there are connections, so that none waits in the queue behind its own.
+  const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
+  for await (const texts of inWork) read.push(texts)
   const timings = read.map(({ timing }) => timing)
   // Most queries are for rows in the order in which they lie.
   const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))

@@ -9,21 +9,32 @@ export type ClientOf = (req: IncomingMessage) => string
 /** Whatever a proxy passes on that is no address counts as one client: else each new junk would be a new one. */
 const unknownClient = 'unknown'
 
+export interface ClientSettings {
+  /** Proxies in front whose X-Forwarded-For is believed: how many, or their subnets. */
+  readonly trustProxy: number | readonly string[]
+  /** Bits of an IPv6 address that tell clients apart. */
+  readonly clientIpv6Prefix: number
+}
+
 /**
  * By the address of the connection, or as many proxies before it as are believed. An IPv6 address counts as its
- * /56, since whoever has one has all of those; a port behind an address tells nobody apart.
- *
- * @param trustProxy proxies in front whose X-Forwarded-For is believed
+ * network, since whoever has one has all of those; a port behind an address tells nobody apart.
  */
-export function clientOf(trustProxy: number): ClientOf {
+export function clientOf({ trustProxy, clientIpv6Prefix }: ClientSettings): ClientOf {
+  const isTrusted =
+    typeof trustProxy === 'number'
+      ? (_address: string, hop: number) => hop < trustProxy
+      : proxyAddress.compile([...trustProxy])
   return (req) => {
     // Of a connection that is gone there is none, whatever its types say.
-    const address = withoutPort(proxyAddress(req, (_address, hop) => hop < trustProxy))
+    const address = withoutPort(proxyAddress(req, isTrusted))
     // Numbers that are no address to people, such as 1 or 0x7f.1, are none here.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
     if (!isAddress) return unknownClient
     const parsed = ipaddr.process(address)
-    return parsed.kind() === 'ipv4' ? parsed.toString() : ipKeyGenerator(parsed.toNormalizedString())
+    return parsed.kind() === 'ipv4'
+      ? parsed.toString()
+      : ipKeyGenerator(parsed.toNormalizedString(), clientIpv6Prefix)
   }
 }
 
@@ -32,4 +43,13 @@ function withoutPort(written: string | undefined): string {
   const text = written?.trim() ?? ''
   const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
   return (six ?? four ?? text).replace(/%.*$/, '')
+}
+
+/** A client without what tells one person from another: a /24 of IPv4, a /48 of IPv6. */
+export function cutShort(client: string): string {
+  const [address = ''] = client.split('/')
+  if (!ipaddr.isValid(address)) return client
+  const [kind, prefix] =
+    ipaddr.parse(address).kind() === 'ipv4' ? ([ipaddr.IPv4, 24] as const) : ([ipaddr.IPv6, 48] as const)
+  return `${kind.networkAddressFromCIDR(`${address}/${prefix}`).toString()}/${prefix}`
 }

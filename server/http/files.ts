@@ -1,8 +1,14 @@
 import { createHash, type Hash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { callbackify } from 'node:util'
+import parseRange from 'range-parser'
 import send from 'send'
+import { atHand, priceOfFile } from '../limits/prices.ts'
+import { matchingTag, type EntityTag } from './conditional.ts'
+import { accountFor } from './limits.ts'
 import { whenOver } from './over.ts'
 import { damagedFiles, Problem } from './problems.ts'
 import type { SendBudget } from './send-budget.ts'
@@ -43,13 +49,15 @@ export async function sendFile(
   served: ServedFile,
   sendBudget: SendBudget,
 ): Promise<void> {
-  sendBudget.requireRoom()
   const doubted = (): Problem => {
     served.doubt(`${served.file} has changed`)
     return damagedFiles(served.saveAs)
   }
   if (!(await served.isUnchanged())) throw doubted()
-  res.setHeader('ETag', `"${served.sha256.slice(0, 32)}"`)
+  const tag = `"${served.sha256.slice(0, 32)}"` as const
+  await charge(req, res, served, tag)
+  sendBudget.requireRoom()
+  res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
   if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
   res.setHeader('Cache-Control', served.cacheControl)
@@ -104,6 +112,24 @@ export async function sendFile(
       })
       .pipe(res)
   })
+}
+
+/** Nothing for what the reader has already, and else by how much is sent. */
+async function charge(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { folder, file }: ServedFile,
+  tag: EntityTag,
+): Promise<void> {
+  const account = accountFor(res)
+  const { 'if-none-match': known, range } = req.headers
+  if (matchingTag(known, [tag]) !== null) return account.show()
+  if (req.method === 'HEAD') return account.charge(atHand)
+  const { size } = await stat(path.join(folder, file))
+  const ranges = range === undefined ? -1 : parseRange(size, range)
+  // Several are answered by the whole.
+  const [one, other] = typeof ranges === 'number' ? [] : ranges
+  await account.charge(priceOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
 }
 
 /** Lets the last bytes of a file through only where all of it was as it should be: else the transfer breaks off. */

@@ -25,10 +25,17 @@ const preflightSeconds = 86_400
 
 type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
 
+/** A year; browsers come by TLS alone from then on. */
+const strictTransport = 'max-age=31536000'
+
 /** Sets the headers of every answer. */
-export function commonHeaders(notice: string): (req: IncomingMessage, res: ServerResponse) => void {
+export function commonHeaders(
+  notice: string,
+  publicUrl: URL,
+): (req: IncomingMessage, res: ServerResponse) => void {
   const always: Headers = [
     ...helmetHeaders(),
+    ...(publicUrl.protocol === 'https:' ? ([['Strict-Transport-Security', strictTransport]] as const) : []),
     ['Allow', allowedMethods],
     ['Vary', 'Accept, Accept-Encoding'],
     ['Acervo-Notice', notice],
@@ -55,8 +62,9 @@ function helmetHeaders(): Headers {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
-    // Public data may be used from any site, and TLS is the business of whoever ends it in front of us.
+    // Public data may be used from any site.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
+    // Where the public address has TLS, whoever ends it in front of us.
     strictTransportSecurity: false,
   })
   protect(req, res, () => undefined)

@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import type { Log } from '../log.ts'
-import { requestId } from './logging.ts'
+import { requestId } from './request-id.ts'
 
 interface ProblemRow {
   readonly status: number
   readonly title: string
+  /** Where the world has one for it. */
+  readonly type?: string
 }
 
 /**
  * Every error that the service answers, one row each: the code ends the `type` of its problem details
- * (RFC 9457) and is never given another meaning.
+ * (RFC 9457), where there is no common one, and is never given another meaning.
  */
 export const problemRows = {
   'malformed-address': { status: 400, title: 'The address cannot be decoded' },
@@ -27,9 +29,14 @@ export const problemRows = {
   'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
   'query-too-costly': { status: 422, title: 'The query is for more than one query may have' },
   'page-too-large': { status: 422, title: 'The page needs too much memory' },
-  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests',
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+  },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service' },
+  starting: { status: 503, title: 'The service is starting' },
   'not-published': { status: 503, title: 'The table is not published yet' },
   'damaged-files': { status: 503, title: 'The files of the table are damaged' },
   overloaded: { status: 503, title: 'The service is busy' },
@@ -38,6 +45,7 @@ export const problemRows = {
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problemRows
+export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 
 export interface ParameterError {
   readonly parameter: string
@@ -46,6 +54,8 @@ export interface ParameterError {
 
 interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
+  /** Members of the body besides those that every problem has. */
+  readonly members?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -81,6 +91,17 @@ export function busy(code: 'overloaded' | 'query-timeout', reason: string): Prob
   })
 }
 
+/** Nothing is loaded yet. */
+export function starting(): Problem {
+  return new Problem(
+    'starting',
+    'The service is starting, and answers in a moment; /readyz says how far it is.',
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  )
+}
+
 /** The rows that were read cannot be trusted; a whole snapshot, where there is one, serves when it is asked for again. */
 export function damagedFiles(table: string): Problem {
   const detail = `The files of ${table} are not as they were published, and are being looked at. Try again in ${retryAfterSeconds} s.`
@@ -99,13 +120,19 @@ export function queryTooCostly(reason: string, wholeFile: string | null): Proble
 export function problemBody({ code, message, extras }: Problem, instance?: string): string {
   const { status, title } = problemRows[code]
   return JSON.stringify({
-    type: `urn:acervo:problem:${code}`,
+    type: typeOf(code),
     title,
     status,
     detail: message,
     ...(instance !== undefined && { instance }),
     ...(extras.errors && { errors: extras.errors }),
+    ...extras.members,
   })
+}
+
+export function typeOf(code: ProblemCode): string {
+  const row: ProblemRow = problemRows[code]
+  return row.type ?? `urn:acervo:problem:${code}`
 }
 
 /** What a problem is written as: JSON for programs, a page for people. */

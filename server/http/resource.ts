@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler, Router } from 'express'
+import type { LimitClass } from '../../core/catalog/catalog.ts'
 import type { Responder, NamedResponse } from './responder.ts'
 import { jsonType, sendBytes } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
-import type { Advice, Limiter } from './limits.ts'
+import { accountFor, type Account, type WholeTable } from './limits.ts'
 import { jsonOffer, type Offer } from './negotiation.ts'
 import { Problem } from './problems.ts'
 
@@ -18,6 +19,8 @@ export interface ResourceRequest {
   readonly headers: IncomingHttpHeaders
   /** Who asks. */
   readonly client: string
+  /** What it counts. */
+  readonly account: Account
 }
 
 /** An address shape and how it answers: with an answer that is named before it is made, or in a way of its own. */
@@ -32,13 +35,12 @@ interface Common {
   /** Told to OPTIONS. */
   readonly name: string
   readonly description: string
-  readonly limiter: Limiter | null
+  /** What asks for it count as; as those for the catalog where it does not say. */
+  readonly countsAs?: LimitClass
   /** Whether its paths have more than names of the catalog in them, so that there may be any number of them. */
   readonly isEndless?: boolean
   /** What it can be had as; JSON alone where it does not say. */
   readonly offers?: readonly Offer[]
-  /** What to do instead where a limit is reached. */
-  readonly instead?: (params: ResourceRequest['params']) => Advice | null
 }
 
 /** The answer of a resource as a page for people; null where JSON is what was asked for. */
@@ -55,6 +57,8 @@ export interface Serving {
   readonly client: ClientOf
   /** Of resources that answer JSON; null where there are no pages of them. */
   readonly browse: Browse | null
+  /** What gives the whole table that a route names; null where it names none that is published. */
+  readonly wholeTable: (params: ResourceRequest['params']) => WholeTable | null
 }
 
 /**
@@ -67,9 +71,9 @@ export function mount(
   router: Router,
   resource: Resource,
   slashed: boolean,
-  { responder, shortcuts, client, browse }: Serving,
+  { responder, shortcuts, client, browse, wholeTable }: Serving,
 ): void {
-  const { path, name, description, limiter, offers = [jsonOffer], instead } = resource
+  const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = describing(
     name,
     description,
@@ -78,8 +82,9 @@ export function mount(
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
-      await limiter?.(plain, out, () => instead?.(params) ?? null)
-      const request = { params, target, headers: plain.headers, client: client(plain) }
+      const account = accountFor(out)
+      Object.assign(account, { route: name, asked: countsAs, instead: () => wholeTable(params) })
+      const request = { params, target, headers: plain.headers, client: client(plain), account }
       if (!('find' in resource)) {
         await resource.respond(request, plain, out)
         return
@@ -101,22 +106,26 @@ export function mount(
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
 }
 
-/** Puts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. */
+/** Puts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. What it counts is its own business. */
 export function mountHandler(
   router: Router,
   path: string,
-  { name, description }: Pick<Resource, 'name' | 'description'>,
+  { name, description, countsAs = 'catalog' }: Pick<Resource, 'name' | 'description' | 'countsAs'>,
   handler: RequestHandler,
 ): void {
   router
     .route(path)
-    .get(handler)
+    .get((req, res, next) => {
+      Object.assign(accountFor(res), { route: name, asked: countsAs })
+      return handler(req, res, next)
+    })
     .options(describing(name, description, []))
     .all(refuse)
 }
 
 function describing(name: string, description: string, renders: readonly string[]): RequestHandler {
-  return (_req, res) => {
+  return async (_req, res) => {
+    await accountFor(res).show()
     sendBytes(res, jsonType, [JSON.stringify({ name, description, renders, parses: [] })])
   }
 }
@@ -127,7 +136,8 @@ const refuse: RequestHandler = (req, _res, next) => {
 
 // Relative, so it holds behind any proxy, with `./` so that no slug reads as a scheme. The query stays, since
 // a lost one would return other rows unnoticed.
-const leadToSlash: RequestHandler = (req, res) => {
+const leadToSlash: RequestHandler = async (req, res) => {
+  await accountFor(res).show()
   const path = req.path.slice(req.path.lastIndexOf('/') + 1)
   const start = req.url.indexOf('?')
   res.status(301)

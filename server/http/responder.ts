@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { atHand, type Price } from '../limits/prices.ts'
 import { CompressionGate } from './compression-gate.ts'
 import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
 import { SingleFlight } from '../concurrency/single-flight.ts'
+import { accountFor } from './limits.ts'
+import type { KeptStats } from '../kept.ts'
 import { untilGone } from './over.ts'
 import { ResponseCache } from './response-cache.ts'
 import { sendBytes } from './send.ts'
@@ -26,6 +29,8 @@ export interface NamedResponse {
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
+  /** What the making of it costs, where that is more than that of what is at hand. */
+  readonly price?: Price
   /** Whether the bytes cost neither work nor memory of their own. */
   readonly isAtHand: boolean
   /** Makes the bytes; called only where they are not kept. The signal fires when nobody wants them any more. */
@@ -72,8 +77,9 @@ export class Responder {
     this.#budget = budget
   }
 
-  /** @throws Problem overloaded, and whatever the making of the body throws; nothing is written then */
+  /** @throws Problem overloaded, QuotaExceeded, and whatever the making of the body throws; nothing is written then */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
+    const account = accountFor(res)
     const accepted = acceptedEncodings(req.headers['accept-encoding'])
     // If-Modified-Since is not looked at: a second is too coarse to tell two imports apart.
     const known = matchingTag(
@@ -81,6 +87,7 @@ export class Responder {
       accepted.map((encoding) => tagOf(response, encoding)),
     )
     if (known !== null) {
+      await account.show()
       describe(res, response, known)
       res.statusCode = 304
       res.end()
@@ -88,6 +95,8 @@ export class Responder {
     }
     const encoding = this.#choose(response, accepted)
     const kept = this.#cache.get(keyOf(response, encoding))
+    const { price = atHand } = response
+    await account.charge(kept === undefined ? price : { ...atHand, counts: price.counts })
     const form: Form = kept
       ? { encoding, pieces: [kept.bytes], headers: kept.headers }
       : await this.#make(response, encoding, res, accepted)
@@ -101,6 +110,10 @@ export class Responder {
     for (const [name, value] of Object.entries(form.headers ?? {})) res.setHeader(name, value)
     const bytes = sendBytes(res, response.mediaType, form.pieces)
     if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#budget.hold(res, bytes, shared)
+  }
+
+  get stats(): KeptStats {
+    return this.#cache.stats
   }
 
   /** The bytes of a response as they are, for whoever makes another of them: kept ones where there are some. */
@@ -124,7 +137,7 @@ export class Responder {
     res: ServerResponse,
     accepted: readonly Encoding[],
   ): Promise<Form> {
-    const whole = this.#cache.get(response.name)
+    const whole = this.#cache.getAgain(response.name)
     if (whole === undefined && !response.isAtHand) this.#budget.requireRoom()
     const gone = untilGone(res)
     if (encoding.compress === null) {

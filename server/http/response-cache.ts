@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { Kept, type KeptStats } from '../kept.ts'
 
 /** Bytes that are kept, and the headers that came with them. */
 export interface CachedBody {
@@ -18,27 +19,33 @@ const askedOnceMax = 10_000
  * but for room: the least recently used goes first.
  */
 export class ResponseCache {
-  readonly #kept: LRUCache<string, CachedBody> | null
+  readonly #kept: Kept<CachedBody>
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
 
   /** @param bytesMax of all bodies together; 0 keeps none */
   constructor(bytesMax: number) {
-    this.#kept =
-      bytesMax === 0
-        ? null
-        : new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ bytes }) => bytes.byteLength + entryBytes })
+    this.#kept = new Kept(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
   }
 
   get(key: string): CachedBody | undefined {
-    return this.#kept?.get(key)
+    return this.#kept.get(key)
+  }
+
+  /** Another form of what was looked for before. */
+  getAgain(key: string): CachedBody | undefined {
+    return this.#kept.getAgain(key)
   }
 
   has(key: string): boolean {
-    return this.#kept?.has(key) === true
+    return this.#kept.has(key)
   }
 
   keep(key: string, body: CachedBody): void {
-    this.#kept?.set(key, body)
+    this.#kept.set(key, body)
+  }
+
+  get stats(): KeptStats {
+    return this.#kept.stats
   }
 
   /**
@@ -50,6 +57,6 @@ export class ResponseCache {
       this.#askedOnce.set(key, true)
       return false
     }
-    return this.#kept !== null && !this.#kept.has(key) && bytes <= wholeBytesMax
+    return this.#kept.isKeeping && !this.#kept.has(key) && bytes <= wholeBytesMax
   }
 }

@@ -5,7 +5,10 @@ import { isLineForm, type ColumnForm, type Form, type LineForm } from '../format
 import { gather, readColumns } from '../fetch/gather.ts'
 import { columnsOf } from '../fetch/plan.ts'
 import type { RowEngine } from './page.ts'
+import { groupsIn, valuesOfGroups } from '../fetch/cost.ts'
 import { partOf } from '../fetch/cuts.ts'
+import { priceOfGathered, type Price } from '../limits/prices.ts'
+import { isInFileOrder } from '../select/whole.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Selection } from '../select/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -120,6 +123,17 @@ async function* batchesOf(
     yield batch
     first += batch.length
   }
+}
+
+/** Each batch reads the row groups in which its rows lie: in another order than that of the table, all of them each time. */
+export function priceOfExport({ snapshot, query, form, selection }: Export): Price {
+  const { count } = selection
+  const all = groupsIn(snapshot)
+  const batches = Math.ceil(count / batchRowsOf(snapshot, form))
+  const groups = isInFileOrder(snapshot, query)
+    ? Math.min(count, all + batches)
+    : Math.min(count, batches * all)
+  return priceOfGathered(valuesOfGroups(groups, form.fields.length), count * snapshot.rowBytes)
 }
 
 function batchRowsOf(snapshot: Snapshot, form: Form): number {

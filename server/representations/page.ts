@@ -8,7 +8,9 @@ import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
 import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../formats/format.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
+import { groupsOf, valuesOfGroups } from '../fetch/cost.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
+import { priceOfGathered } from '../limits/prices.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
 import type { Selections } from '../select/selections.ts'
@@ -107,7 +109,7 @@ export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): Pag
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { form, range } = page
   if (range !== null && isLineForm(form)) return blockBody(page, form, range, engine, requester)
-  return page.snapshot.inUse.during(() => gatheredBody(page, engine, requester))
+  return gatheredBody(page, engine, requester)
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */
@@ -158,12 +160,15 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const range = rangeOf(selection.count, query)
   requireSmall(page, range, requester)
   const positions = await selection.slice(range.first, range.rows, requester)
+  const bytes = range.rows * snapshot.rowBytes
+  // What is no more than a page is paid for as one.
+  const price = priceOfGathered(valuesOfGroups(groupsOf(snapshot, positions), form.fields.length), bytes)
+  if (price.counts > 1) await requester.pay(price)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLineForm(form)
       ? gather(snapshot, form, positions, engine.pool, requester)
       : gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-  const bytes = range.rows * snapshot.rowBytes
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
   const pieces = isLineForm(form) ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces

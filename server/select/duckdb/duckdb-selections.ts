@@ -1,12 +1,13 @@
-import { LRUCache } from 'lru-cache'
 import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
+import { Kept, type KeptStats } from '../../kept.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { priceOfScan } from '../../limits/prices.ts'
 import { bytesOf } from '../../../core/duckdb/vectors.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { isIndexed, valueIndex, wordIndexes } from './indexes.ts'
@@ -57,17 +58,18 @@ const unkeptDepthMax = 1_000_000
 export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
-  readonly #kept: LRUCache<string, Found> | null
+  readonly #kept: Kept<Found>
   readonly #flights = new SingleFlight<Found>()
   readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
 
   constructor(pool: Pool, limits: SelectionLimits) {
     this.#pool = pool
     this.#limits = limits
-    this.#kept =
-      limits.selectionBytesMax === 0
-        ? null
-        : new LRUCache({ maxSize: limits.selectionBytesMax, sizeCalculation: sizeOf })
+    this.#kept = new Kept(limits.selectionBytesMax, sizeOf)
+  }
+
+  get stats(): KeptStats {
+    return this.#kept.stats
   }
 
   /** How many queries have begun since the start. */
@@ -96,7 +98,7 @@ export class DuckDbSelections implements Selections {
     if (scan.parts.length === 0) return []
     const { by, measure } = grouping
     const read = [by, ...(measure === null ? [] : [measure])]
-    this.#requireCheap(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot)
+    await this.#afford(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot, requester)
     const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
     const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
     if (rows.length > groupsMax) {
@@ -164,7 +166,7 @@ export class DuckDbSelections implements Selections {
     let wordsLeft = words
     const files = isFew || words.length === 0 ? null : wordIndexes(snapshot, scan)
     if (files !== null) {
-      this.#requireCheap(costOfWords(scan, words), snapshot)
+      await this.#afford(costOfWords(scan, words), snapshot, requester)
       const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
       found.push(new RowSet(readBits(scan, rows)))
       wordsLeft = []
@@ -172,7 +174,7 @@ export class DuckDbSelections implements Selections {
     const rest = { conditions: left, words: wordsLeft }
     if (!isAll(rest)) {
       const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
-      this.#requireCheap(costOf(snapshot, few, rest), snapshot)
+      await this.#afford(costOf(snapshot, few, rest), snapshot, requester)
       const { rows } =
         few.parts.length === 0
           ? { rows: [] }
@@ -199,8 +201,9 @@ export class DuckDbSelections implements Selections {
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
-    this.#requireCheap(costOf(snapshot, scan, filter), snapshot)
+    const cost = costOf(snapshot, scan, filter)
     const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
+      await this.#afford(cost, snapshot, requester)
       const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
@@ -213,6 +216,7 @@ export class DuckDbSelections implements Selections {
       slice: async (first, rows, reading) => {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
+        await this.#afford(costOf(snapshot, { ...scan, parts }, filter), snapshot, reading)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
         const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
         return new RowSet(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
@@ -233,19 +237,20 @@ export class DuckDbSelections implements Selections {
       if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
       return found.subarray(from, from + slice.rows)
     }
-    const whole = this.#kept?.get(`${key} all`)
+    const whole = this.#kept.getAgain(`${key} all`)
     if (whole !== undefined) return cut(whole, slice.first)
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
     const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
     // Words are not looked for again: what holds them is known.
     const asked = rowSet === null ? filter : { ...filter, words: [] }
-    this.#requireCheap(costOf(snapshot, scan, asked, filter.ordering), snapshot)
+    const cost = costOf(snapshot, scan, asked, filter.ordering)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Found> =>
       this.#once(`${key} ${name}`, requester, async (signal) => {
+        await this.#afford(cost, snapshot, requester)
         const plan = planOrdered(snapshot, scan, asked, limit)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
         return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
@@ -292,8 +297,13 @@ export class DuckDbSelections implements Selections {
     return reading
   }
 
-  #requireCheap(values: number, snapshot: Snapshot): void {
-    if (values <= this.#limits.scanValuesMax) return
+  /**
+   * Before values are read.
+   *
+   * @throws TooCostly for more than any query may read, and what `pay` throws
+   */
+  async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
+    if (values <= this.#limits.scanValuesMax) return requester.pay(priceOfScan(values))
     const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
       Math.ceil(number / 1e6).toLocaleString('en'),
     )
@@ -310,12 +320,12 @@ export class DuckDbSelections implements Selections {
     requester: Requester,
     work: (signal: AbortSignal) => Promise<Found>,
   ): Promise<Found> {
-    const kept = this.#kept?.get(key)
+    const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
     return orTooCostly(() =>
       this.#flights.join(key, requester.signal(), async (signal) => {
         const made = await work(signal)
-        this.#kept?.set(key, made)
+        this.#kept.set(key, made)
         return made
       }),
     )
