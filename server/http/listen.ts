@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { StartError } from '../../core/errors.ts'
+import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../log.ts'
+import { bind } from './bind.ts'
 import { OpenConnections } from './open-connections.ts'
 import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
 import { addressLengthMax } from './requests.ts'
@@ -29,9 +30,15 @@ export interface ListenOptions {
   readonly headersTimeoutMs: number
   /** How long an answer may take to begin; a connection is silent meanwhile. */
   readonly longestAnswerMs: number
+  /** Where another process takes the connections: it is told who takes them from it. */
+  readonly receive?: (take: (socket: Socket) => void) => void
 }
 
 export interface Listening {
+  /** How many connections are open. */
+  readonly connections: () => number
+  /** Takes no new connection. */
+  readonly stopListening: () => Promise<void>
   /** Answers what has begun, takes nothing new, and returns when all connections are closed. */
   readonly stop: () => Promise<void>
 }
@@ -68,20 +75,25 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'the port is taken: set PORT to another' : cause.message
-      reject(new StartError(`cannot listen on ${host}:${port}, ${why}`, { cause }))
-    })
-    server.listen(port, host, resolve)
-  })
+  const takeConnection = (socket: Socket): void => {
+    if (connections.size >= options.connectionsMax) socket.destroy()
+    else server.emit('connection', socket)
+  }
+  if (options.receive === undefined) await bind(server, port, host)
+  else options.receive(takeConnection)
+  const stopListening = async (): Promise<void> => {
+    // Those who wait to be accepted are, first.
+    await setImmediate()
+    // The close of net, since that of http drops answers that are written but not sent yet.
+    if (server.listening) NetServer.prototype.close.call(server)
+  }
   return {
+    connections: () => connections.size,
+    stopListening,
     stop: async () => {
-      // The close of net, since that of http drops answers that are written but not sent yet.
-      const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
-      connections.endAll()
+      await stopListening()
       const deadline = setTimeout(() => connections.destroyAll(), stopDeadlineMs)
-      await closed
+      await connections.endAll()
       clearTimeout(deadline)
       server.closeAllConnections()
     },

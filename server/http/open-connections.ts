@@ -4,6 +4,10 @@ import { whenOver } from './over.ts'
 
 interface ConnectionState {
   isAnswering: boolean
+  /** The last that was begun. */
+  answer: ServerResponse | null
+  /** Since when there was no request, in ms. */
+  idleSince: number
   /** The last that came, answered or not. */
   latest: IncomingMessage | null
   /** Requests that came before the one ahead of them was answered, to be begun in turn. */
@@ -12,6 +16,8 @@ interface ConnectionState {
 
 /** More at once is no use to anyone: the connection takes no more, and ends after them. */
 const pipelinedMax = 100
+/** A connection without a request for so long is silent. */
+const silentMs = 1000
 
 /**
  * Which connections are open and still answering, so that a stop neither cuts answers nor waits for the silent. A
@@ -22,10 +28,25 @@ export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
+  #allEnded: (() => void) | null = null
+
+  get size(): number {
+    return this.#states.size
+  }
 
   opened(connection: Duplex): void {
-    this.#states.set(connection, { isAnswering: false, latest: null, pipelined: [] })
-    connection.once('close', () => this.#states.delete(connection))
+    const state = {
+      isAnswering: false,
+      answer: null,
+      idleSince: performance.now(),
+      latest: null,
+      pipelined: [],
+    }
+    this.#states.set(connection, state)
+    connection.once('close', () => {
+      this.#states.delete(connection)
+      if (this.#states.size === 0) this.#allEnded?.()
+    })
   }
 
   /** Begins to answer when it is the turn of this response on its connection, and not at all when that is closed. */
@@ -36,6 +57,7 @@ export class OpenConnections {
     state.latest = response.req
     const begin = (): void => {
       state.isAnswering = true
+      state.answer = response
       if (this.#stopping) response.setHeader('Connection', 'close')
       whenOver(response, () => this.#answered(connection, state))
       answer()
@@ -61,10 +83,25 @@ export class OpenConnections {
     this.#ending.add(connection)
   }
 
-  /** Ends those without an answer now, the others when theirs is sent. */
-  endAll(): void {
+  /**
+   * Ends the silent ones, and the others with the answer to their next request: one that is closed while a request is on
+   * its way loses it, so whoever has just asked is given time to ask again. Resolves when none is left.
+   */
+  async endAll(): Promise<void> {
     this.#stopping = true
-    for (const [connection, { isAnswering }] of this.#states) if (!isAnswering) end(connection)
+    for (const [connection, { isAnswering, answer }] of this.#states) {
+      if (!isAnswering) this.#endWhenSilent(connection)
+      else if (answer?.headersSent === false) answer.setHeader('Connection', 'close')
+    }
+    if (this.#states.size > 0) await new Promise<void>((resolve) => (this.#allEnded = resolve))
+  }
+
+  #endWhenSilent(connection: Duplex): void {
+    const state = this.#states.get(connection)
+    if (state === undefined || state.isAnswering) return
+    const left = state.idleSince + silentMs - performance.now()
+    if (left <= 0) end(connection)
+    else setTimeout(() => this.#endWhenSilent(connection), left)
   }
 
   destroyAll(): void {
@@ -73,10 +110,16 @@ export class OpenConnections {
 
   #answered(connection: Duplex, state: ConnectionState): void {
     state.isAnswering = false
+    state.idleSince = performance.now()
     if (connection.destroyed) return
     const next = state.pipelined.shift()
     if (next !== undefined) next()
-    else if (this.#stopping || this.#ending.has(connection)) end(connection)
+    else if (this.#ending.has(connection)) end(connection)
+    else if (this.#stopping) {
+      // Its reader may be asking again already, unless he was told.
+      if (state.answer?.getHeader('Connection') === 'close') end(connection)
+      else this.#endWhenSilent(connection)
+    }
   }
 }
 

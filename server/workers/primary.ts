@@ -1,0 +1,200 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import type { Settings } from '../../core/settings/read.ts'
+import { answered } from '../limits/channel.ts'
+import { ClientCounts } from '../limits/client-counts.ts'
+import { linesForPeople, openLog, type Log } from '../log.ts'
+import { sayWhere } from '../where.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+import { Reception } from './reception.ts'
+import { relievingVariable, startedAtVariable } from './worker.ts'
+
+/** Before another takes the place of one that never came to serve. */
+const pauseMs = 1000
+/** A worker that does not end by then is ended. */
+const stopDeadlineMs = 20_000
+
+/**
+ * The process that keeps the workers: it hands connections to them in turn, counts for the limits, replaces one that died,
+ * and replaces all, one after the other, on SIGHUP. It serves nothing itself.
+ */
+export async function keepWorkers(settings: Settings): Promise<void> {
+  const log = openLog(settings.logLevel, {}, await linesForPeople())
+  const reception = new Reception()
+  await reception.listen(settings.port, settings.host)
+  const keeper = new Keeper(settings.workers, reception, log)
+  if (settings.metricsPort !== 0) {
+    const { WorkersMetrics } = await import('./metrics.ts')
+    const metrics = new WorkersMetrics(settings.workers)
+    await metrics.listen(settings.metricsPort)
+    keeper.onDeath = metrics.died
+  }
+  keepCounts(settings.clientsMax)
+  followSignals(keeper, log)
+  await keeper.start()
+  log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
+  sayWhere(settings.publicUrl)
+}
+
+function followSignals(keeper: Keeper, log: Log): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, (name) => {
+      log.info({ signal: name }, 'stopping')
+      void keeper.stop().then(() => log.info('stopped'))
+    })
+  }
+  process.on('SIGHUP', () => {
+    // A terminal that is closed means another thing.
+    if (process.stdin.isTTY) process.kill(process.pid, 'SIGTERM')
+    else void keeper.replaceAll()
+  })
+}
+
+/** Answers the workers what each client has had, of all of them together. */
+function keepCounts(clientsMax: number): void {
+  const stores = new Map<string, { readonly counts: ClientCounts; readonly quota: number }>()
+  cluster.on('message', (worker, message: FromWorker) => {
+    if ('policies' in message) {
+      for (const policy of message.policies) {
+        // A worker that was started later may know another catalog.
+        if (stores.get(policy.name)?.quota === policy.quota) continue
+        stores.set(policy.name, { counts: new ClientCounts(clientsMax, policy), quota: policy.quota })
+      }
+    } else if ('counts' in message) {
+      void answered((name) => stores.get(name)?.counts, message).then((replies) => tell(worker, replies))
+    }
+  })
+}
+
+class Keeper {
+  readonly #count: number
+  readonly #reception: Reception
+  readonly #log: Log
+  /** What is being done to the workers, one after the other. */
+  #turn: Promise<void> = Promise.resolve()
+  #startedAt = Date.now()
+  #isStopping = false
+  /** Told when a worker has died. */
+  onDeath = (): void => undefined
+
+  constructor(count: number, reception: Reception, log: Log) {
+    this.#count = count
+    this.#reception = reception
+    this.#log = log
+  }
+
+  /** The first alone, since what keeps it from starting keeps the others too. Returns when all serve. */
+  async start(): Promise<void> {
+    const first = this.#fork(false)
+    const code = await Promise.race([serving(first), exitOf(first)])
+    // It has said why.
+    if (code !== null) process.exit(code || 1)
+    this.#keep(first, true)
+    const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
+    for (const worker of others) this.#keep(worker)
+    await Promise.all(others.map(serving))
+  }
+
+  /** New ones first, each before an old one ends, so that readers meet no gap. */
+  async replaceAll(): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#log.info('replacing all workers')
+      this.#startedAt = Date.now()
+      for (const old of Object.values(cluster.workers ?? {})) {
+        if (old === undefined || this.#isStopping) continue
+        const fresh = this.#fork(true)
+        if ((await Promise.race([serving(fresh), exitOf(fresh)])) !== null) {
+          this.#log.error('a new worker did not start: the old ones go on')
+          return
+        }
+        this.#keep(fresh, true)
+        await this.#end([old])
+      }
+      this.#log.info('all workers replaced')
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#reception.close()
+    await this.#inTurn(async () => {
+      await this.#end(Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []))
+    })
+  }
+
+  async #end(workers: readonly Worker[]): Promise<void> {
+    for (const worker of workers) {
+      ending.add(worker)
+      this.#reception.remove(worker)
+    }
+    await Promise.all(
+      workers.map(async (worker) => {
+        if (worker.isDead()) return
+        const ended = once(worker, 'exit')
+        tell(worker, { tell: 'stop' })
+        const late = setTimeout(stopDeadlineMs, 'late', { ref: false })
+        if ((await Promise.race([ended, late])) === 'late') worker.process.kill('SIGKILL')
+        await ended
+      }),
+    )
+  }
+
+  #fork(isRelieving: boolean): Worker {
+    const worker = cluster.fork({
+      [startedAtVariable]: String(this.#startedAt),
+      [relievingVariable]: isRelieving ? 'yes' : 'no',
+    })
+    worker.on('message', (message: FromWorker) => {
+      if ('took' in message) this.#reception.taken(message.took)
+      else if ('told' in message && !ending.has(worker)) this.#reception.add(worker)
+    })
+    worker.once('exit', () => this.#reception.remove(worker))
+    return worker
+  }
+
+  /** Another takes its place when it dies. */
+  #keep(worker: Worker, isServing = false): void {
+    let hasServed = isServing
+    void serving(worker).finally(() => (hasServed = true))
+    worker.once('exit', (code, signal) => {
+      if (ending.has(worker) || this.#isStopping) return
+      this.#log.error({ worker: worker.id, code, signal }, 'a worker died; another takes its place')
+      this.onDeath()
+      void this.#replaceAfter(hasServed ? 0 : pauseMs)
+    })
+  }
+
+  async #replaceAfter(pause: number): Promise<void> {
+    await setTimeout(pause)
+    if (!this.#isStopping) this.#keep(this.#fork(true))
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => undefined)
+    await turn
+  }
+}
+
+/** Those that are meant to end. */
+const ending = new WeakSet<Worker>()
+
+function tell(worker: Worker, message: ToWorker): void {
+  // One that is gone is told by its exit.
+  if (worker.isConnected()) worker.send(message, () => undefined)
+}
+
+/** Null when it serves. */
+function serving(worker: Worker): Promise<null> {
+  return new Promise((resolve) => {
+    worker.on('message', (message: FromWorker) => {
+      if ('told' in message) resolve(null)
+    })
+  })
+}
+
+async function exitOf(worker: Worker): Promise<number> {
+  const [code] = (await once(worker, 'exit')) as [number | null]
+  return code ?? 1
+}

@@ -1,0 +1,158 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { beforeAll, expect, test } from '@jest/globals'
+import { run, startServer } from './support/programs.ts'
+import { readers } from './support/readers.ts'
+import { until } from './support/until.ts'
+import { workersOf } from './support/workers.ts'
+import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+
+/** Several processes on one port, as an operator runs them. */
+
+const rows = '/api/v1/dataset/d/t/data/'
+let home: string
+let settings: Record<string, string>
+
+/** Each row has the version of its snapshot, so that pages of two that are mixed show. */
+async function publish(version: number): Promise<void> {
+  const lines = Array.from({ length: 300 }, (_, n) => `${n},${version}`)
+  await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,version\n${lines.join('\n')}\n`)
+  const { code, out } = await run('ingest/main', [], settings)
+  if (code !== 0) throw new Error(out)
+}
+
+beforeAll(async () => {
+  home = await temporaryFolder()
+  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+  const fields = [fieldOf('n:integer'), fieldOf('version:integer')]
+  const definition = JSON.parse(catalogText([{ name: 't', order: ['n'], fields }])) as Record<string, unknown>
+  const limits = { rows: [{ requests: 100, per: '1h' }], catalog: [] }
+  await writeFile(path.join(home, 'catalog.json'), JSON.stringify({ ...definition, limits }))
+  settings = {
+    CATALOG: path.join(home, 'catalog.json'),
+    SOURCES: path.join(home, 'sources'),
+    WAREHOUSE: path.join(home, 'warehouse'),
+  }
+  await publish(1)
+}, 60_000)
+
+const workersServe = async (count: number) => {
+  const server = await startServer({ ...settings, WORKERS: String(count) })
+  await until(() => server.log().includes('"all workers serve"'))
+  return server
+}
+
+const isWhole = (target: string, status: number, body: Buffer): string | null => {
+  if (status !== 200) return `${target} answered ${status}`
+  const { results } = JSON.parse(body.toString()) as { results: { version: number }[] }
+  const versions = new Set(results.map(({ version }) => version))
+  return results.length > 0 && versions.size === 1 ? null : `${target} has versions ${[...versions].join()}`
+}
+
+test('a limit holds over all workers exactly', async () => {
+  const { port } = await startServer({ ...settings, WORKERS: '4', RATE_LIMITS: 'on' })
+  const statuses = await Promise.all(
+    Array.from({ length: 300 }, async () => {
+      const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
+      await response.arrayBuffer()
+      return response.status
+    }),
+  )
+  const count = (status: number): number => statuses.filter((one) => one === status).length
+  expect([count(200), count(429)]).toEqual([100, 200])
+}, 60_000)
+
+test('a worker that is killed is replaced, and the others answer meanwhile', async () => {
+  const server = await workersServe(2)
+  const asking = readers({ port: server.port, readers: 20, target: () => rows, look: isWhole })
+  for (let kill = 0; kill < 3; kill += 1) {
+    await setTimeout(300)
+    const [victim = 0] = workersOf(server.pid)
+    process.kill(victim, 'SIGKILL')
+    await until(() => workersOf(server.pid).length === 2 && !workersOf(server.pid).includes(victim))
+  }
+  await setTimeout(300)
+  await asking.stop()
+  expect(asking.found).toEqual([])
+  // Those whose connection was to the one that died, and each asked on.
+  const failed = [...asking.failures.values()].reduce((sum, times) => sum + times, 0)
+  expect(failed).toBeLessThanOrEqual(3 * 20)
+  expect([...asking.failures.keys()].filter((code) => code === 'ECONNREFUSED')).toEqual([])
+  expect(asking.answers.get(200)).toBeGreaterThan(200)
+}, 60_000)
+
+test('workers are replaced one after the other, and no request of 200 readers fails', async () => {
+  const server = await workersServe(2)
+  const before = workersOf(server.pid)
+  const asking = readers({ port: server.port, readers: 200, target: () => rows, look: isWhole })
+  await setTimeout(500)
+  process.kill(server.pid, 'SIGHUP')
+  await until(() => server.log().includes('"all workers replaced"'), 30_000)
+  await setTimeout(500)
+  await asking.stop()
+  expect([...asking.failures]).toEqual([])
+  expect(asking.found).toEqual([])
+  expect(workersOf(server.pid).filter((pid) => before.includes(pid))).toEqual([])
+}, 60_000)
+
+test.each([1, 3])(
+  'a stop of %d lets every request of 200 readers be answered',
+  async (count) => {
+    const server = count === 1 ? await startServer(settings) : await workersServe(count)
+    const asking = readers({
+      port: server.port,
+      readers: 200,
+      target: (_reader, asked) => `${rows}?page_size=${1 + (asked % 100)}`,
+      look: isWhole,
+      mustBeThere: false,
+    })
+    await until(() => asking.begun() === 200)
+    process.kill(server.pid, 'SIGTERM')
+    expect((await server.ended).code).toBe(0)
+    await asking.stop()
+    expect([...asking.failures]).toEqual([])
+    expect(asking.found).toEqual([])
+    expect(asking.answers.get(200)).toBeGreaterThan(200)
+  },
+  60_000,
+)
+
+test('a refresh is followed by all, and a walk that began stays whole whichever worker answers', async () => {
+  const server = await workersServe(3)
+  const get = async (address: string): Promise<{ next: string | null; results: { version: number }[] }> => {
+    const { pathname, search } = new URL(address, 'http://here')
+    const answer = await fetch(`http://127.0.0.1:${server.port}${pathname}${search}`, {
+      headers: { Connection: 'close' },
+    })
+    expect(answer.status).toBe(200)
+    return (await answer.json()) as never
+  }
+  const walk = async (): Promise<Set<number>> => {
+    const versions = new Set<number>()
+    for (let next: string | null = `${rows}?snapshot=current&page_size=20`; next !== null;) {
+      const page = await get(next)
+      for (const { version } of page.results) versions.add(version)
+      next = page.next
+      await setTimeout(30)
+    }
+    return versions
+  }
+  const walks = Array.from({ length: 20 }, async (_, index) => {
+    await setTimeout(index * 100)
+    return walk()
+  })
+  await publish(2)
+  for (const versions of await Promise.all(walks)) expect(versions.size).toBe(1)
+  await setTimeout(2000)
+  const after = await Promise.all(Array.from({ length: 12 }, () => get(`${rows}?page_size=1`)))
+  expect(after.map(({ results: [row] }) => row?.version)).toEqual(Array.from({ length: 12 }, () => 2))
+}, 60_000)
+
+test('what keeps the first worker from starting is said once, and nothing is left running', async () => {
+  const broken = path.join(home, 'broken.json')
+  await writeFile(broken, '{}')
+  const { code, err } = await run('server/main', [], { ...settings, CATALOG: broken, WORKERS: '3' })
+  expect(code).toBe(1)
+  expect(err.match(/broken\.json has/g)).toHaveLength(1)
+})
