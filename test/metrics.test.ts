@@ -1,0 +1,174 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { freePort } from './support/ports.ts'
+import { run, startServer } from './support/programs.ts'
+import { until } from './support/until.ts'
+import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+
+/** What an operator sees of the programs, as Prometheus reads it. */
+
+let home: string
+let settings: Record<string, string>
+beforeAll(async () => {
+  home = await temporaryFolder()
+  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+  await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n2\n')
+  const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer')], refreshed: 'daily' }
+  await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
+  settings = {
+    CATALOG: path.join(home, 'catalog.json'),
+    SOURCES: path.join(home, 'sources'),
+    WAREHOUSE: path.join(home, 'warehouse'),
+  }
+  await run('ingest/main', [], settings)
+}, 60_000)
+
+/** Samples by name and labels, such as `acervo_ready` or `up{job="x"}`. */
+function samplesOf(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
+async function scraped(port: number): Promise<Map<string, number>> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  return samplesOf(await answer.text())
+}
+
+test.each([1, 2])(
+  '%d workers tell what they do, on a port of their own',
+  async (workers) => {
+    const metrics = await freePort()
+    const server = await startServer({
+      ...settings,
+      WORKERS: String(workers),
+      METRICS_PORT: String(metrics),
+      RATE_LIMITS: 'on',
+    })
+    await until(() => workers === 1 || server.log().includes('"all workers serve"'))
+    const get = (address: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
+    const rows = '/api/v1/dataset/d/t/data/'
+    const statuses: number[] = []
+    for (const address of [rows, rows, `${rows}?page=9`, `${rows}?n=1`, '/nothing/', '/metrics']) {
+      const answer = await get(address)
+      await answer.arrayBuffer()
+      statuses.push(answer.status)
+    }
+    // The third and the fourth are past the limit of rows: 2 in a minute.
+    expect(statuses).toEqual([200, 200, 429, 429, 404, 404])
+    const found = await scraped(metrics)
+    expect(Object.fromEntries(found)).toMatchObject({
+      'acervo_requests_total{route="Table Rows",status="200",class="rows"}': 2,
+      'acervo_requests_total{route="Table Rows",status="429",class="rows"}': 2,
+      'acervo_requests_total{route="none",status="404",class="catalog"}': 2,
+      'acervo_request_seconds_count{route="Table Rows"}': 4,
+      'acervo_refusals_total{reason="too-many-requests"}': 2,
+      'acervo_refusals_total{reason="unknown-address"}': 2,
+      'acervo_refusals_total{reason="internal-error"}': 0,
+      'acervo_query_seconds_count{pool="pages"}': expect.any(Number),
+      'acervo_queue_wait_seconds_count{pool="pages"}': expect.any(Number),
+      'acervo_queue_length{pool="pages"}': 0,
+      'acervo_queue_length{pool="scans"}': 0,
+      'acervo_cache_misses_total{cache="answers"}': 3,
+      'acervo_cache_entries{cache="selections"}': 0,
+      acervo_ready: 1,
+      acervo_rate_limit_store_up: 1,
+      acervo_connections: expect.any(Number),
+      'acervo_table_faulty{table="d/t"}': 0,
+      'acervo_table_stale{table="d/t"}': 0,
+      ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
+    })
+    const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
+    expect(age).toBeGreaterThan(0)
+    expect(age).toBeLessThan(600)
+    expect(found.get('acervo_event_loop_delay_seconds')).toBeGreaterThan(0)
+    expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(5e7)
+    expect((await fetch(`http://127.0.0.1:${metrics}/`)).status).toBe(404)
+  },
+  60_000,
+)
+
+test('metrics have no port where none is set, and a taken one is told', async () => {
+  const server = await startServer(settings)
+  expect(server.log()).not.toContain('metrics')
+  const { code, err } = await run('server/main', [], {
+    ...settings,
+    PORT: String(await freePort()),
+    METRICS_PORT: String(server.port),
+  })
+  expect([code, err]).toEqual([
+    1,
+    `cannot listen on 127.0.0.1:${server.port}, the port is taken: set METRICS_PORT to another\n`,
+  ])
+}, 60_000)
+
+describe('an ingest', () => {
+  let own: Record<string, string>
+  const file = (): string => path.join(own['SOURCES'] ?? '', 'd', 't.csv')
+  const left = async (): Promise<Record<string, number>> =>
+    Object.fromEntries(samplesOf(await readFile(own['METRICS_FILE'] ?? '', 'utf8')))
+
+  beforeAll(async () => {
+    const place = await temporaryFolder()
+    await mkdir(path.join(place, 'sources', 'd'), { recursive: true })
+    await mkdir(path.join(place, 'collector'))
+    own = {
+      ...settings,
+      SOURCES: path.join(place, 'sources'),
+      WAREHOUSE: path.join(place, 'warehouse'),
+      METRICS_FILE: path.join(place, 'collector', 'acervo.prom'),
+    }
+  })
+
+  test('leaves how all tables stand for a collector, whichever of them it was about', async () => {
+    const began = Date.now() / 1000
+    await writeFile(file(), 'n\n1\n2\n3\n')
+    expect((await run('ingest/main', [], own)).code).toBe(0)
+    const first = await left()
+    expect(first).toMatchObject({
+      'acervo_ingest_rows{table="d/t"}': 3,
+      'acervo_ingest_rejected_rows{table="d/t"}': 0,
+      'acervo_ingest_step_seconds{table="d/t",step="reading"}': expect.any(Number),
+      'acervo_ingest_step_seconds{table="d/t",step="packing"}': expect.any(Number),
+      'acervo_ingest_failing{table="d/t"}': 0,
+      'acervo_ingest_last_run_tables{outcome="published"}': 1,
+      'acervo_ingest_last_run_tables{outcome="failed"}': 0,
+    })
+    const success = 'acervo_ingest_last_success_timestamp_seconds{table="d/t"}'
+    expect(first[success]).toBeGreaterThanOrEqual(Math.floor(began))
+
+    await writeFile(file(), 'n\nnone\n')
+    expect((await run('ingest/main', [], own)).code).toBe(1)
+    const failed = await left()
+    expect(failed).toMatchObject({
+      'acervo_ingest_rows{table="d/t"}': 3,
+      'acervo_ingest_failing{table="d/t"}': 1,
+      'acervo_ingest_last_run_tables{outcome="failed"}': 1,
+    })
+    expect(failed[success]).toBe(first[success])
+
+    await writeFile(file(), 'n\n1\n2\n3\n')
+    await run('ingest/main', [], own)
+    const again = await left()
+    expect(again).toMatchObject({
+      'acervo_ingest_failing{table="d/t"}': 0,
+      'acervo_ingest_last_run_tables{outcome="unchanged"}': 1,
+    })
+    expect(again[success]).toBeGreaterThan(first[success] ?? Infinity)
+    // What is half written has another ending, and is gone.
+    expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
+  }, 60_000)
+
+  test('that cannot leave them says so, and fails', async () => {
+    const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^the tables are as told above, but METRICS_FILE was not written: ENOENT/),
+    ])
+  })
+})
