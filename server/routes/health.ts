@@ -1,22 +1,41 @@
 import type { RequestHandler } from 'express'
+import { spanOf } from '../../core/catalog/catalog.ts'
 import type { BrowseText } from './pages/browse.ts'
+import { accountFor } from '../http/limits.ts'
 import { jsonType, sendBytes } from '../http/send.ts'
-import type { Snapshots } from '../snapshots/snapshots.ts'
+import type { Snapshots, TableStatus } from '../snapshots/snapshots.ts'
+
+/** A job is never there to the minute. */
+const lateness = 1.25
+
+/** Whether its source should have been another by now. */
+export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
+  const span = refreshed === null ? null : spanOf[refreshed]
+  return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness
+}
 
 /**
  * How the service is: `degraded` where a table is served from an older snapshot than the published one, or not at all
- * though it is published, because files are damaged. Answers 200 all the same, since it answers.
+ * though it is published, because files are damaged; and where the source of one is older than the catalog wants it to be.
+ * Answers 200 all the same, since it answers.
  */
 export function health(snapshots: Snapshots, browse: BrowseText): RequestHandler {
-  return (req, res) => {
+  return async (req, res) => {
+    await accountFor(res).show()
     const { statuses } = snapshots
     const faults = statuses.filter(({ fault }) => fault !== null)
+    const stale = statuses.filter((status) => isStale(status, Date.now()))
     res.setHeader('Cache-Control', 'no-store')
     const text = JSON.stringify({
-      status: faults.length === 0 ? 'ok' : 'degraded',
+      status: faults.length + stale.length === 0 ? 'ok' : 'degraded',
       published: statuses.filter(({ snapshot }) => snapshot !== null).length,
       unpublished: statuses.filter(({ snapshot, fault }) => snapshot === null && fault === null).length,
       faults: faults.map(({ table, snapshot, fault }) => ({ table, serving: snapshot, fault })),
+      stale: stale.map(({ table, refreshed, sourceFrom }) => ({
+        table,
+        refreshed,
+        source_from: sourceFrom?.toISOString(),
+      })),
     })
     if (!browse(req, res, 'Health', text)) sendBytes(res, jsonType, [text])
   }

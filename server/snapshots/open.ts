@@ -29,7 +29,7 @@ export async function openSnapshot(
   store: Store,
   table: Table,
   manifest: Manifest,
-  { inUse, seen }: Pick<KnownSnapshot, 'inUse' | 'seen'>,
+  { seen }: Pick<KnownSnapshot, 'seen'>,
   watch: Watch,
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
@@ -66,7 +66,6 @@ export async function openSnapshot(
     lastModified: new Date(manifest.import_date).toUTCString(),
     rowBytes,
     blockRows: blockRowsOf(rowBytes),
-    inUse,
   }
   return snapshot
 }

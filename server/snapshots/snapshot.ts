@@ -27,24 +27,4 @@ export interface Snapshot {
   readonly doubt: (why: string) => void
   /** Whether a file is, by its size, times and inode, the one that was read when the snapshot was taken. */
   readonly isUnchanged: (file: string) => Promise<boolean>
-  /** Whoever reads its files says so. */
-  readonly inUse: InUse
-}
-
-/** Whether something is being worked with, so that it stays meanwhile. */
-export class InUse {
-  #works = 0
-
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#works += 1
-    try {
-      return await work()
-    } finally {
-      this.#works -= 1
-    }
-  }
-
-  get now(): boolean {
-    return this.#works > 0
-  }
 }

@@ -1,12 +1,13 @@
 import path from 'node:path'
-import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { allTables, tableId, type Catalog, type Frequency, type Table } from '../../core/catalog/catalog.ts'
+import { inOrder } from '../../core/in-order.ts'
 import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
 import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { readLooked, type Looked } from '../../core/warehouse/looked.ts'
 import { filesOf, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
-import { manifestOf, publishedOf, removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
+import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
@@ -32,8 +33,21 @@ export interface TableStatus {
   readonly snapshot: SnapshotId | null
   /** Why that is not what is published. */
   readonly fault: string | null
+  /** When its rows were imported; null where nothing is served. */
+  readonly importedAt: Date | null
+  /** Since when its source is the one that it is; null where nothing is served. */
+  readonly sourceFrom: Date | null
+  /** How often it is to be another; null where nobody waits for it. */
+  readonly refreshed: Frequency | null
 }
 
+/** An older manifest does not say when its source last was another. */
+function sourceFromOf({ changed_at: changed, import_date: imported }: Manifest): string {
+  return changed ?? imported
+}
+
+/** Tables that are looked at at the same time: each reads its files through memory of its own. */
+const looksMax = 4
 /** The spec's readers see a refresh within 2 s. */
 const pollEveryMs = 1000
 
@@ -62,7 +76,7 @@ export class Snapshots {
   }
 
   /**
-   * Works with a snapshot, whose files stay meanwhile.
+   * Works with a snapshot. Its files stay for an hour at least after the last that can ask for it (`#forgetOld`).
    *
    * @param asked its id, or null for the current one
    * @param work gets null where there is no such snapshot (any more)
@@ -75,15 +89,16 @@ export class Snapshots {
     const state = this.#states.get(tableId(table))
     const current = state?.current ?? null
     if (asked === null || asked === current?.manifest.snapshot) {
-      return current === null ? work(null) : current.inUse.during(() => work(current))
+      return work(current)
     }
     // The id is a reader's word: it only chooses among those that were found in the warehouse.
-    const kept = state?.kept.get(asked)
-    if (state === undefined || kept === undefined) return work(null)
-    return kept.inUse.during(async () => {
-      kept.opened ??= this.#openKnown(state, asked, kept)
-      return work(await kept.opened)
-    })
+    if (state === undefined) return work(null)
+    // Another server, or another worker, may have seen a newer one first.
+    if (!state.kept.has(asked) && asked > (current?.manifest.snapshot ?? '')) await this.#look(state)
+    const kept = state.kept.get(asked)
+    if (kept === undefined) return work(null)
+    kept.opened ??= this.#openKnown(state, asked, kept)
+    return work(await kept.opened)
   }
 
   /** What is served of each table, and why not what is published where that is so. */
@@ -92,7 +107,19 @@ export class Snapshots {
       table: tableId(table),
       snapshot: current?.manifest.snapshot ?? null,
       fault,
+      importedAt: current === null ? null : new Date(current.manifest.import_date),
+      sourceFrom: current === null ? null : new Date(sourceFromOf(current.manifest)),
+      refreshed: table.refreshed,
     }))
+  }
+
+  /** Tables that are published and cannot be asked for: not looked at yet, or not whole. */
+  get missing(): { readonly table: string; readonly why: string }[] {
+    return [...this.#states.values()].flatMap(({ table, current, fault, seen }) => {
+      if (current !== null) return []
+      const why = seen === '' && fault === null ? 'it is being loaded' : fault
+      return why === null ? [] : [{ table: tableId(table), why }]
+    })
   }
 
   /**
@@ -107,7 +134,7 @@ export class Snapshots {
         const snapshot = kept.opened === null ? null : await kept.opened
         if (snapshot === null) continue
         try {
-          await kept.inUse.during(() => requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest))
+          await requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
         } catch (error) {
           if (!isDamage(error)) throw error
           await inTurn(state, async () => {
@@ -128,7 +155,10 @@ export class Snapshots {
     const current = this.current(table)
     const earlier: Manifest[] = []
     if (current === null) return earlier
-    for await (const manifest of publishedBefore(this.#store, table, current.manifest)) earlier.push(manifest)
+    const kept = this.#states.get(tableId(table))?.kept
+    for await (const manifest of publishedBefore(this.#store, table, current.manifest)) {
+      if (kept?.has(manifest.snapshot) === true) earlier.push(manifest)
+    }
     return earlier
   }
 
@@ -160,9 +190,20 @@ export class Snapshots {
     return [...this.#states.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Polls every table once: takes snapshots that changed, whole or not at all, and removes old ones. */
+  /** Polls every table once: takes snapshots that changed, whole or not at all, and forgets old ones. */
   async refresh(): Promise<void> {
-    await Promise.all([...this.#states.values()].map((state) => inTurn(state, () => this.#poll(state))))
+    const looks = inOrder(this.#states.values(), looksMax, (state) => this.#look(state))
+    while ((await looks.next()).done !== true);
+  }
+
+  /** Looks at a table now, where that was not done yet. */
+  async loaded(table: Table): Promise<void> {
+    const state = this.#states.get(tableId(table))
+    if (state?.seen === '') await this.#look(state)
+  }
+
+  async #look(state: TableState): Promise<void> {
+    await inTurn(state, () => this.#poll(state))
   }
 
   /** Polls again and again until stopped; never twice at once. */
@@ -204,9 +245,8 @@ export class Snapshots {
         this.#tell(state, error, 'snapshot refused; the one before goes on serving')
         if (state.current === null) await this.#fallBack(state, manifest)
       }
-    }
-    await this.#noticeChanges(state)
-    await this.#removeOld(state)
+    } else await this.#noticeChanges(state)
+    this.#forgetOld(state)
   }
 
   /** Reads those files again whose size, times or inode are others than when they were read. */
@@ -232,8 +272,7 @@ export class Snapshots {
 
   async #take(state: TableState, manifest: Manifest): Promise<void> {
     const { table } = state
-    const { inUse } = state.kept.get(manifest.snapshot) ?? unopened()
-    const taken = { inUse, seen: new Map<string, string>() }
+    const taken = { seen: new Map<string, string>() }
     const snapshot = await this.#open(state, manifest, taken)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#log.warn(
@@ -297,11 +336,7 @@ export class Snapshots {
     await this.#fallBack(state, manifest)
   }
 
-  #open(
-    state: TableState,
-    manifest: Manifest,
-    known: Pick<KnownSnapshot, 'inUse' | 'seen'>,
-  ): Promise<Snapshot> {
+  #open(state: TableState, manifest: Manifest, known: Pick<KnownSnapshot, 'seen'>): Promise<Snapshot> {
     return openSnapshot(this.#store, state.table, manifest, known, {
       takeOut: (snapshot, error) => this.#takeOutSoon(state, snapshot, error),
       doubt: (snapshot, why) => void this.#readAgain(state, snapshot, why),
@@ -324,7 +359,7 @@ export class Snapshots {
     const { folder, manifest } = snapshot
     const about = { table: tableId(state.table), snapshot: manifest.snapshot, why }
     try {
-      await snapshot.inUse.during(() => requireFiles(filesInFolder(folder), manifest))
+      await requireFiles(filesInFolder(folder), manifest)
       this.#log.warn(about, 'files were in doubt, and are whole')
     } catch (error) {
       if (isDamage(error)) this.#takeOutSoon(state, snapshot, error)
@@ -350,22 +385,11 @@ export class Snapshots {
     }
   }
 
-  async #removeOld(state: TableState): Promise<void> {
-    const { table, current, kept } = state
+  /** What is over its time is asked for no more. Its files are the next ingest's to remove, an hour later at the earliest. */
+  #forgetOld({ current, kept }: TableState): void {
     if (current === null) return
-    const ids = removable([...kept.keys()], current.manifest, new Date(), this.#retention)
-    for (const id of ids) {
-      const old = kept.get(id)
-      if (old === undefined || old.inUse.now) continue
-      kept.delete(id)
-      try {
-        await removeSnapshot(this.#store, table, id)
-        this.#log.info({ table: tableId(table), snapshot: id }, 'old snapshot removed')
-      } catch (error) {
-        kept.set(id, { ...unopened(), inUse: old.inUse, opened: Promise.resolve(null) })
-        this.#tell(state, error, 'old snapshot not removed')
-      }
-    }
+    const over = removable([...kept.keys()], current.manifest, new Date(), this.#retention)
+    for (const id of over) kept.delete(id)
   }
 
   #tell(state: TableState, error: unknown, what: string): void {

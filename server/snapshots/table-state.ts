@@ -1,17 +1,16 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { InUse, type Snapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** A snapshot that lies on disk; it is read and verified when it is first asked for. */
 export interface KnownSnapshot {
-  readonly inUse: InUse
   opened: Promise<Snapshot | null> | null
   /** By file: size, times and inode when it was last read whole. */
   readonly seen: Map<string, string>
 }
 
 export function unopened(): KnownSnapshot {
-  return { inUse: new InUse(), opened: null, seen: new Map() }
+  return { opened: null, seen: new Map() }
 }
 
 /** What the server knows of one table. */

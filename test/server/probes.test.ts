@@ -1,0 +1,132 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { Readiness } from '../../server/snapshots/readiness.ts'
+import { Snapshots } from '../../server/snapshots/snapshots.ts'
+import { openLog } from '../../server/log.ts'
+import { serve, type Service } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+
+/** What those ask who keep the service running. */
+
+const rows = '/api/v1/dataset/d/t/data/'
+const fields = [fieldOf('n:integer')]
+
+async function published(table: object = {}, now = new Date()): Promise<Workshop> {
+  const shop = await workshop(catalogAround([{ name: 't', order: [], fields, ...table }]), {
+    'd/t.csv': 'n\n1\n',
+  })
+  await shop.ingest({ now: () => now })
+  return shop
+}
+
+/** A service whose snapshots are loaded when the test says so. */
+async function starting(shop: Workshop): Promise<Service & { readonly load: () => Promise<void> }> {
+  const { store, catalog } = shop
+  const log = openLog('silent')
+  const snapshots = new Snapshots({ store, catalog, retention: { count: 2, graceMs: 0 }, log })
+  const readiness = new Readiness(snapshots)
+  const service = await serve(shop, { snapshots, readiness })
+  const load = async (): Promise<void> => {
+    await snapshots.refresh()
+    readiness.loaded()
+  }
+  return { ...service, load }
+}
+
+describe('a service that starts', () => {
+  let shop: Workshop
+  beforeAll(async () => (shop = await published()))
+
+  test('lives at once, says what is missing, and is ready when all is loaded', async () => {
+    const { app, load } = await starting(shop)
+    expect((await request(app).get('/livez').expect(200)).body).toEqual({ status: 'ok' })
+    const early = await request(app).get('/readyz').expect(503).expect('Retry-After', '1')
+    expect(early.body).toEqual({
+      status: 'starting',
+      missing: [{ table: 'd/t', why: 'it is being loaded' }],
+    })
+    const refused = await request(app).get('/api/v1/datasets/').expect(503).expect('Retry-After', '1')
+    expect(refused.body).toMatchObject({ type: 'urn:acervo:problem:starting' })
+    const waiting = request(app).get('/api/v1/datasets/').expect(200)
+    await Promise.all([waiting, load()])
+    expect((await request(app).get('/readyz').expect(200)).body).toEqual({ status: 'ready', missing: [] })
+    await request(app).get(rows).expect(200)
+  })
+
+  test('loads what is asked for first', async () => {
+    const { app } = await starting(shop)
+    await request(app).get(rows).expect(200)
+    await request(app).get('/api/v1/dataset/d/').expect(200)
+    await request(app).get('/files/d/t.csv.gz').expect(302)
+    expect((await request(app).get('/readyz')).body).toEqual({ status: 'starting', missing: [] })
+  })
+
+  test('is not ready while what is published cannot be loaded, and stays ready when it fails later', async () => {
+    const own = await published()
+    const home = path.join(own.warehouse, 'd', 't')
+    const { snapshot } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
+      snapshot: string
+    }
+    const part = path.join(home, snapshot, 'part-00000.parquet')
+    const [away, back] = [() => rename(part, `${part}.away`), () => rename(`${part}.away`, part)]
+    await away()
+    const { app, load } = await starting(own)
+    await load()
+    const { body } = await request(app).get('/readyz').expect(503)
+    expect(body).toEqual({
+      status: 'starting',
+      missing: [{ table: 'd/t', why: expect.stringMatching(/^part-00000\.parquet is gone/) }],
+    })
+    await back()
+    const pointer = path.join(home, 'current.json')
+    await writeFile(`${pointer}.new`, await readFile(pointer))
+    await rename(`${pointer}.new`, pointer)
+    await load()
+    await request(app).get('/readyz').expect(200)
+    await away()
+    await load()
+    await request(app).get('/readyz').expect(200)
+    expect((await request(app).get('/health').expect(200)).body).toMatchObject({ status: 'degraded' })
+  })
+
+  test('is ready without tables that never were published', async () => {
+    const { app, load } = await starting(await workshop(catalogAround([{ name: 't', order: [], fields }])))
+    await load()
+    await request(app).get('/readyz').expect(200)
+  })
+})
+
+const dayMs = 86_400_000
+
+test.each<[refreshed: string | undefined, days: number, isStale: boolean]>([
+  ['daily', 1.2, false],
+  ['daily', 1.3, true],
+  ['weekly', 8, false],
+  ['weekly', 9, true],
+  ['annual', 400, false],
+  [undefined, 4000, false],
+])(
+  'a table that is refreshed %s, of a source %d days old, is stale: %s',
+  async (refreshed, days, isStale) => {
+    const imported = new Date(Date.now() - days * dayMs)
+    const { app } = await serve(await published(refreshed === undefined ? {} : { refreshed }, imported))
+    const stale = [{ table: 'd/t', refreshed, source_from: expect.any(String) }]
+    expect((await request(app).get('/health').expect(200)).body).toMatchObject({
+      status: isStale ? 'degraded' : 'ok',
+      stale: isStale ? stale : [],
+    })
+  },
+)
+
+test('another look at the same source does not make it younger', async () => {
+  const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 3 * dayMs))
+  await shop.ingest({ now: () => new Date() })
+  const { app } = await serve(shop)
+  expect((await request(app).get('/health')).body).toMatchObject({ status: 'degraded' })
+  await shop.write('d/t.csv', 'n\n1\n2\n')
+  await shop.ingest({ now: () => new Date() })
+  const { app: later } = await serve(shop)
+  expect((await request(later).get('/health')).body).toMatchObject({ status: 'ok', stale: [] })
+})
