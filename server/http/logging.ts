@@ -1,26 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../log.ts'
+import type { Meter } from '../metrics/meter.ts'
+import { cutShort, type ClientOf } from './client.ts'
+import { accountFor } from './limits.ts'
+import { idHeader } from './request-id.ts'
 
-const idHeader = 'X-Request-Id'
-
-/** Gives a request an id and logs one line when it ends, without headers and the client's address. */
-export function logRequests(log: Log): (req: IncomingMessage, res: ServerResponse) => void {
+/**
+ * Gives a request an id and logs one line when it ends: without headers, and with no more of the client's address than
+ * tells one network from another.
+ */
+export function logRequests(
+  log: Log,
+  clientOf: ClientOf,
+  meter: Meter,
+): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const started = performance.now()
     const id = randomUUID()
     // Express changes the url on the way.
     const { method, url } = req
     res.setHeader(idHeader, id)
+    // It is known no more when the connection is gone.
+    const client = log.isLevelEnabled('info') ? cutShort(clientOf(req)) : ''
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)
+      const { route, asked } = accountFor(res)
+      meter.answered({ route, countsAs: asked, status: res.statusCode }, performance.now() - started)
       const ending = res.writableFinished ? 'answered' : 'client went away'
-      log.info({ id, method, url, status: res.statusCode, ms }, ending)
+      log.info({ id, client, method, url, status: res.statusCode, ms }, ending)
     })
   }
-}
-
-/** The id of a request, in its log line and as the `instance` of its problem. */
-export function requestId(res: ServerResponse): string {
-  return String(res.getHeader(idHeader))
 }
