@@ -4,16 +4,18 @@ import type { Catalog } from '../core/catalog/catalog.ts'
 import { addressesOf } from './http/addresses.ts'
 import type { Responder } from './http/responder.ts'
 import { freshnessOf } from './http/freshness.ts'
-import { clientOf } from './http/client.ts'
+import type { ClientOf } from './http/client.ts'
 import { commonHeaders } from './http/headers.ts'
-import { sparingUse, type Limiter } from './http/limits.ts'
+import { accountFor, openAccount } from './http/limits.ts'
 import { logRequests } from './http/logging.ts'
+import type { Limiter } from './limits/limiter.ts'
 import type { Log } from './log.ts'
-import { answerProblem, Problem } from './http/problems.ts'
+import type { Meter } from './metrics/meter.ts'
+import { answerProblem, Problem, starting } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
 import type { ConcurrencyLimit } from './concurrency/limit.ts'
 import { mount, mountHandler } from './http/resource.ts'
-import { Shortcuts } from './http/shortcuts.ts'
+import { pathOf, Shortcuts } from './http/shortcuts.ts'
 import type { SendBudget } from './http/send-budget.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
 import { datasetList } from './routes/dataset-list.ts'
@@ -22,6 +24,9 @@ import { familyReference, tableReference } from './routes/documents/openapi.ts'
 import { documentService } from './routes/documents/service.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
+import { livez, readyz } from './routes/probes.ts'
+import { limitsOf } from './routes/limits.ts'
+import { wholeTableOf } from './routes/whole-table.ts'
 import { settingsOf, type Settings } from './routes/pages/documents.ts'
 import { browsing, browsingText } from './routes/pages/browse.ts'
 import { pagesRouter } from './routes/pages/mount.ts'
@@ -33,16 +38,15 @@ import { tableRows } from './routes/table-rows.ts'
 import type { RowEngine } from './representations/page.ts'
 import type { PublicLake } from './snapshots/public-lake.ts'
 import type { PublicViews } from './snapshots/public-views.ts'
+import type { Readiness } from './snapshots/readiness.ts'
 import type { Snapshots } from './snapshots/snapshots.ts'
 
 export interface AppOptions {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  readonly rateLimits: boolean
-  /** How many clients the limits tell apart. */
-  readonly clientsMax: number
-  /** Proxies in front whose X-Forwarded-For is believed. */
-  readonly trustProxy: number
+  /** Of what one client may ask for; null where nothing is counted. */
+  readonly limiter: Limiter | null
+  readonly client: ClientOf
   readonly maxAgeSeconds: number
   readonly pageBytesMax: number
   /** Of exports, and of files that are sent. */
@@ -50,27 +54,32 @@ export interface AppOptions {
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
   readonly snapshots: Snapshots
+  readonly readiness: Readiness
   readonly engine: RowEngine
   readonly responder: Responder
   readonly views: PublicViews
   readonly lake: PublicLake
   readonly log: Log
+  readonly meter: Meter
   /** Folder for what is made while it runs. */
   readonly scratch: string
+  /** Of the service, whichever of its processes this is. */
+  readonly startedAt: Date
 }
 
 /** The service in reading order. It opens nothing: what lives is handed in. */
 export function createApp(options: AppOptions): RequestListener {
-  const { catalog, log } = options
-  const logRequest = logRequests(log)
-  const setHeaders = commonHeaders(catalog.notice)
+  const { catalog, log, limiter, client } = options
+  const logRequest = logRequests(log, client, options.meter)
+  const setHeaders = commonHeaders(catalog.notice, options.publicUrl)
   const shortcuts = new Shortcuts()
   const settings = settingsOf(catalog, options.publicUrl)
-  const tell = problemTeller(settings, log)
+  const tell = problemTeller(settings, log, options.meter)
   const routed = routes(options, settings, shortcuts, tell)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
+    if (!options.readiness.isLoaded && !isProbe(req)) await loading(options, req)
     const shortcut = shortcuts.find(req)
     if (shortcut === undefined) routed(req, res)
     else await shortcut(req, res)
@@ -78,36 +87,29 @@ export function createApp(options: AppOptions): RequestListener {
   return (req, res) => {
     logRequest(req, res)
     setHeaders(req, res)
+    openAccount(limiter, () => client(req), res)
     answer(req, res).catch((error: unknown) => tell(error, res))
   }
 }
 
 function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
-  const { catalog, publicUrl, snapshots, engine, responder } = options
+  const { catalog, publicUrl, snapshots, engine, responder, client } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
   app.set('query parser', false)
   app.use(requireDecodable)
 
-  const client = clientOf(options.trustProxy)
-  const advice = 'For a complete dataset, download its files through the links of its dataset page.'
-  const limiter = (kind: keyof Catalog['limits']): Limiter | null => {
-    const { rateLimits, clientsMax } = options
-    const limits = catalog.limits[kind]
-    return rateLimits ? sparingUse({ kind, limits, advice, client, clientsMax }) : null
-  }
   const catalogService = {
     catalog,
     publicUrl,
-    limiter: limiter('catalog'),
+    areLimited: options.limiter !== null,
     freshness: freshnessOf(options.maxAgeSeconds),
-    startedAt: new Date(),
+    startedAt: options.startedAt,
     snapshots,
   }
   const rowService = {
     ...catalogService,
-    limiter: limiter('rows'),
     engine,
     pageBytesMax: options.pageBytesMax,
     exports: options.exports,
@@ -116,7 +118,8 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   }
 
   const documents = documentService(catalogService)
-  const serving = { responder, shortcuts, client, browse: null }
+  const wholeTable = wholeTableOf(catalogService)
+  const serving = { responder, shortcuts, client, browse: null, wholeTable }
   const browsable = { ...serving, browse: browsing({ ...catalogService, settings }, responder) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
@@ -139,7 +142,6 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   const files = express.Router({ caseSensitive: true, strict: true })
   const fileService = {
     ...catalogService,
-    limiter: limiter('files'),
     views: options.views,
     lake: options.lake,
     transfers: options.transfers,
@@ -149,6 +151,15 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   }
   mountFiles(files, fileService, browsable)
   app.use('/files', files)
+  mountHandler(app, '/livez', { name: 'Liveness', description: 'That the process answers.' }, livez())
+  const ready = { name: 'Readiness', description: 'Whether all that is published is loaded.' }
+  mountHandler(app, '/readyz', ready, readyz(options.readiness))
+  mountHandler(
+    app,
+    '/limits',
+    { name: 'Limits', description: 'What is left to the client that asks.' },
+    limitsOf(options.limiter, client, browsingText({ ...catalogService, settings })),
+  )
   mountHandler(
     app,
     '/health',
@@ -162,20 +173,53 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   return app
 }
 
+/** How long a reader waits for all tables to be loaded, where what he asks for is about all. */
+const loadingMs = 2000
+
+/**
+ * Waits for what a request is about: the tables that its path names are loaded before all others.
+ *
+ * @throws Problem starting
+ */
+async function loading(
+  { catalog, snapshots, readiness }: AppOptions,
+  { url = '' }: IncomingMessage,
+): Promise<void> {
+  const names = pathOf(url).split('/')
+  const dataset = names.map((name) => catalog.datasets.get(name)).find((one) => one !== undefined)
+  if (dataset === undefined) {
+    if (!(await readiness.waitFor(loadingMs))) throw starting()
+    return
+  }
+  const named = [...dataset.tables.values()].filter(({ name }) => names.includes(name))
+  const tables = named.length > 0 ? named : [...dataset.tables.values()]
+  await Promise.all(tables.map((table) => snapshots.loaded(table)))
+}
+
+/** What is answered before anything is loaded: how the service is. */
+const probes = new Set(['/livez', '/readyz', '/health'])
+
+function isProbe({ url = '' }: IncomingMessage): boolean {
+  return probes.has(pathOf(url))
+}
+
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
 /** One answer may break, the service never. People get a page, and programs JSON. */
-function problemTeller(settings: Settings, log: Log): TellProblem {
+function problemTeller(settings: Settings, log: Log, meter: Meter): TellProblem {
   const formFor = problemForms(settings)
-  return (error, res) => {
+  const write = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req
     try {
-      answerProblem(problemOf(error), res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
+      const told = problemOf(await accountFor(res).settle(error))
+      if (told instanceof Problem) meter.refused(told.code)
+      answerProblem(told, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
     } catch (cause) {
       log.error({ err: cause }, 'a problem could not be told')
       res.destroy()
     }
   }
+  return (error, res) => void write(error, res)
 }
 
 function unknownAddress(catalog: Catalog, publicUrl: URL): RequestHandler {

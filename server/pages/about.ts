@@ -1,4 +1,4 @@
-import { listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
+import { limitClasses, listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax } from '../query/parameters.ts'
@@ -41,7 +41,8 @@ export function aboutPage(setting: Setting, publicUrl: URL): Html {
 export function limitsPage(setting: Setting, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = setting
   const { count, list } = writtenIn(words)
-  const kinds = ['rows', 'catalog', 'files'] as const
+  const { share } = catalog.limits
+  const isShared = areHeld && share.percent < 100
   const said = (limits: readonly Limit[]): string =>
     limits.length === 0 || !areHeld
       ? words.noLimit
@@ -50,11 +51,13 @@ export function limitsPage(setting: Setting, areHeld: boolean): Html {
     <h1>${words.limits}</h1>
     <p class="lead">${catalog.notice}</p>
     <dl class="facts-list">
-      ${kinds.map(
-        (kind) =>
-          html`<dt>${words.limitsOf[kind]}</dt>
-            <dd>${said(catalog.limits[kind])}</dd>`,
+      ${limitClasses.map(
+        (limited) =>
+          html`<dt>${words.limitsOf[limited]}</dt>
+            <dd>${said(catalog.limits[limited])}</dd>`,
       )}
+      <dt>${words.limitsOf.share}</dt>
+      <dd>${isShared ? words.limitShare(share.percent, writtenIn(words).span(share.per)) : words.noLimit}</dd>
       <dt>${words.limitPage}</dt>
       <dd>${words.rows(count(pageSizeMax))}</dd>
     </dl>

@@ -1,6 +1,7 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
+import { attachLines } from '../documents/attach.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { codePart } from './link.ts'
@@ -39,7 +40,7 @@ export function filesPage(setting: Setting, { dataset, tables, files }: FilesVie
     <section>
       <h2>DuckDB</h2>
       <p>${words.duckdbHow}</p>
-      ${first !== undefined && codePart(attachLines(first.table, files), words)}
+      ${first !== undefined && codePart(`${attachLines(first.table, files)} LIMIT 10;`, words)}
     </section>
   `
   return framed(setting, {
@@ -51,11 +52,6 @@ export function filesPage(setting: Setting, { dataset, tables, files }: FilesVie
       { name: dataset.name, address: addresses.dataset(language, dataset) },
     ],
   })
-}
-
-function attachLines({ dataset, name }: Table, { base }: FileAddresses): string {
-  const names = [dataset, name].map((one) => `"${one}"`).join('.')
-  return `INSTALL httpfs;\nLOAD httpfs;\nATTACH '${base}/warehouse.duckdb' AS acervo (READ_ONLY);\nSELECT * FROM acervo.${names} LIMIT 10;`
 }
 
 function tablePart(

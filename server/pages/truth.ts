@@ -1,4 +1,4 @@
-import type { Dataset, Frequency, Table } from '../../core/catalog/catalog.ts'
+import { spanOf, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import type { Looked } from '../../core/warehouse/looked.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
@@ -16,18 +16,6 @@ export interface TableTruth {
 }
 
 const dayMs = 86_400_000
-/** How long a promise may be behind before it is said to be broken, twice its span; null where it has none. */
-const lateMs: Readonly<Record<Frequency, number | null>> = {
-  continuous: 2 * dayMs,
-  daily: 2 * dayMs,
-  weekly: 14 * dayMs,
-  monthly: 62 * dayMs,
-  quarterly: 184 * dayMs,
-  annual: 731 * dayMs,
-  irregular: null,
-  never: null,
-}
-
 /** So many rejects are shown of each table; its report has more. */
 const rejectsMax = 10
 
@@ -46,14 +34,14 @@ export function truthPart(
   const isNew = tables.every(({ manifest }) => manifest.previous === null)
   const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
   const behind = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
-  const late = frequency === null ? null : lateMs[frequency]
+  const span = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
   return html`<section id="truth">
     <h2>${words.truth}</h2>
     <p>
       ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
       ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
-      ${late !== null && behind > late && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
+      ${span !== null && behind > 2 * span && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
       <table class="stacked">

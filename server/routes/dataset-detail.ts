@@ -14,13 +14,12 @@ import { summaryOf } from './summary.ts'
 
 /** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
 export function datasetDetail(family: Family, service: DetailService): Resource {
-  const { catalog, limiter, snapshots } = service
+  const { catalog, snapshots } = service
   const made = new Map<Dataset, Detail>()
   return {
     path: '/dataset/:dataset',
     name: 'Dataset Detail',
     description: `One dataset: its metadata, links and tables. ${catalog.notice}`,
-    limiter,
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])

@@ -12,7 +12,7 @@ import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
 export function datasetList(family: Family, service: CatalogService): Resource {
-  const { catalog, publicUrl, limiter, freshness, startedAt } = service
+  const { catalog, publicUrl, freshness, startedAt } = service
   const addresses = addressesOf(family, publicUrl)
   const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
   const results = listed.map((dataset) => summaryOf(dataset, addresses))
@@ -32,7 +32,6 @@ export function datasetList(family: Family, service: CatalogService): Resource {
     path: '/datasets',
     name: 'Dataset List',
     description: `The datasets that are published. ${catalog.notice}`,
-    limiter,
     find: ({ target, headers }) => {
       const query = parseQuery(target, ['page', 'format'])
       negotiate(headers, query.get('format'), [jsonOffer])

@@ -9,7 +9,9 @@ import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
 import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
+import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
+import { atHand } from '../limits/prices.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import { Problem } from '../http/problems.ts'
 import type { SendBudget } from '../http/send-budget.ts'
@@ -22,12 +24,10 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
 import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
-import type { Limiter } from '../http/limits.ts'
 
 export interface FileService {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  readonly limiter: Limiter | null
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly views: PublicViews
@@ -45,12 +45,9 @@ export interface FileService {
  * DuckDB for rows.
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
-  const { catalog, freshness, views, lake, limiter } = service
+  const { catalog, freshness, views, lake } = service
   const serve = (path: string, what: ReturnType<typeof about>, handler: RequestHandler): void =>
-    mountHandler(router, path, what, async (req, res, next) => {
-      await limiter?.(req, res)
-      await handler(req, res, next)
-    })
+    mountHandler(router, path, { ...what, countsAs: 'files' }, handler)
   serve('/warehouse.duckdb', about('Warehouse', 'A DuckDB file with a view per table.'), async (req, res) => {
     const built = await views.current()
     await transfer(service, req, res, {
@@ -142,7 +139,7 @@ function datasetListing(service: FileService, catalog: Catalog): Resource {
 
 /** A listing of current files, which only a refresh changes. */
 function listingOf(
-  { limiter, freshness }: FileService,
+  { freshness }: FileService,
   path: string,
   name: string,
   find: (params: RouteParameters) => { snapshots: readonly Snapshot[]; body: unknown },
@@ -151,7 +148,6 @@ function listingOf(
     path,
     name,
     description: 'The files of what is published now: names, addresses, sizes and sums.',
-    limiter,
     find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const { snapshots, body } = find(params)
@@ -193,8 +189,9 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
 
 /** `sha512sum -c` reads them, for the stable names and for those of the parts. */
 function checkSums(service: FileService): RequestHandler {
-  return (req, res) => {
+  return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
+    await accountFor(res).charge(atHand)
     const lines = currentOf(service, dataset).flatMap((snapshot) => {
       const { table, manifest } = snapshot
       return publicFiles(snapshot).map(({ file, sha512 }) => {
@@ -208,8 +205,9 @@ function checkSums(service: FileService): RequestHandler {
 }
 
 function leadToDownload(service: FileService): RequestHandler {
-  return (req, res) => {
+  return async (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
+    await accountFor(res).charge(atHand)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     res.status(302)

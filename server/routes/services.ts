@@ -1,6 +1,5 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
-import type { Limiter } from '../http/limits.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import type { SendBudget } from '../http/send-budget.ts'
 import type { RowEngine } from '../representations/page.ts'
@@ -10,7 +9,7 @@ import type { Snapshots } from '../snapshots/snapshots.ts'
 export interface CatalogService {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  readonly limiter: Limiter | null
+  readonly areLimited: boolean
   readonly freshness: Freshness
   readonly startedAt: Date
 }

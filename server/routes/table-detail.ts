@@ -20,13 +20,12 @@ import type { DetailService } from './services.ts'
 
 /** What a table is and what may be asked of its rows; the specification has no such address. */
 export function tableDetail(family: Family, service: DetailService): Resource {
-  const { catalog, limiter, snapshots } = service
+  const { catalog, snapshots } = service
   const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }>()
   return {
     path: '/dataset/:dataset/:table',
     name: 'Table Detail',
     description: `What a table is: its fields, and what may be asked of them. ${catalog.notice}`,
-    limiter,
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)

@@ -15,7 +15,8 @@ import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { exportChunks } from '../representations/export.ts'
+import { atHand, priceOfFile } from '../limits/prices.ts'
+import { exportChunks, priceOfExport } from '../representations/export.ts'
 import { queryKey } from '../representations/page.ts'
 import { formOf, type RowFormat } from '../formats/format.ts'
 import { csv } from '../formats/csv.ts'
@@ -24,6 +25,7 @@ import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
 import { problemOf } from './problem-of.ts'
+import { requesterOf } from './requester.ts'
 import type { RowService } from './services.ts'
 
 /** Only where it lies there already. */
@@ -38,13 +40,13 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
 
 /** All rows of a query as one stream (`sendStream`); all rows of the table are in a file already. */
 export function tableExport(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limiter, snapshots } = service
+  const { catalog, publicUrl, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
     path: '/dataset/:dataset/:table/export',
     name: 'Table Export',
     description: `All rows of a query as one stream. ${catalog.notice}`,
-    limiter,
+    countsAs: 'exports',
     offers: formats,
     respond: async (asked, req, res) => {
       const dataset = findDataset(catalog, asked.params)
@@ -79,15 +81,16 @@ async function streamRows(
   query: RowQuery,
   format: RowFormat,
   service: RowService,
-  { client }: ResourceRequest,
+  request: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
+  const { account, client } = request
   const { engine, publicUrl, pageBytesMax, freshness } = service
   const { table, manifest } = snapshot
   requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
-  const requester = { client, pageBytesMax, signal: untilGone(res) }
+  const requester = requesterOf(request, untilGone(res), pageBytesMax)
   const form = formOf(table, format, query.fields)
   const tag = `"${nameOf(`export\n${queryKey(snapshot, form, query)}`)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
@@ -99,6 +102,7 @@ async function streamRows(
     res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
   }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
+    await account.show()
     describe()
     res.statusCode = 304
     res.end()
@@ -114,13 +118,17 @@ async function streamRows(
     res.setHeader('Content-Type', format.contentType)
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }
+  const exported = { snapshot, query, form, selection }
+  await account.charge(req.method === 'HEAD' ? atHand : priceOfExport(exported))
   if (req.method === 'HEAD') {
     describeRows()
     res.end()
     return
   }
   await service.exports.during(client, async () => {
-    const chunks = await begun(exportChunks({ snapshot, query, form, selection }, engine, requester))
+    // It was paid for as a whole.
+    const paid = { ...requester, pay: async () => undefined }
+    const chunks = await begun(exportChunks(exported, engine, paid))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
     await sendStream(res, chunks, service.sendBudget, () => ({ 'Acervo-Rows': String(selection.count) }))
@@ -131,7 +139,7 @@ async function streamRows(
 async function sendDownload(
   snapshot: Snapshot,
   { exports, transfers, sendBudget, freshness, publicUrl }: RowService,
-  { client }: ResourceRequest,
+  { client, account }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -155,6 +163,7 @@ async function sendDownload(
   res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
   const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   if (isPacked) {
+    account.asked = 'files'
     await transfers.during(client, () =>
       sendFile(req, res, { ...served, contentEncoding: 'gzip' }, sendBudget),
     )
@@ -165,10 +174,12 @@ async function sendDownload(
   res.setHeader('Last-Modified', lastModified)
   res.setHeader('Cache-Control', freshness.changing)
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
+    await account.show()
     res.statusCode = 304
     res.end()
     return
   }
+  await account.charge(req.method === 'HEAD' ? atHand : priceOfFile(manifest.textBytes))
   const members = report?.download_members ?? null
   if (members === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)

@@ -4,6 +4,7 @@ import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { nameOf } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
+import { priceOfRows } from '../limits/prices.ts'
 import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
@@ -15,25 +16,21 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
 import { pageLinks } from './page-links.ts'
 import { problemOf } from './problem-of.ts'
+import { requesterOf } from './requester.ts'
 import type { RowService } from './services.ts'
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: RowService): Resource {
-  const { catalog, publicUrl, limiter, snapshots, engine, freshness, pageBytesMax } = service
+  const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
     path: '/dataset/:dataset/:table/data',
     name: 'Table Rows',
     description: `The rows of a table, in pages and in its declared order. ${catalog.notice}`,
-    limiter,
     offers: rowFormats,
-    instead: ({ dataset, table: name }) => {
-      const table = catalog.datasets.get(String(dataset))?.tables.get(String(name))
-      if (table === undefined || snapshots.current(table) === null) return null
-      const address = files.download(table)
-      return { sentence: `All rows are in one file: ${address}.`, link: linkTo(address) }
-    },
-    find: async ({ params, target, headers, client }) => {
+    countsAs: 'rows',
+    find: async (request) => {
+      const { params, target, headers } = request
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       const query = parseRowQuery(table, target)
@@ -74,13 +71,17 @@ export function tableRows(family: Family, service: RowService): Resource {
           Link: linkTo(wholeFile),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
         },
+        // What a query comes to beyond a page is paid for when it is known.
+        price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         isAtHand: false,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
-            return pageBody(page, engine, { signal, client, pageBytesMax }).catch((error: unknown) => {
-              throw problemOf(error, wholeFile)
-            })
+            return pageBody(page, engine, requesterOf(request, signal, pageBytesMax)).catch(
+              (error: unknown) => {
+                throw problemOf(error, wholeFile)
+              },
+            )
           }),
       }
     },

@@ -17,8 +17,3 @@ export function writtenBy(...rooms: readonly string[]): string {
     .map((file) => readFileSync(file, 'utf8'))
   return nameOf(texts.join('\n'))
 }
-
-/** Maps and sets as JSON has them. */
-export function asLists(_key: string, value: unknown): unknown {
-  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value
-}

@@ -216,7 +216,13 @@ const count = async (of: Service): Promise<unknown> =>
 
 describe('health', () => {
   test('is ok where all that is published is served', async () => {
-    expect(await healthOf(service)).toEqual({ status: 'ok', published: 1, unpublished: 1, faults: [] })
+    expect(await healthOf(service)).toEqual({
+      status: 'ok',
+      published: 1,
+      unpublished: 1,
+      faults: [],
+      stale: [],
+    })
   })
 
   test.each<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>([
@@ -284,6 +290,7 @@ describe('health', () => {
             'part-00000.parquet is not as it was written: its bytes have another hash than in the manifest',
         },
       ],
+      stale: [],
     }
     await running.scrub()
     expect([await count(running), await healthOf(running)]).toEqual([1, degraded])
@@ -295,7 +302,7 @@ describe('health', () => {
     await running.snapshots.refresh()
     expect([await count(running), await healthOf(running)]).toEqual([
       3,
-      { status: 'ok', published: 1, unpublished: 0, faults: [] },
+      { status: 'ok', published: 1, unpublished: 0, faults: [], stale: [] },
     ])
   })
 })

@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
-import { clientOf } from '../../server/http/client.ts'
 import { timeInZone } from '../../server/routes/import-date.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -229,97 +227,6 @@ describe('addresses', () => {
       const response = await request(service.app).get(`/api/v1/dataset/${slug}?x=1`).expect(301)
       expect(new URL(String(response.headers['location']), 'http://here/api/v1/dataset/x').host).toBe('here')
     }
-  })
-})
-
-describe('sparing use', () => {
-  test('is enforced per client and per kind, with the time to wait', async () => {
-    const { app } = await serve(shop, { rateLimits: true, trustProxy: 1 })
-    const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
-    await ask(rows, '192.0.2.1').expect(200)
-    await ask(rows, '192.0.2.1').expect(200)
-    const refused = await ask(rows, '192.0.2.1').expect(429)
-    expect(refused.headers).toMatchObject({
-      'content-type': 'application/problem+json',
-      'retry-after': '60',
-      ratelimit: expect.stringMatching(/^"rows-1m"; r=0; t=\d+$/),
-      'ratelimit-policy': '"rows-1m"; q=2; w=60',
-    })
-    expect(refused.body).toMatchObject({
-      type: 'urn:acervo:problem:too-many-requests',
-      status: 429,
-      detail:
-        'At most 2 requests in 1m are allowed here; try again in 60 s. All rows are in one file: http://localhost:8000/files/d/t.csv.gz.',
-    })
-    await ask(rows, '192.0.2.2').expect(200)
-    await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
-  })
-
-  test.each([
-    [['4.4.4.4', '4.4.4.4:1000', '4.4.4.4:2000', ' 4.4.4.4 ', '::ffff:4.4.4.4']],
-    [['2001:db8::1', '[2001:db8::1]:80', '[2001:db8:0:ff::2]', '2001:db8:0:12::3%eth0']],
-    [['junk', 'more junk', '4.4.4', '1', '0x7f.1', '999.1.1.1', '[::1', '127.0.0.1:x']],
-  ])('one client is %j, and any other another', async (forms) => {
-    const client = clientOf(1)
-    const keyOf = (forwarded: string): string =>
-      client({
-        headers: { 'x-forwarded-for': forwarded },
-        socket: { remoteAddress: '10.0.0.1' },
-      } as unknown as IncomingMessage)
-    expect(new Set(forms.map(keyOf)).size).toBe(1)
-    const [own] = forms
-    for (const other of ['4.4.4.5:1000', '[2001:db9::1]:80']) expect(keyOf(other)).not.toBe(keyOf(own ?? ''))
-  })
-
-  test('forgets the client that it has not seen for longest, when there are too many', async () => {
-    const { app } = await serve(shop, { rateLimits: true, trustProxy: 1, clientsMax: 2 })
-    const status = async (client: string): Promise<number> =>
-      (await request(app).get(rows).set('X-Forwarded-For', client)).status
-    const asked: number[] = []
-    for (const client of ['a', 'a', 'a', 'b', 'a', 'c', 'b'])
-      asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
-    expect(asked).toEqual([200, 200, 429, 200, 429, 200, 200])
-    for (const client of ['c', 'b', 'a']) asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
-    expect(asked.slice(7)).toEqual([200, 200, 200])
-  })
-
-  test('has every limit of the catalog hold, the longest window too', async () => {
-    const { app } = await serve(shop, { rateLimits: true })
-    const policies = (await request(app).get(rows).expect(200)).headers['ratelimit-policy']
-    expect(policies).toBe('"rows-1m"; q=2; w=60, "rows-1h"; q=3; w=3600')
-    const hourly = await serve(
-      {
-        ...shop,
-        catalog: {
-          ...shop.catalog,
-          limits: {
-            rows: [
-              { requests: 9, per: '1m', windowMs: 60_000 },
-              { requests: 2, per: '1h', windowMs: 3_600_000 },
-            ],
-            catalog: [],
-            files: [],
-          },
-        },
-      },
-      { rateLimits: true },
-    )
-    const answers = [1, 2, 3].map(async () => request(hourly.app).get(rows))
-    const refused = (await Promise.all(answers)).find((answer) => answer.status === 429)
-    expect(refused?.body).toMatchObject({
-      detail: expect.stringMatching(/^At most 2 requests in 1h are allowed here; try again in 3600 s\./),
-    })
-  })
-
-  test('counts both families together, and a forged client does not help', async () => {
-    const { app } = await serve(shop, { rateLimits: true })
-    const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
-    const answers = [
-      await ask(rows, '192.0.2.1'),
-      await ask('/api/dataset/d/t/data', '192.0.2.2'),
-      await ask(rows, '192.0.2.3'),
-    ]
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
   })
 })
 

@@ -54,7 +54,12 @@ test('rows by the values of a field are counted and summed as a second reading d
   const service = await serve(sampled)
   const linear = new LinearSelections()
   const random = randomFrom(seed)
-  const requester = { client: 'reader', pageBytesMax: 1e8, signal: () => new AbortController().signal }
+  const requester = {
+    client: 'reader',
+    pageBytesMax: 1e8,
+    signal: () => new AbortController().signal,
+    pay: async () => undefined,
+  }
   const differences: string[] = []
   for (const table of allTables(sampled.catalog)) {
     const snapshot = service.snapshots.current(table)

@@ -268,7 +268,7 @@ test('a reader who goes away stops the scan, unless another wants it', async () 
   const snapshot = snapshots.current(table)
   if (snapshot === null) throw new Error('no snapshot')
   const stop = new AbortController()
-  const reader = { client: 'c', pageBytesMax: 1e6, wholeFile: 'w', signal: () => stop.signal }
+  const reader = { client: 'c', pageBytesMax: 1e6, signal: () => stop.signal, pay: async () => undefined }
   const filter = { conditions: [], words: ['paulo'], ordering: [], key: 'k' }
   const gone = selections.find(snapshot, filter, reader)
   const stays = selections.find(snapshot, filter, { ...reader, signal: () => new AbortController().signal })

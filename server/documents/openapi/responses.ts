@@ -1,4 +1,4 @@
-import { problemRows, type ProblemCode } from '../../http/problems.ts'
+import { problemRows, typeOf, type ProblemCode } from '../../http/problems.ts'
 import type { Json } from '../view.ts'
 
 const codes = Object.keys(problemRows) as ProblemCode[]
@@ -12,6 +12,7 @@ const anywhere: readonly ProblemCode[] = [
   'too-many-requests',
   'headers-too-large',
   'internal-error',
+  'starting',
   'overloaded',
 ]
 
@@ -36,9 +37,10 @@ const codesOf = (status: number): ProblemCode[] => codes.filter((code) => proble
 export function problemSchemas(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
-      const types = codesOf(status).map((code) => `urn:acervo:problem:${code}`)
+      const types = codesOf(status).map(typeOf)
       const properties = {
         ...problemProperties,
+        ...(codesOf(status).includes('too-many-requests') && quotaProperties),
         type: { ...problemProperties.type, enum: types },
         status: { type: 'integer', enum: [status] },
       }
@@ -72,6 +74,7 @@ export function problemResponses(): Json {
 
 const retried: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'too-many-requests',
+  'starting',
   'not-published',
   'damaged-files',
   'overloaded',
@@ -82,7 +85,7 @@ const problemProperties = {
   type: {
     type: 'string',
     format: 'uri',
-    description: '`urn:acervo:problem:` and a code that never means anything else.',
+    description: '`urn:acervo:problem:` and a code that never means anything else, or the one that IANA has.',
   },
   title: { type: 'string' },
   status: { type: 'integer' },
@@ -98,6 +101,26 @@ const problemProperties = {
       additionalProperties: false,
     },
   },
+}
+
+const quotaProperties: Json = {
+  'violated-policies': {
+    type: 'array',
+    description: 'Which of those that RateLimit-Policy names is used up.',
+    items: { type: 'string' },
+  },
+  file: {
+    type: 'object',
+    description: 'All rows of the table at once.',
+    properties: {
+      address: { type: 'string', format: 'uri' },
+      bytes: { type: 'integer', minimum: 0 },
+      sha512: { type: 'string', pattern: '^[0-9a-f]{128}$' },
+    },
+    required: ['address', 'bytes', 'sha512'],
+    additionalProperties: false,
+  },
+  duckdb: { type: 'string', description: 'Lines for a DuckDB client, which give the same.' },
 }
 
 /** Problem details, RFC 9457. */

@@ -1,3 +1,4 @@
+import { dueFrequencies, limitClasses } from '../../../core/catalog/catalog.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
 import { operators } from '../../query/operators.ts'
 import { parameterRows } from '../../query/query.ts'
@@ -146,6 +147,32 @@ export const commonSchemas: Shape = {
     published: count,
     unpublished: count,
     faults: listOf(object({ table: text, serving: orNull(text), fault: text })),
+    stale: listOf(
+      object({
+        table: text,
+        refreshed: { type: 'string', enum: dueFrequencies },
+        source_from: { type: 'string', format: 'date-time' },
+      }),
+    ),
+  }),
+  Liveness: object({ status: { type: 'string', enum: ['ok'] } }),
+  Readiness: object({
+    status: { type: 'string', enum: ['starting', 'ready', 'stopping'] },
+    missing: listOf(object({ table: text, why: text })),
+  }),
+  Standings: object({
+    limits: listOf(
+      object({
+        policy: text,
+        of: { type: 'string', enum: [...limitClasses, 'share'] },
+        quota: count,
+        unit: { type: 'string', enum: ['requests', 'ms'] },
+        window_seconds: { type: 'number', exclusiveMinimum: 0 },
+        remaining: count,
+        reset_seconds: count,
+        meaning: text,
+      }),
+    ),
   }),
   Options: object({
     name: text,

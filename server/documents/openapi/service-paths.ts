@@ -150,6 +150,19 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
           }),
         ),
       }),
+    [pathOf(`${base}/limits`)]: item('limits', 'What is left to the client that asks.', 'Files', [], {
+      200: { ...answer('How it stands with each limit.', jsonOf(ref('Standings'))) },
+      ...problemAnswers([]),
+    }),
+    [pathOf(`${base}/livez`)]: item('livez', 'That the process answers.', 'Files', [], {
+      200: { ...answer('It answers.', jsonOf(ref('Liveness'))) },
+      ...problemAnswers([]),
+    }),
+    [pathOf(`${base}/readyz`)]: item('readyz', 'Whether all that is published is loaded.', 'Files', [], {
+      ...problemAnswers([]),
+      200: { ...answer('It is.', jsonOf(ref('Readiness'))) },
+      503: { ...answer('It is not, or the service is stopping.', jsonOf(ref('Readiness')), ['Retry-After']) },
+    }),
     [pathOf(`${base}/health`)]: item('health', 'How the service is.', 'Files', [], {
       200: { ...answer('It answers.', jsonOf(ref('Health'))) },
       ...problemAnswers([]),

@@ -250,13 +250,21 @@ export const pt: Words = {
   ],
   aboutApi: (formats) =>
     `Programas obtêm tudo o que estas páginas mostram, em ${formats}. Os conjuntos de dados estão em:`,
-  limitsOf: { rows: 'Linhas, e páginas delas', catalog: 'O catálogo', files: 'Arquivos' },
+  limitsOf: {
+    catalog: 'O catálogo',
+    rows: 'Linhas, e páginas delas',
+    scans: 'Linhas que é preciso procurar: um por milhão de valores lidos',
+    exports: 'Exportações: um a cada 4 MB',
+    files: 'Arquivos: um a cada 4 MB',
+    share: 'Tudo isso junto',
+  },
+  limitShare: (percent, span) => `${percent} % dos processadores em ${span}`,
   limit: (requests, span) => `${requests} pedidos em ${span}`,
   noLimit: 'sem limite',
   limitPage: 'Uma página de linhas',
   limitsPast: 'Depois do limite',
   limitsPastHow:
-    'A resposta é 429, com o tempo de espera em Retry-After. Cada resposta diz em RateLimit quanto resta. O que um navegador ou programa já tem, e pede de novo com If-None-Match, não custa quase nada.',
+    'A resposta é 429, com o tempo de espera em Retry-After. Cada resposta diz em RateLimit quanto resta, e /limits diz tudo, sem custo. O que um navegador ou programa já tem, e pede de novo com If-None-Match, não conta nada.',
   limitsMore: 'Para mais do que isso',
   limitsMoreHow:
     'Use os arquivos. Uma tabela inteira é um só arquivo: mais rápido para você e mais barato para o serviço do que milhares de páginas.',
@@ -279,6 +287,7 @@ export const pt: Words = {
     'too-many-requests': 'Pedidos demais',
     'headers-too-large': 'O pedido é grande demais',
     'internal-error': 'Algo deu errado no serviço',
+    starting: 'O serviço está começando',
     'not-published': 'A tabela ainda não foi publicada',
     'damaged-files': 'Os arquivos da tabela estão danificados',
     overloaded: 'O serviço está ocupado',

@@ -1,4 +1,4 @@
-import type { Frequency, Kind } from '../../../core/catalog/catalog.ts'
+import type { Frequency, Kind, LimitClass } from '../../../core/catalog/catalog.ts'
 import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { Looked } from '../../../core/warehouse/looked.ts'
 import type { ProblemCode } from '../../http/problems.ts'
@@ -206,7 +206,8 @@ export interface Words {
   readonly aboutTitle: (title: string) => string
   readonly aboutParagraphs: readonly { readonly title: string; readonly text: string }[]
   readonly aboutApi: (formats: string) => string
-  readonly limitsOf: Readonly<Record<'rows' | 'catalog' | 'files', string>>
+  readonly limitsOf: Readonly<Record<LimitClass | 'share', string>>
+  readonly limitShare: (percent: number, span: string) => string
   readonly limit: (requests: string, span: string) => string
   readonly noLimit: string
   readonly limitPage: string

@@ -25,7 +25,6 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
     path: `/catalog${ending === null ? '' : `.${ending}`}`,
     name: 'DCAT-AP Catalog',
     description: 'All datasets for harvesters, as DCAT-AP 3.',
-    limiter: service.limiter,
     offers: ending === null ? offers : offers.filter((offer) => offer.ending === ending),
     find: ({ target, headers }) => {
       const asked = parsePage(parseQuery(target, ['page']).get('page'))
@@ -60,7 +59,6 @@ export function sitemap(service: DocumentService): Resource {
     path: '/sitemap.xml',
     name: 'Sitemap',
     description: 'All pages for people.',
-    limiter: service.limiter,
     offers: [offerOf(xml)],
     find: ({ target }) => {
       parseQuery(target, [])
@@ -84,7 +82,6 @@ export function sitemapFile(service: DocumentService): Resource {
     path: '/sitemap-:number.xml',
     name: 'Sitemap Part',
     description: 'Some of the pages for people.',
-    limiter: service.limiter,
     offers: [offerOf(xml)],
     find: ({ params, target }) => {
       parseQuery(target, [])

@@ -1,9 +1,11 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
 import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
+import { accountFor } from '../../http/limits.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Responder } from '../../http/responder.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
+import { atHand } from '../../limits/prices.ts'
 import { parametersOf } from '../../query/string.ts'
 import { datasetViews, made, type DocumentService } from './service.ts'
 
@@ -19,12 +21,6 @@ const askedMax = 100_000
 export function ckanRouter(service: DocumentService, responder: Responder): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
   const ckan = keptCkan(service)
-  // Before anything is read of the question.
-  const limit: RequestHandler = async (req, res, next) => {
-    res.setHeader('Allow', methods)
-    await service.limiter?.(req, res)
-    next()
-  }
   const answer =
     (askedOf: (req: Parameters<RequestHandler>[0]) => Asked): RequestHandler =>
     async (req, res) => {
@@ -45,6 +41,7 @@ export function ckanRouter(service: DocumentService, responder: Responder): Rout
       } catch (error) {
         if (!(error instanceof ActionError)) throw error
         const { status, type, message, more } = error
+        await accountFor(res).charge(atHand)
         res.statusCode = status
         res.setHeader('Cache-Control', 'no-store')
         const told = { ...more, __type: type, message }
@@ -54,11 +51,11 @@ export function ckanRouter(service: DocumentService, responder: Responder): Rout
   router
     .route(['/api/3/action/:action', '/api/action/:action'])
     .get(
-      limit,
+      allow,
       answer((req) => queryOf(req.originalUrl)),
     )
     .post(
-      limit,
+      allow,
       express.json({ limit: askedMax, strict: true, type: () => true }),
       answer((req) => recordOf(req.body as unknown)),
     )
@@ -68,7 +65,14 @@ export function ckanRouter(service: DocumentService, responder: Responder): Rout
   return router
 }
 
-const describe: RequestHandler = (_req, res) => {
+const allow: RequestHandler = (_req, res, next) => {
+  res.setHeader('Allow', methods)
+  accountFor(res).route = 'CKAN Action'
+  next()
+}
+
+const describe: RequestHandler = async (_req, res) => {
+  await accountFor(res).show()
   const about = { name: 'CKAN Action', description: "CKAN's action API, to read.", renders: [jsonType] }
   res.setHeader('Allow', methods)
   res.setHeader('Access-Control-Allow-Methods', methods)

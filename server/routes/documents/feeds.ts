@@ -17,7 +17,6 @@ export function serviceFeed(service: DocumentService): Resource {
     path: '/atom.xml',
     name: 'Feed',
     description: 'What changed, as Atom.',
-    limiter: service.limiter,
     find: ({ target }) => {
       parseQuery(target, [])
       return made(service, { key: ['feed'], tables: null }, atomType, () => {
@@ -45,7 +44,6 @@ export function datasetFeed(service: DocumentService): Resource {
     path: '/:dataset/atom.xml',
     name: 'Dataset Feed',
     description: 'What changed in a dataset, as Atom.',
-    limiter: service.limiter,
     find: ({ params, target }) => {
       const dataset = findDataset(catalog, params)
       parseQuery(target, [])
@@ -73,7 +71,6 @@ export function tableFeed(service: DocumentService): Resource {
     path: '/:dataset/:table/atom.xml',
     name: 'Table Feed',
     description: 'What changed in a table, as Atom.',
-    limiter: service.limiter,
     find: ({ params, target }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)

@@ -9,14 +9,13 @@ import { datasetView, datasetViews, made, tableView, type DocumentService } from
 
 /** A document about a dataset, at its own address. */
 export function aboutDataset(document: DatasetDocument, service: DocumentService): Resource {
-  const { catalog, limiter, snapshots, writing } = service
+  const { catalog, snapshots, writing } = service
   const { file, name, description, contentType, write } = document
   const offer = offerOf(contentType)
   return {
     path: `/:dataset/${file}`,
     name,
     description,
-    limiter,
     offers: [offer],
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
@@ -30,14 +29,13 @@ export function aboutDataset(document: DatasetDocument, service: DocumentService
 
 /** A document about a table, at its own address. */
 export function aboutTable(document: TableDocument, service: DocumentService): Resource {
-  const { catalog, limiter, snapshots, writing } = service
+  const { catalog, snapshots, writing } = service
   const { file, name, description, contentType, write } = document
   const offer = offerOf(contentType)
   return {
     path: `/:dataset/:table/${file}`,
     name,
     description,
-    limiter,
     offers: [offer],
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
@@ -60,7 +58,6 @@ export function aboutService(document: WholeDocument, service: DocumentService):
     path: `/${file}`,
     name,
     description,
-    limiter: service.limiter,
     offers: [offer],
     find: ({ target, headers }) => {
       parseQuery(target, [])

@@ -14,12 +14,11 @@ const openApiOffer = {
 
 /** All that may be asked of a family, as OpenAPI. */
 export function familyReference(family: Family, service: DocumentService): Resource {
-  const { catalog, limiter, snapshots, writing } = service
+  const { catalog, snapshots, writing } = service
   return {
     path: '/openapi.json',
     name: 'OpenAPI',
     description: 'All that may be asked here, as OpenAPI 3.1.',
-    limiter,
     offers: [openApiOffer],
     find: ({ target, headers }) => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
@@ -37,12 +36,11 @@ export function familyReference(family: Family, service: DocumentService): Resou
 
 /** The same of one table. */
 export function tableReference(family: Family, service: DocumentService): Resource {
-  const { catalog, limiter, snapshots, writing } = service
+  const { catalog, snapshots, writing } = service
   return {
     path: '/dataset/:dataset/:table/openapi.json',
     name: 'Table OpenAPI',
     description: 'All that may be asked of a table, as OpenAPI 3.1.',
-    limiter,
     offers: [openApiOffer],
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)

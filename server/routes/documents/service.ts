@@ -7,7 +7,7 @@ import { aspects, pageAddresses } from '../../pages/addresses.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
 import type { DetailService } from '../services.ts'
-import { asLists, writtenBy } from '../written-by.ts'
+import { writtenBy } from '../written-by.ts'
 
 const writtenByThese = writtenBy('documents', 'formats', 'query')
 
@@ -24,7 +24,7 @@ export function documentService(service: DetailService): DocumentService {
   return {
     ...service,
     writing,
-    writingName: nameOf(JSON.stringify([writtenByThese, publicUrl.href, catalog], asLists)),
+    writingName: nameOf(JSON.stringify([writtenByThese, publicUrl.href, catalog.hash])),
   }
 }
 

@@ -20,7 +20,7 @@ export function limits(service: PageService): Resource {
     ...pageAt(service, '/limits', 'Limits'),
     find: ({ target }) => {
       parseQuery(target, [])
-      return document(service, ['limits'], () => limitsPage(service.setting, service.limiter !== null))
+      return document(service, ['limits'], () => limitsPage(service.setting, service.areLimited))
     },
   }
 }

@@ -11,8 +11,6 @@ export function assetFiles({ freshness, startedAt }: RowService, assets: Assets)
     path: '/assets/:file',
     name: 'Asset',
     description: 'What pages are drawn with.',
-    // A browser asks for them once, whatever it looks at.
-    limiter: null,
     find: ({ params, target }) => {
       parseQuery(target, [])
       const asset = all.find(({ file }) => file === params['file'])

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Freshness } from '../../http/freshness.ts'
+import { pageHeaders } from '../../http/page-headers.ts'
 import type { Browse } from '../../http/resource.ts'
 import type { Body, NamedResponse, Responder } from '../../http/responder.ts'
 import { sendBytes } from '../../http/send.ts'
@@ -38,8 +39,7 @@ export function browsingText({ settings, publicUrl }: BrowseService): BrowseText
     const setting = askedSetting(settings, target, req.headers)
     if (setting === null) return false
     res.setHeader('Vary', varied)
-    res.setHeader('Content-Security-Policy', pagePolicy)
-    res.setHeader('Content-Language', setting.words.locale)
+    res.setHeaders(new Headers(pageHeaders(pagePolicy, setting.words.locale)))
     const page = jsonPage(setting, { name, address: addressOf(publicUrl, target), text, isCut: false })
     sendBytes(res, 'text/html; charset=utf-8', [textOf(page)])
     return true

@@ -8,6 +8,7 @@ import type { Requester } from '../../engine/requester.ts'
 import type { Group } from '../../select/selections.ts'
 import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
+import { requesterOf } from '../requester.ts'
 
 /** The rows of an ask, drawn by one of their fields. */
 export function chart(service: PageService): Resource {
@@ -15,6 +16,7 @@ export function chart(service: PageService): Resource {
   const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
+    countsAs: 'rows',
     respond: (request, req, res) =>
       answerAsk(service, request, res, form, async (asked) => {
         const { table, snapshot, query, own } = asked
@@ -34,7 +36,7 @@ export function chart(service: PageService): Resource {
           ...named(service, ['chart', ...key]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const requester = { client: request.client, pageBytesMax, signal }
+            const requester = requesterOf(request, signal, pageBytesMax)
             const groups = await groupsFor(requester)
             const view = { ...asked, dimensions, drawn, measure, length, groups }
             return { pieces: [textOf(chartPage(setting, view))] }

@@ -1,6 +1,7 @@
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
 import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
+import { pageHeaders } from '../../http/page-headers.ts'
 import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Offer } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
@@ -11,7 +12,7 @@ import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
 import { wordsOf } from '../../pages/words/all.ts'
 import type { RowService } from '../services.ts'
-import { asLists, writtenBy } from '../written-by.ts'
+import { writtenBy } from '../written-by.ts'
 
 const writtenByThese = writtenBy('pages', 'formats', 'documents')
 
@@ -59,7 +60,7 @@ export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
   const assets = assetsIn(catalog.colours)
   return new Map(
     [...catalog.inLanguage].map(([language, texts]) => {
-      const name = nameOf(JSON.stringify([language, publicUrl.href, texts], asLists))
+      const name = nameOf(JSON.stringify([language, publicUrl.href, catalog.hash]))
       return [language, { name, catalog: texts, addresses, assets, language, words: wordsOf[language] }]
     }),
   )
@@ -81,16 +82,15 @@ export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog'
   return addressesOf(family, publicUrl)
 }
 
-type Common = Pick<Resource, 'path' | 'name' | 'description' | 'limiter' | 'offers'>
+type Common = Pick<Resource, 'path' | 'name' | 'description' | 'offers'>
 
 export const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
 
-export function pageAt({ setting, catalog, limiter }: PageService, below: string, name: string): Common {
+export function pageAt({ setting, catalog }: PageService, below: string, name: string): Common {
   return {
     path: `/${setting.language}${below}`,
     name,
     description: `A page for people. ${catalog.notice}`,
-    limiter,
     offers: [htmlOffer],
   }
 }
@@ -106,7 +106,7 @@ export function named(
     lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
-    headers: { 'Content-Security-Policy': policy, 'Content-Language': setting.words.locale },
+    headers: pageHeaders(policy, setting.words.locale),
     isAtHand: false,
   }
 }

@@ -34,13 +34,13 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
 
 /** @param scratch folder for packed ones, which are a quarter of their size, made when they are first asked for */
 export function engineFiles(service: RowService, scratch: string): Resource {
-  const { limiter, transfers, sendBudget, freshness, startedAt } = service
+  const { transfers, sendBudget, freshness, startedAt } = service
   const packed = new Map<string, Promise<Packed>>()
   return {
     path: `/assets/duckdb/${version}/:file`,
     name: 'DuckDB',
     description: 'DuckDB for browsers.',
-    limiter,
+    countsAs: 'files',
     respond: async ({ params, target, headers, client }, req, res) => {
       parseQuery(target, [])
       const found = Object.values(files).find(({ file }) => file === params['file'])
@@ -61,6 +61,8 @@ export function engineFiles(service: RowService, scratch: string): Resource {
         doubt: () => packed.delete(key),
       }
       res.setHeader('Content-Security-Policy', found.policy)
+      // A worker is as strict as the page that begins it, or it is not begun.
+      res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await transfers.during(client, () => sendFile(req, res, served, sendBudget))
     },
   }

@@ -25,7 +25,6 @@ export function root(services: ReadonlyMap<Language, PageService>): RequestHandl
     }
     const service = services.get(languageFor(req.headers['accept-language']))
     if (service === undefined) throw new Error('pages are in all languages')
-    await service.limiter?.(req, res)
     res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language')
     await service.responder.send(req, res, homeFor(service, req.originalUrl))
   }

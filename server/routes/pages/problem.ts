@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { acceptable, jsonOffer } from '../../http/negotiation.ts'
+import { pageHeaders } from '../../http/page-headers.ts'
 import type { ProblemForm } from '../../http/problems.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
@@ -36,7 +37,7 @@ export function problemForms(
 function formIn(setting: Setting): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
-    headers: { 'Content-Security-Policy': pagePolicy, 'Content-Language': setting.words.locale },
+    headers: pageHeaders(pagePolicy, setting.words.locale),
     text: ({ code, message }, instance) => textOf(problemPage(setting, { code, detail: message, instance })),
   }
 }

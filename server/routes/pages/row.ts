@@ -16,8 +16,10 @@ export function row(service: PageService): Resource {
   const { catalog, setting, responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
+    countsAs: 'rows',
     isEndless: true,
-    respond: async ({ params, target, client }, req, res) => {
+    respond: async (request, req, res) => {
+      const { params, target } = request
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       const pin = parseQuery(target, ['snapshot'])
@@ -31,7 +33,7 @@ export function row(service: PageService): Resource {
           ...named(service, ['row', tableId(table), page.key]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(asked, page, service, client, signal)
+            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             const { range, rows } = view
             const [values] = rows
             // An empty table has a first page, but no row.

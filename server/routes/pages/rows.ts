@@ -1,11 +1,13 @@
 import { cells } from '../../formats/cells.ts'
 import { withQuery } from '../../http/addresses.ts'
+import type { ResourceRequest } from '../../http/resource.ts'
 import type { AskView, TableView } from '../../pages/table/view.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { PageLinks } from '../../representations/envelope.ts'
 import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { rowAddresses, type PageService } from './documents.ts'
+import { requesterOf } from '../requester.ts'
 
 /** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
 
@@ -25,11 +27,11 @@ export async function viewOf(
   asked: AskView,
   page: Page,
   service: PageService,
-  client: string,
+  request: ResourceRequest,
   signal: () => AbortSignal,
 ): Promise<Viewed> {
   const { engine, pageBytesMax } = service
-  const body = await pageBody(page, engine, { signal, client, pageBytesMax })
+  const body = await pageBody(page, engine, requesterOf(request, signal, pageBytesMax))
   return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
 }
 

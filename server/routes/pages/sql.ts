@@ -6,12 +6,14 @@ import { sqlPage } from '../../pages/sql.ts'
 import { answerAsk } from './ask.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './documents.ts'
 import { engineAddresses } from './engine.ts'
+import { requesterOf } from '../requester.ts'
 
 /** SQL on the rows of an ask, in the reader's own browser. */
 export function sql(service: PageService): Resource {
   const { setting, responder, engine, pageBytesMax, publicUrl } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
+    countsAs: 'rows',
     respond: (request, req, res) =>
       answerAsk(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
         const { dataset, table, snapshot, query } = asked
@@ -22,7 +24,7 @@ export function sql(service: PageService): Resource {
           ...named(service, ['sql', ...key], consolePolicy),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const requester = { client: request.client, pageBytesMax, signal }
+            const requester = requesterOf(request, signal, pageBytesMax)
             const { count } = await engine.selections.find(snapshot, query, requester)
             const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
             const rowsAddress = withQuery(

@@ -14,6 +14,7 @@ export function table(service: PageService): Resource {
   const { setting, responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
+    countsAs: 'rows',
     respond: (request, req, res) =>
       answerAsk(service, request, res, { without: ['format'], pageSize }, async (asked) => {
         const { snapshot, query } = asked
@@ -22,7 +23,7 @@ export function table(service: PageService): Resource {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
           lastModified: snapshot.lastModified,
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(asked, page, service, request.client, signal)
+            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             return { pieces: [textOf(tablePage(setting, view))], serverTiming }
           },
         })

@@ -1,0 +1,27 @@
+import { fileNames } from '../../core/warehouse/layout.ts'
+import { fileAddresses } from '../http/addresses.ts'
+import type { WholeTable } from '../http/limits.ts'
+import { attachLines } from '../documents/attach.ts'
+import type { RouteParameters } from './find.ts'
+import type { DetailService } from './services.ts'
+
+/** What gives all of a table at once: its download, and the lines by which DuckDB reads it where it lies. */
+export function wholeTableOf({
+  catalog,
+  snapshots,
+  publicUrl,
+}: Pick<DetailService, 'catalog' | 'snapshots' | 'publicUrl'>): (
+  params: RouteParameters,
+) => WholeTable | null {
+  const addresses = fileAddresses(publicUrl)
+  return ({ dataset, table: name }) => {
+    const table = catalog.datasets.get(String(dataset))?.tables.get(String(name))
+    const manifest = table === undefined ? undefined : snapshots.current(table)?.manifest
+    if (table === undefined || manifest === undefined) return null
+    const download = manifest.files.find(({ file }) => file === fileNames.download(table))
+    if (download === undefined) return null
+    const { bytes, sha512 } = download
+    const address = addresses.download(table)
+    return { file: { address, bytes, sha512 }, duckdb: attachLines(table, addresses) }
+  }
+}

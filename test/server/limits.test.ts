@@ -1,0 +1,292 @@
+import type { IncomingMessage } from 'node:http'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import type { Catalog, Limits } from '../../core/catalog/catalog.ts'
+import { clientOf, cutShort, type ClientOf } from '../../server/http/client.ts'
+import { serve, type Service } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+let shop: Workshop
+beforeAll(async () => {
+  const cells = Array.from({ length: 500 }, (_, index) => `${index},${index % 7}\n`)
+  shop = await workshop(
+    tinyCatalog({ fields: ['n:integer', 'm:integer'], order: ['n'], filters: ['n', 'm'], search: [] }),
+    { 'd/t.csv': `n,m\n${cells.join('')}` },
+  )
+  await shop.ingest()
+})
+
+const rows = '/api/v1/dataset/d/t/data/'
+const exported = '/api/v1/dataset/d/t/export/'
+
+const none: Limits = {
+  catalog: [],
+  rows: [],
+  scans: [],
+  exports: [],
+  files: [],
+  share: { percent: 50, per: '1m', windowMs: 60_000 },
+}
+const minute = { per: '1m', windowMs: 60_000 }
+
+/** With these limits alone. */
+async function limited(limits: Partial<Limits>, options: Parameters<typeof serve>[1] = {}): Promise<Service> {
+  const catalog: Catalog = { ...shop.catalog, limits: { ...none, ...limits } }
+  return serve({ ...shop, catalog }, { rateLimits: true, ...options })
+}
+
+/** Policy -> what is left of it. */
+function leftOf(headers: Readonly<Record<string, string>>): Record<string, number> {
+  const found = [...String(headers['ratelimit']).matchAll(/"([^"]+)"; r=(\d+); t=\d+/g)]
+  return Object.fromEntries(found.map(([, name, left]) => [name ?? '', Number(left)]))
+}
+
+describe('the limits of the catalog', () => {
+  test('hold for each client, and say when to come back and what to do instead', async () => {
+    const { app, snapshots, catalog } = await serve(shop, { rateLimits: true, trustProxy: 1 })
+    const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
+    await ask(rows, '192.0.2.1').expect(200)
+    await ask(rows, '192.0.2.1').expect(200)
+    const refused = await ask(rows, '192.0.2.1').expect(429)
+    expect(refused.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'retry-after': '60',
+      ratelimit: expect.stringMatching(/^"rows-1m"; r=0; t=\d+$/),
+      'ratelimit-policy': '"rows-1m"; q=2; w=60',
+      link: '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
+    })
+    const [table] = catalog.datasets.get('d')?.tables.values() ?? []
+    const manifest = table === undefined ? null : snapshots.current(table)?.manifest
+    const download = manifest?.files.find(({ file }) => file === 't.csv.gz')
+    expect(refused.body).toEqual({
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Too many requests',
+      status: 429,
+      detail:
+        'At most 2 requests in 1m are allowed here; try again in 60 s. All rows are in one file: http://localhost:8000/files/d/t.csv.gz.',
+      instance: expect.stringMatching(/^urn:uuid:/),
+      'violated-policies': ['rows-1m'],
+      file: {
+        address: 'http://localhost:8000/files/d/t.csv.gz',
+        bytes: download?.bytes,
+        sha512: download?.sha512,
+      },
+      duckdb:
+        'INSTALL httpfs;\nLOAD httpfs;\nATTACH \'http://localhost:8000/files/warehouse.duckdb\' AS acervo (READ_ONLY);\nSELECT * FROM acervo."d"."t"',
+    })
+    await ask(rows, '192.0.2.2').expect(200)
+    await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
+  })
+
+  test('count both families together, and a forged client does not help', async () => {
+    const { app } = await serve(shop, { rateLimits: true })
+    const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
+    const answers = [
+      await ask(rows, '192.0.2.1'),
+      await ask('/api/dataset/d/t/data', '192.0.2.2'),
+      await ask(rows, '192.0.2.3'),
+    ]
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
+  })
+
+  test('all hold, the longest window too, for what comes at once', async () => {
+    const hour = { per: '1h', windowMs: 3_600_000 }
+    const { app } = await limited({
+      rows: [
+        { requests: 9, ...minute },
+        { requests: 2, ...hour },
+      ],
+    })
+    const answers = await Promise.all(Array.from({ length: 6 }, async () => request(app).get(rows)))
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 200, 429, 429, 429, 429,
+    ])
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.body).toMatchObject({
+      'violated-policies': ['rows-1h'],
+      detail: expect.stringMatching(/^At most 2 requests in 1h are allowed here; try again in 3600 s\./),
+    })
+  })
+
+  test('forget the client that was not seen for longest, when there are too many', async () => {
+    const { app } = await serve(shop, { rateLimits: true, trustProxy: 1, clientsMax: 2 })
+    const status = async (client: string): Promise<number> =>
+      (await request(app).get(rows).set('X-Forwarded-For', client)).status
+    const asked: number[] = []
+    for (const client of ['a', 'a', 'a', 'b', 'a', 'c', 'b'])
+      asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
+    expect(asked).toEqual([200, 200, 429, 200, 429, 200, 200])
+    for (const client of ['c', 'b', 'a']) asked.push(await status(`192.0.2.${client.charCodeAt(0)}`))
+    expect(asked.slice(7)).toEqual([200, 200, 200])
+  })
+})
+
+describe('what an ask counts', () => {
+  test('is nothing for what the reader has, and goes on so past the limit', async () => {
+    const { app } = await limited({ rows: [{ requests: 1, ...minute }] })
+    const first = await request(app).get(rows).expect(200)
+    const again = () => request(app).get(rows).set('If-None-Match', String(first.headers['etag']))
+    for (let time = 0; time < 3; time += 1) {
+      const answer = await again().expect(304)
+      expect(leftOf(answer.headers as Record<string, string>)).toMatchObject({ 'rows-1m': 0 })
+    }
+    await request(app).get(rows).expect(429)
+  })
+
+  test.each<[what: string, address: string, policy: string, counts: number]>([
+    ['a page', rows, 'rows-1m', 1],
+    ['a page of a filter', `${rows}?m=3`, 'scans-1m', 1],
+    ['the catalog', '/api/v1/datasets/', 'catalog-1m', 1],
+    ['a page for people', '/en/', 'catalog-1m', 1],
+    ['rows for people', '/en/dataset/d/t/', 'rows-1m', 1],
+    ['an export', `${exported}?format=ndjson`, 'exports-1m', 1],
+    ['the whole table as it lies', exported, 'files-1m', 1],
+    ['a listing of files', '/files/d/t/', 'catalog-1m', 1],
+    ['sums', '/files/d/SHA512SUMS', 'files-1m', 1],
+    ['a document', '/robots.txt', 'catalog-1m', 1],
+    ['what is not there', '/nothing/', 'catalog-1m', 1],
+    ['a wrong parameter', `${rows}?page_size=x`, 'rows-1m', 1],
+    ['how the service is', '/health', 'catalog-1m', 0],
+    ['how one stands', '/limits', 'catalog-1m', 0],
+  ])('is so much for %s', async (_what, address, policy, counts) => {
+    const each = [{ requests: 100, ...minute }]
+    const { app } = await limited({ catalog: each, rows: each, scans: each, exports: each, files: each })
+    const answer = await request(app).get(address)
+    expect(leftOf(answer.headers as Record<string, string>)).toMatchObject({ [policy]: 100 - counts })
+    expect(answer.headers['ratelimit-policy']).toContain(`"${policy}"; q=100; w=60`)
+  })
+
+  test('is nothing for the scan of what others have found', async () => {
+    const { app } = await limited({ scans: [{ requests: 100, ...minute }] })
+    await request(app).get(`${rows}?m=5`).expect(200)
+    const other = await request(app).get(`${rows}?m=5&page_size=7&page=2`).expect(200)
+    expect(leftOf(other.headers as Record<string, string>)['scans-1m']).toBeUndefined()
+    expect((await request(app).get('/limits')).body).toMatchObject({
+      limits: [{}, { policy: 'scans-1m', remaining: 99 }],
+    })
+  })
+
+  test('is refused where it is more than is left, and something smaller is not', async () => {
+    const { app } = await limited({ exports: [{ requests: 3, ...minute }] })
+    const get = (address: string) => request(app).get(address)
+    await get(`${exported}?format=ndjson&m=1`).expect(200)
+    await get(`${exported}?format=ndjson&m=2`).expect(200)
+    const last = await get(`${exported}?format=ndjson&m=3`).expect(200)
+    expect(leftOf(last.headers as Record<string, string>)).toMatchObject({ 'exports-1m': 0 })
+    const refused = await get(`${exported}?format=ndjson&m=4`).expect(429)
+    expect(refused.body).toMatchObject({ 'violated-policies': ['exports-1m'] })
+    await get(rows).expect(200)
+  })
+
+  test('is never more than the share of the machine, whatever is waited for', async () => {
+    const { app } = await limited({ share: { percent: 1, per: '1s', windowMs: 100 } })
+    const answer = await request(app).get(`${exported}?format=ndjson`).expect(422)
+    expect(answer.body).toMatchObject({
+      type: 'urn:acervo:problem:query-too-costly',
+      detail: expect.stringContaining('At most 0.002 seconds of work for one client in 1s are allowed'),
+    })
+  })
+
+  test('is no matter of others who want the same at that moment', async () => {
+    const { app } = await limited({ scans: [{ requests: 1, ...minute }] }, { trustProxy: 1 })
+    const ask = (client: string, m: number) =>
+      request(app).get(`${rows}?m=${m}`).set('X-Forwarded-For', client)
+    await ask('192.0.2.1', 1).expect(200)
+    for (const [index, m] of [2, 3, 4, 5].entries()) {
+      // Who has had enough begins it, or finds it begun by the other.
+      const both = await Promise.all([ask('192.0.2.1', m), ask(`192.0.2.${index + 10}`, m)])
+      expect(both[1].status).toBe(200)
+    }
+    await ask('192.0.2.1', 6).expect(429)
+  })
+})
+
+test('a client is told how it stands with all limits, at no cost', async () => {
+  const { app } = await limited({ rows: [{ requests: 5, ...minute }], files: [{ requests: 9, ...minute }] })
+  await request(app).get(rows).expect(200)
+  for (let time = 0; time < 3; time += 1) {
+    const { body, headers } = await request(app).get('/limits').expect(200)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(body).toEqual({
+      limits: [
+        {
+          policy: 'share-1m',
+          of: 'share',
+          quota: 60_000,
+          unit: 'ms',
+          window_seconds: 60,
+          remaining: 60_000 - 9,
+          reset_seconds: expect.any(Number),
+          meaning: 'At most 60 seconds of work for one client in 1m are allowed.',
+        },
+        {
+          policy: 'rows-1m',
+          of: 'rows',
+          quota: 5,
+          unit: 'requests',
+          window_seconds: 60,
+          remaining: 4,
+          reset_seconds: expect.any(Number),
+          meaning: 'At most 5 requests in 1m are allowed here.',
+        },
+        expect.objectContaining({ policy: 'files-1m', quota: 9, remaining: 9 }),
+      ],
+    })
+  }
+  await request(app).get('/limits').set('Accept', 'text/html').expect(200).expect('Content-Type', /html/)
+})
+
+test('a share of all of the machine is none', async () => {
+  const { app } = await limited({ rows: [{ requests: 5, ...minute }], share: { percent: 100, ...minute } })
+  const { headers } = await request(app).get(rows).expect(200)
+  expect(headers['ratelimit-policy']).toBe('"rows-1m"; q=5; w=60')
+})
+
+test('without limits nothing is told of them', async () => {
+  const { app } = await serve(shop)
+  const { headers } = await request(app).get(rows).expect(200)
+  expect(headers['ratelimit']).toBeUndefined()
+  expect((await request(app).get('/limits').expect(200)).body).toEqual({ limits: [] })
+})
+
+function keyOf(client: ClientOf, forwarded: string, remoteAddress = '10.0.0.1'): string {
+  const asked = { headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } }
+  return client(asked as unknown as IncomingMessage)
+}
+
+test.each([
+  [['4.4.4.4', '4.4.4.4:1000', '4.4.4.4:2000', ' 4.4.4.4 ', '::ffff:4.4.4.4']],
+  [['2001:db8::1', '[2001:db8::1]:80', '[2001:db8:0:ff::2]', '2001:db8:0:12::3%eth0']],
+  [['junk', 'more junk', '4.4.4', '1', '0x7f.1', '999.1.1.1', '[::1', '127.0.0.1:x']],
+])('one client is %j, and any other another', async (forms) => {
+  const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 56 })
+  expect(new Set(forms.map((form) => keyOf(client, form))).size).toBe(1)
+  const [own = ''] = forms
+  for (const other of ['4.4.4.5:1000', '[2001:db9::1]:80'])
+    expect(keyOf(client, other)).not.toBe(keyOf(client, own))
+})
+
+test('an IPv6 client is as wide as it is set', () => {
+  const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 48 })
+  expect(keyOf(client, '2001:db8:0:1000::1')).toBe(keyOf(client, '2001:db8:0:ff00::1'))
+  expect(keyOf(client, '2001:db8:0:1000::1')).not.toBe(keyOf(client, '2001:db8:1:1000::1'))
+})
+
+test('proxies are believed by their subnets, and nobody else', () => {
+  const client = clientOf({ trustProxy: ['10.0.0.0/8', 'loopback'], clientIpv6Prefix: 56 })
+  expect(keyOf(client, '192.0.2.7', '10.1.2.3')).toBe('192.0.2.7')
+  expect(keyOf(client, '192.0.2.7, 10.9.9.9', '127.0.0.1')).toBe('192.0.2.7')
+  // Whoever is no proxy of ours is who he is, whatever he says.
+  expect(keyOf(client, '192.0.2.7', '203.0.113.9')).toBe('203.0.113.9')
+  expect(keyOf(client, '192.0.2.7, 198.51.100.4', '10.1.2.3')).toBe('198.51.100.4')
+  // What is no address ends the list.
+  expect(keyOf(client, '192.0.2.7, junk', '10.1.2.3')).toBe('unknown')
+})
+
+test.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['2001:db8:1234:5600::/56', '2001:db8:1234::/48'],
+  ['unknown', 'unknown'],
+])('of %s the log has %s', (client, logged) => {
+  expect(cutShort(client)).toBe(logged)
+})
