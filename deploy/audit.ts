@@ -1,0 +1,35 @@
+import { text } from 'node:stream/consumers'
+
+/**
+ * Reads what `npm audit --json` says, and fails where something that ships has a known fault that is not answered here. A
+ * registry that has no audits is told, since nothing was looked at then.
+ */
+
+/** Address of an advisory -> why it does not concern us. */
+const answered: ReadonlyMap<string, string> = new Map()
+
+interface Audit {
+  /** Why there is no audit. */
+  readonly message?: string
+  readonly vulnerabilities?: Readonly<Record<string, Vulnerability>>
+}
+
+interface Vulnerability {
+  readonly name: string
+  readonly severity: string
+  /** Advisories, and names of packages that it has them from. */
+  readonly via: readonly (string | { readonly url: string; readonly title: string })[]
+}
+
+const audit = JSON.parse(await text(process.stdin)) as Audit
+if (audit.vulnerabilities === undefined) {
+  console.log(`not looked at, since the registry has no audits: ${audit.message ?? 'it gives no reason'}`)
+} else {
+  const found = Object.values(audit.vulnerabilities).flatMap(({ name, severity, via }) =>
+    via.flatMap((one) => (typeof one === 'string' ? [] : [{ name, severity, ...one }])),
+  )
+  const open = found.filter(({ url }) => !answered.has(url))
+  for (const { name, severity, title, url } of open) console.log(`${name}: ${title} (${severity}) ${url}`)
+  console.log(`${open.length} known faults, and ${found.length - open.length} that are answered`)
+  process.exitCode = open.length === 0 ? 0 : 1
+}

@@ -1,0 +1,32 @@
+import { text } from 'node:stream/consumers'
+
+/**
+ * Takes out of what `npm sbom` lists (CycloneDX) what only development needs. Told to leave that out itself, npm leaves
+ * out too what has its name in another version.
+ */
+
+interface Bom {
+  readonly components: readonly {
+    readonly 'bom-ref': string
+    readonly properties?: readonly { readonly name: string; readonly value: string }[]
+  }[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+}
+
+const bom = JSON.parse(await text(process.stdin)) as Bom
+const forDevelopment = new Set(
+  bom.components
+    .filter(({ properties }) => properties?.some(({ name }) => name === 'cdx:npm:package:development'))
+    .map((component) => component['bom-ref']),
+)
+const ships = {
+  ...bom,
+  components: bom.components.filter((component) => !forDevelopment.has(component['bom-ref'])),
+  dependencies: bom.dependencies
+    .filter(({ ref }) => !forDevelopment.has(ref))
+    .map(({ ref, dependsOn }) => ({
+      ref,
+      dependsOn: dependsOn.filter((other) => !forDevelopment.has(other)),
+    })),
+}
+process.stdout.write(`${JSON.stringify(ships, null, 2)}\n`)

@@ -1,0 +1,238 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { found } from '../support/installed.ts'
+import { freePort } from '../support/ports.ts'
+import { run } from '../support/programs.ts'
+import { until } from '../support/until.ts'
+import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
+
+/** The files that operators are given, by the programs that read them. */
+
+const units = 'deploy/systemd'
+const clients = process.env['ACERVO_CLIENTS'] ?? ''
+
+async function ran(program: string, ...args: string[]): Promise<{ code: number; out: string }> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args)
+    return { code: 0, out: stdout + stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, out: stdout + stderr }
+  }
+}
+
+function tellMissing(isThere: boolean, what: string): boolean {
+  if (!isThere) console.warn(`${what} is not installed: what it says of the files is not asked`)
+  return isThere
+}
+
+const analyze = found('systemd-analyze')
+const withSystemd = tellMissing(analyze !== null, 'systemd') ? describe : describe.skip
+const withLinters = tellMissing(clients !== '', 'a linter of containers') ? describe : describe.skip
+const setpriv = found('setpriv')
+const isRoot = process.getuid?.() === 0
+const withUsers = tellMissing(setpriv !== null && isRoot, 'a user of its own') ? describe : describe.skip
+
+withSystemd('the units of systemd', () => {
+  test('are right, and give the programs little room', async () => {
+    const folder = await temporaryFolder()
+    // The place that they name need not be on this machine.
+    for (const name of await readdir(units)) {
+      const text = await readFile(path.join(units, name), 'utf8')
+      await writeFile(
+        path.join(folder, name),
+        text.replaceAll('/opt/acervo', '/tmp').replace('/usr/bin/npm', '/bin/true'),
+      )
+    }
+    const names = await readdir(folder)
+    expect(names.toSorted()).toEqual([
+      'acervo-ingest.service',
+      'acervo-ingest.timer',
+      'acervo-verify.service',
+      'acervo-verify.timer',
+      'acervo.service',
+    ])
+    for (const name of names) {
+      expect([name, await ran(analyze ?? '', 'verify', path.join(folder, name))]).toEqual([
+        name,
+        { code: 0, out: '' },
+      ])
+      if (!name.endsWith('.service')) continue
+      const { out } = await ran(analyze ?? '', 'security', '--offline=true', path.join(folder, name))
+      const exposure = Number(/Overall exposure level for [\w.-]+: ([\d.]+)/.exec(out)?.[1])
+      expect([name, exposure]).toEqual([name, expect.any(Number)])
+      expect(exposure).toBeLessThan(2)
+    }
+  }, 60_000)
+})
+
+describe('the units of systemd', () => {
+  test('let the server write nothing, and the ingest the warehouse alone', async () => {
+    const [server, ingest, verify] = await Promise.all(
+      ['acervo', 'acervo-ingest', 'acervo-verify'].map((name) =>
+        readFile(`${units}/${name}.service`, 'utf8'),
+      ),
+    )
+    for (const text of [server, ingest, verify]) expect(text).toMatch(/^ProtectSystem=strict$/m)
+    for (const text of [server, verify]) expect(text).not.toMatch(/^ReadWritePaths=/m)
+    expect(server).toMatch(/^ReadOnlyPaths=.*\/var\/lib\/acervo\b/m)
+    expect(ingest?.match(/^ReadWritePaths=.*$/gm)).toEqual([
+      'ReadWritePaths=/var/lib/acervo',
+      'ReadWritePaths=-/var/lib/prometheus/node-exporter',
+    ])
+  })
+})
+
+withLinters('the container', () => {
+  const hadolint = path.join(clients, 'hadolint')
+  test('is as its linter wants it', async () => {
+    expect(await ran(hadolint, 'deploy/container/Containerfile')).toEqual({ code: 0, out: '' })
+  })
+
+  const dclint = path.join(clients, '../node_modules/.bin/dclint')
+  test('is composed as its linter wants it', async () => {
+    const { code, out } = await ran(dclint, '--max-warnings=0', 'deploy/container')
+    expect([code, out]).toEqual([0, expect.any(String)])
+  })
+})
+
+describe('the container', () => {
+  test('runs the server as the start script does', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: { start: string } }
+    const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
+    const [, settings = '', flags = ''] = /^exec env (.*) node (.*)$/.exec(scripts.start) ?? []
+    const defaults = [...settings.matchAll(/(\w+)=\$\{\w+:-([^}]*)\}/g)].map(
+      ([, name, value]) => `${name}=${value}`,
+    )
+    expect(defaults.length).toBe(4)
+    for (const setting of defaults) expect(file).toContain(setting)
+    const [command] = [...file.matchAll(/^CMD (\[.*\])$/gm)].slice(-1)
+    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...flags.split(' ')])
+  })
+})
+
+async function statuses(port: number): Promise<number[]> {
+  const base = '/api/v1/dataset/d/t'
+  const all: number[] = []
+  for (const address of [
+    `${base}/data/`,
+    `${base}/data/?n=2`,
+    `${base}/export/?n__gte=1`,
+    '/files/warehouse.duckdb',
+    '/en/',
+  ]) {
+    const answer = await fetch(`http://127.0.0.1:${port}${address}`, {
+      headers: { Accept: 'text/html, */*' },
+    })
+    await answer.arrayBuffer()
+    all.push(answer.status)
+  }
+  return all
+}
+
+const allWell = [200, 200, 200, 200, 200]
+
+describe('the server', () => {
+  let home: string
+  let settings: Record<string, string>
+  beforeAll(async () => {
+    home = await temporaryFolder()
+    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+    await mkdir(path.join(home, 'scratch'))
+    await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n2\n3\n')
+    const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer')] }
+    await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
+    settings = {
+      CATALOG: path.join(home, 'catalog.json'),
+      SOURCES: path.join(home, 'sources'),
+      WAREHOUSE: path.join(home, 'warehouse'),
+      TMPDIR: path.join(home, 'scratch'),
+    }
+    const { code, out } = await run('ingest/main', [], settings)
+    if (code !== 0) throw new Error(out)
+    await chmod(path.join(home, 'scratch'), 0o777)
+    await chmod(home, 0o755)
+  })
+
+  async function served(
+    program: string,
+    args: readonly string[],
+    env: Record<string, string>,
+  ): Promise<number[]> {
+    const port = await freePort()
+    const child = spawn(program, args, {
+      env: { PATH: process.env['PATH'] ?? '', ...settings, RATE_LIMITS: 'off', ...env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let told = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+    const ended = once(child, 'close')
+    try {
+      await until(() => told.includes('"serving"') || child.exitCode !== null)
+      return await statuses(port)
+    } finally {
+      child.kill()
+      await ended
+    }
+  }
+
+  withUsers('with users', () => {
+    test('serves as a user who may write nothing but its scratch folder', async () => {
+      const nobody = [
+        '--reuid=65534',
+        '--regid=65534',
+        '--clear-groups',
+        '--no-new-privs',
+        '--bounding-set=-all',
+      ]
+      const { code } = await ran(setpriv ?? '', ...nobody, 'test', '-r', 'node_modules/express/package.json')
+      const own = code === 0 ? '.' : path.join(home, 'program')
+      // Where a checkout is its owner's alone, a copy is not.
+      if (code !== 0)
+        for (const name of ['dist', 'package.json', 'node_modules'])
+          await cp(name, path.join(own, name), { recursive: true })
+      const program = [process.execPath, path.join(own, 'dist/server/main.js')]
+      expect(await served(setpriv ?? '', [...nobody, ...program], {})).toEqual(allWell)
+    }, 60_000)
+  })
+
+  test("holds under Node's own permissions, with files and addons alone", async () => {
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission'
+    const read = [path.resolve('.'), home].map((folder) => `--allow-fs-read=${folder}/*`)
+    const args = [
+      flag,
+      ...read,
+      `--allow-fs-write=${home}/scratch/*`,
+      '--allow-addons',
+      'dist/server/main.js',
+    ]
+    expect(await served(process.execPath, args, {})).toEqual(allWell)
+  }, 60_000)
+})
+
+test('what ships is listed with its versions', async () => {
+  const { code, out } = await ran('npm', 'run', '-s', 'sbom')
+  expect(code).toBe(0)
+  const listed = JSON.parse(out.slice(out.indexOf('{'), out.lastIndexOf('}') + 1)) as {
+    components: { name: string; group?: string; version: string }[]
+  }
+  const names = new Set(
+    listed.components.map(
+      ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
+    ),
+  )
+  const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >
+  for (const [name, version] of Object.entries(dependencies))
+    expect([...names]).toContain(`${name}@${version}`)
+  expect(names.has(`jest@${devDependencies['jest']}`)).toBe(false)
+}, 60_000)

@@ -1,0 +1,266 @@
+import { spawn, execFileSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { found } from '../support/installed.ts'
+import { freePort } from '../support/ports.ts'
+import { run, startServer, type ServerProgram } from '../support/programs.ts'
+import { until } from '../support/until.ts'
+import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
+
+/** The configuration that operators are given, in a real nginx before a real server. */
+
+const nginx = found('nginx')
+const openssl = found('openssl')
+const withNginx = nginx === null || openssl === null ? describe.skip : describe
+if (nginx === null || openssl === null)
+  console.warn('nginx or openssl is not installed: what stands in front is not tried')
+
+const rows = '/api/v1/dataset/d/t/data/'
+
+withNginx('nginx in front', () => {
+  let home: string
+  let port: number
+  let upstream: number
+  let server: ServerProgram
+  let proxy: ChildProcess
+  let settings: Record<string, string>
+
+  /** Between nginx and the server, so that it is known what comes through: and so that the server can be started again. */
+  let counted: http.Server
+  let target: number | null = null
+  const through: string[] = []
+
+  beforeAll(async () => {
+    home = await temporaryFolder()
+    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+    const lines = Array.from({ length: 3000 }, (_, n) => `${n},${n % 5}`)
+    await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,m\n${lines.join('\n')}\n`)
+    const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer'), fieldOf('m:integer')] }
+    await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
+    settings = {
+      CATALOG: path.join(home, 'catalog.json'),
+      SOURCES: path.join(home, 'sources'),
+      WAREHOUSE: path.join(home, 'warehouse'),
+      TRUST_PROXY: '1',
+      MAX_AGE_SECONDS: '1',
+    }
+    await run('ingest/main', [], settings)
+    port = await freePort()
+    upstream = await freePort()
+    settings['PUBLIC_URL'] = `https://data.example.org:${port}`
+    server = await startServer(settings)
+    target = server.port
+    counted = http.createServer((req, res) => {
+      through.push(`${req.method ?? ''} ${req.url ?? ''}`)
+      const asked = http.request(
+        { host: '127.0.0.1', port: target ?? 1, method: req.method, path: req.url, headers: req.headers },
+        (answer) => {
+          res.writeHead(answer.statusCode ?? 502, answer.headers)
+          answer.pipe(res)
+        },
+      )
+      asked.on('error', () => res.destroy())
+      asked.end()
+    })
+    counted.listen(upstream, '127.0.0.1')
+    await once(counted, 'listening')
+    proxy = await startProxy()
+  }, 60_000)
+
+  afterAll(() => {
+    proxy.kill('SIGQUIT')
+    counted.closeAllConnections()
+    counted.close()
+  })
+
+  /** As it is given, but for the ports, the certificate and the places that need a machine of its own. */
+  async function startProxy(): Promise<ChildProcess> {
+    const certificate = [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=data.example.org',
+    ]
+    execFileSync(openssl ?? '', [...certificate, '-keyout', `${home}/key.pem`, '-out', `${home}/cert.pem`], {
+      stdio: 'ignore',
+    })
+    const given = await readFile('deploy/nginx/acervo.conf', 'utf8')
+    const plain = await freePort()
+    const own = given
+      .replaceAll('listen [::]', '# listen [::]')
+      .replace('listen 443', `listen 127.0.0.1:${port}`)
+      .replace('listen 80;', `listen 127.0.0.1:${plain};`)
+      .replace('server 127.0.0.1:8000', `server 127.0.0.1:${upstream}`)
+      .replace('/var/cache/nginx/acervo', `${home}/cache`)
+      .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
+      .replace('/etc/ssl/acervo/privkey.pem', `${home}/key.pem`)
+    await writeFile(path.join(home, 'acervo.conf'), own)
+    await writeFile(
+      path.join(home, 'nginx.conf'),
+      `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log warn; user root;
+       events { worker_connections 1024; }
+       http { access_log off; client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy;
+              fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+              include ${home}/acervo.conf; }`,
+    )
+    execFileSync(nginx ?? '', ['-t', '-q', '-c', `${home}/nginx.conf`], { stdio: 'pipe' })
+    const child = spawn(nginx ?? '', ['-c', `${home}/nginx.conf`], { stdio: 'ignore' })
+    await until(() =>
+      get('/livez').then(
+        () => true,
+        () => false,
+      ),
+    )
+    return child
+  }
+
+  interface Answer {
+    readonly status: number
+    readonly headers: http.IncomingHttpHeaders
+    readonly body: string
+  }
+
+  async function get(
+    address: string,
+    headers: Record<string, string> = {},
+    localAddress = '127.0.0.1',
+  ): Promise<Answer> {
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path: address,
+      rejectUnauthorized: false,
+      agent: false,
+      localAddress,
+      headers,
+    }
+    const asked = https.get({ ...options, headers: { Host: 'data.example.org', ...headers } })
+    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of answer) chunks.push(chunk as Buffer)
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }
+  }
+
+  const asked = (address: string): number => through.filter((one) => one === `GET ${address}`).length
+
+  test('brings one of a hundred that ask for a page at the same time', async () => {
+    const address = `${rows}?page_size=17`
+    const all = await Promise.all(Array.from({ length: 100 }, () => get(address)))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(all.map(({ body }) => body)).size).toBe(1)
+    expect(asked(address)).toBe(1)
+  }, 30_000)
+
+  test('keeps each form apart, and tells nobody what another has left', async () => {
+    const address = `${rows}?page_size=3`
+    const forms: Record<string, string>[] = [
+      {},
+      { Accept: 'application/json' },
+      { Accept: 'text/csv' },
+      { Accept: 'text/csv;q=0.5, application/json' },
+      { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+      { Accept: 'application/x-ndjson' },
+      { Accept: 'image/png' },
+    ]
+    const types = async (): Promise<string[]> => {
+      const all: string[] = []
+      for (const form of forms) {
+        const { status, headers } = await get(address, form)
+        all.push(`${status} ${String(headers['content-type'])}`)
+        expect([headers['ratelimit'], headers['ratelimit-policy']]).toEqual([undefined, undefined])
+        expect(headers['vary']).toContain('Accept')
+      }
+      return all
+    }
+    const first = await types()
+    expect(first).toEqual([
+      '200 application/json',
+      '200 application/json',
+      '200 text/csv; charset=utf-8; header=present',
+      '200 application/json',
+      '200 text/html; charset=utf-8',
+      '200 application/x-ndjson',
+      '406 application/problem+json',
+    ])
+    expect(await types()).toEqual(first)
+    const packed = await get(`${rows}?page_size=900`, { 'Accept-Encoding': 'gzip' })
+    const bare = await get(`${rows}?page_size=900`)
+    const refused = await get(`${rows}?page_size=900`, { 'Accept-Encoding': 'gzip;q=0, br;q=0' })
+    const codings = [packed, bare, refused].map(({ headers }) => headers['content-encoding'])
+    expect(codings).toEqual(['gzip', undefined, undefined])
+  }, 30_000)
+
+  test('asks again for what is stale by its name, and sends it meanwhile', async () => {
+    const address = `${rows}?page_size=19`
+    const first = await get(address)
+    await new Promise((resolve) => setTimeout(resolve, 2200))
+    const stale = await get(address)
+    expect([stale.status, stale.headers['x-cache-status'], stale.body]).toEqual([200, 'STALE', first.body])
+    await until(async () => (await get(address)).headers['x-cache-status'] === 'HIT')
+    const known = await get(address, { 'If-None-Match': String(first.headers['etag']) })
+    expect([known.status, known.body]).toEqual([304, ''])
+  }, 30_000)
+
+  test('sends kept pages while the server is started again', async () => {
+    const address = `${rows}?page_size=23`
+    const first = await get(address)
+    process.kill(server.pid, 'SIGKILL')
+    await server.ended
+    target = null
+    for (let time = 0; time < 5; time += 1) {
+      const { status, body } = await get(address)
+      expect([status, body]).toEqual([200, first.body])
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    expect((await get(`${rows}?page_size=24`)).status).toBe(502)
+    server = await startServer(settings)
+    target = server.port
+    expect((await get(`${rows}?page_size=24`)).status).toBe(200)
+  }, 60_000)
+
+  test('lets exports, files and ranges through as they come', async () => {
+    const exported = await get('/api/v1/dataset/d/t/export/?format=ndjson&m=1')
+    expect([exported.status, exported.body.trim().split('\n').length]).toEqual([200, 600])
+    const { headers } = await get('/files/d/t.csv.gz')
+    const file = new URL(String(headers['location']), `https://here/files/d/`).pathname
+    const range = await get(file, { Range: 'bytes=0-9' })
+    expect([range.status, range.headers['content-range']]).toEqual([
+      206,
+      expect.stringMatching(/^bytes 0-9\//),
+    ])
+    const limits = await get('/limits')
+    expect(JSON.parse(limits.body)).toHaveProperty('limits')
+  }, 30_000)
+
+  test('speaks HTTP/2, and turns plain HTTP to TLS', async () => {
+    const client = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const stream = client.request({ ':path': '/api/v1/datasets/', ':authority': 'data.example.org' })
+    const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders]
+    expect([headers[':status'], headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
+    client.destroy()
+  }, 30_000)
+
+  test('refuses a client that asks without end, before the pages that are kept', async () => {
+    const address = `${rows}?page_size=29`
+    await get(address)
+    const all = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const statuses: number[] = []
+        for (let time = 0; time < 15; time += 1) statuses.push((await get(address, {}, '127.0.0.9')).status)
+        return statuses
+      }),
+    )
+    expect(all.flat().filter((status) => status === 429).length).toBeGreaterThan(100)
+    expect(asked(address)).toBeLessThan(10)
+  }, 60_000)
+})
