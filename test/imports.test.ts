@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
   ['core/errors.ts', 'core/in-order.ts', 'core/nearest.ts', 'core/sql.ts'],
-  ['core/catalog', 'core/duckdb', 'core/settings.ts'],
+  ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],
   ['ingest/source'],
@@ -13,10 +13,13 @@ const floors: readonly (readonly string[])[] = [
   ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
   ['ingest/report.ts', 'ingest/rollback', 'ingest/verify'],
   ['ingest/job.ts'],
-  ['ingest/ingest.ts'],
+  ['ingest/ingest.ts', 'ingest/metrics.ts'],
   ['ingest/main.ts'],
-  ['server/concurrency', 'server/log.ts'],
+  ['server/concurrency', 'server/kept.ts', 'server/log.ts', 'server/where.ts'],
+  ['server/limits'],
+  ['server/metrics/meter.ts'],
   ['server/query', 'server/snapshots', 'server/http'],
+  ['server/metrics'],
   ['server/engine'],
   ['server/formats'],
   ['server/select', 'server/fetch'],
@@ -25,6 +28,8 @@ const floors: readonly (readonly string[])[] = [
   ['server/pages'],
   ['server/routes'],
   ['server/app.ts'],
+  ['server/workers'],
+  ['server/serve.ts'],
   ['server/main.ts'],
 ]
 
@@ -36,7 +41,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   n3: ['server/documents/rdf.ts'],
   hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
-  'range-parser': ['server/http/unpacked.ts'],
+  'range-parser': ['server/http/files.ts', 'server/http/unpacked.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],
@@ -53,17 +58,16 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['core/nearest.ts'],
   express: ['server/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
-  'express-rate-limit': ['server/http/client.ts', 'server/http/client-counts.ts', 'server/http/limits.ts'],
-  'lru-cache': [
-    'server/http/client-counts.ts',
-    'server/http/response-cache.ts',
-    'server/fetch',
-    'server/select',
-  ],
+  'express-rate-limit': ['server/http/client.ts', 'server/limits', 'server/workers/counts.ts'],
+  '@redis/client': ['server/limits/redis-link.ts'],
+  'rate-limit-redis': ['server/limits'],
+  'lru-cache': ['server/kept.ts', 'server/http/response-cache.ts', 'server/limits/client-counts.ts'],
+  'prom-client': ['server/metrics', 'server/workers/metrics.ts', 'ingest/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts', 'server/pages/words/all.ts'],
   pino: ['server/log.ts'],
+  'pino-pretty': ['server/log.ts'],
 }
 
 const imports = new Map<string, string[]>()
@@ -122,6 +126,9 @@ test('HTTP is known to the edge alone', () => {
     'server/pages/',
     'server/routes/',
     'server/app.ts',
+    'server/metrics/listen.ts',
+    'server/workers/',
+    'server/serve.ts',
     'server/main.ts',
   ]
   const wrong = all().filter(

@@ -5,7 +5,9 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
+import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { found } from './support/installed.ts'
 import { freePort, heldPort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
@@ -147,6 +149,27 @@ describe('the server program', () => {
       ms: expect.any(Number),
     })
   })
+
+  test('says on a terminal in its last line where to look, below lines that people can read', async () => {
+    const script = found('script')
+    if (script === null) throw new Error('the system has no script(1)')
+    const port = String(await freePort())
+    const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
+    const command = `exec ${process.execPath} dist/server/main.js`
+    const child = spawn(script, ['-qec', command, '/dev/null'], {
+      env: environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    let shown = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
+    await until(() => shown.trimEnd().endsWith(`http://localhost:${port}/`))
+    const lines = shown.trimEnd().split('\r\n')
+    expect(lines.at(-1)).toBe(`http://localhost:${port}/`)
+    expect(stripVTControlCharacters(lines.at(-2) ?? '')).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: serving /)
+    child.stdin.write('\u0003')
+    await once(child, 'close')
+    expect(shown).toContain('stopped')
+  }, 60_000)
 
   test.each<[what: string, extra: Record<string, string>, err: RegExp]>([
     [

@@ -107,8 +107,8 @@ const anyHeaders = new Set(
   [
     'Accept-Ranges Access-Control-Allow-Headers Access-Control-Allow-Methods Access-Control-Allow-Origin',
     'Access-Control-Expose-Headers Access-Control-Max-Age Allow Connection Content-Encoding Content-Language Content-Length',
-    'Content-Range Content-Security-Policy Content-Type Cross-Origin-Opener-Policy Cross-Origin-Resource-Policy Date Keep-Alive',
-    'Origin-Agent-Cluster Referrer-Policy Trailer Transfer-Encoding Vary X-Content-Type-Options X-DNS-Prefetch-Control',
+    'Content-Range Content-Security-Policy Content-Type Cross-Origin-Embedder-Policy Cross-Origin-Opener-Policy Cross-Origin-Resource-Policy Date Keep-Alive',
+    'Origin-Agent-Cluster Permissions-Policy Referrer-Policy Strict-Transport-Security Trailer Transfer-Encoding Vary X-Content-Type-Options X-DNS-Prefetch-Control',
     'X-Download-Options X-Frame-Options X-Permitted-Cross-Domain-Policies X-XSS-Protection',
   ]
     .join(' ')
@@ -143,7 +143,9 @@ class References {
     const [described, item] = itemAt(document, path)
     if (item === undefined) return unknownFaults(document, answer, publicUrl)
     const operation = item[answer.method.toLowerCase()] as Json | undefined
-    if (operation === undefined) return answer.status === 405 ? [] : [`${answer.method} is not described`]
+    // A request may be refused for more than its method.
+    const isRefused = [400, 405, 414, 429].includes(answer.status)
+    if (operation === undefined) return isRefused ? [] : [`${answer.method} is not described`]
     return answerFaults(document, described, operation, answer)
   }
 

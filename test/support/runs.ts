@@ -21,6 +21,10 @@ const runs = {
   CODES: { short: 12, long: 100 },
   /** Requests that schemathesis makes up from OpenAPI. */
   FUZZED: { short: 300, long: 20_000 },
+  /** Of every kind, to the program itself; `make fuzz` takes the long ones. */
+  REQUESTS: { short: 50_000, long: 1_000_000 },
+  /** Of the server, and of one of its workers, while readers ask. */
+  SERVER_KILLS: { short: 5, long: 500 },
   /** Of files while they are served. */
   DAMAGES: { short: 40, long: 1000 },
 } as const
@@ -33,7 +37,7 @@ export function runsOf(name: keyof typeof runs): number {
 }
 
 /** Whether all that there is to try is tried, not a part of it by the seed. */
-export const isWhole = process.env['SHARE'] !== undefined
+export const isWhole = Number(process.env['SHARE'] ?? 0) >= 0.5
 
 /** What random input is made from; another seed makes other input. */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))

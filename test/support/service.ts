@@ -7,6 +7,11 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
 import { Responder, type ResponderLimits } from '../../server/http/responder.ts'
+import { clientOf, type ClientSettings } from '../../server/http/client.ts'
+import { ClientCounts } from '../../server/limits/client-counts.ts'
+import { Limiter } from '../../server/limits/limiter.ts'
+import { policiesOf } from '../../server/limits/policies.ts'
+import { noMeter } from '../../server/metrics/meter.ts'
 import { openLog, type Log } from '../../server/log.ts'
 import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
 import { SendBudget, type SendLimits } from '../../server/http/send-budget.ts'
@@ -20,6 +25,7 @@ import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-ga
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import { DuckDbSelections, type SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
 import type { Selections } from '../../server/select/selections.ts'
+import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
 import { temporaryFolder, type Workshop } from './workshop.ts'
@@ -71,6 +77,10 @@ export type ServiceOptions = Partial<
   readonly filesAddress?: string
   /** Another engine than DuckDB. */
   readonly otherSelections?: Selections
+  /** Whether the limits of the catalog hold, and for how many clients. */
+  readonly rateLimits?: boolean
+  readonly clientsMax?: number
+  readonly trustProxy?: ClientSettings['trustProxy']
 }
 
 /** The real service over a workshop's warehouse, closed when the test file ends. */
@@ -93,10 +103,12 @@ export async function serve(
   })
   await database.lock()
   let lines = ''
-  const log = openLog('info', { write: (line: string) => void (lines += line) })
+  const log = openLog('info', {}, { write: (line: string) => void (lines += line) })
   const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
   const snapshots = new Snapshots({ store, catalog, retention, log })
   await snapshots.refresh()
+  const readiness = new Readiness(snapshots)
+  readiness.loaded()
   const blocks = new Blocks(pool, options.blockBytes ?? 10_000_000)
   const scanDatabase = await Database.open({
     memory: options.memory ?? '256MB',
@@ -135,21 +147,23 @@ export async function serve(
   const bare = createApp({
     catalog,
     publicUrl,
-    rateLimits: false,
-    trustProxy: 0,
-    clientsMax: 1000,
+    limiter: options.rateLimits === true ? limiterOf(catalog, options.clientsMax ?? 1000) : null,
+    client: clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 }),
     maxAgeSeconds: 60,
     pageBytesMax: 64_000_000,
     exports,
     transfers,
     snapshots,
+    readiness,
     engine,
     views,
     lake: new PublicLake(store, await temporaryFolder()),
     sendBudget,
     responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,
+    meter: noMeter,
     scratch: await temporaryFolder(),
+    startedAt: new Date(),
     ...options,
   })
   const app = checks.around(bare, { catalog, snapshots: options.snapshots ?? snapshots, publicUrl })
@@ -182,6 +196,10 @@ export async function serve(
     close,
     logged: () => lines,
   }
+}
+
+function limiterOf({ limits }: Catalog, clientsMax: number): Limiter {
+  return new Limiter(policiesOf(limits, 2), (policy) => new ClientCounts(clientsMax, policy))
 }
 
 /** An envelope with its rows, checked to be a 200. */

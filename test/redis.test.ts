@@ -1,0 +1,183 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { found } from './support/installed.ts'
+import { freePort } from './support/ports.ts'
+import { run, startServer, type ServerProgram } from './support/programs.ts'
+import { until } from './support/until.ts'
+import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+
+/** Limits that several servers share, against a real Redis, whatever becomes of it. */
+
+const redis = found('redis-server')
+const withRedis = redis === null ? describe.skip : describe
+if (redis === null) console.warn('redis-server is not installed: the tests of shared limits are skipped')
+
+const rows = '/api/v1/dataset/d/t/data/'
+let home: string
+let settings: Record<string, string>
+beforeAll(async () => {
+  home = await temporaryFolder()
+  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+  await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
+  const definition = JSON.parse(
+    catalogText([{ name: 't', order: ['n'], fields: [fieldOf('n:integer')] }]),
+  ) as Record<string, unknown>
+  const limits = { rows: [{ requests: 100, per: '1h' }], catalog: [] }
+  await writeFile(path.join(home, 'catalog.json'), JSON.stringify({ ...definition, limits }))
+  settings = {
+    CATALOG: path.join(home, 'catalog.json'),
+    SOURCES: path.join(home, 'sources'),
+    WAREHOUSE: path.join(home, 'warehouse'),
+    RATE_LIMITS: 'on',
+    TRUST_PROXY: '1',
+  }
+  await run('ingest/main', [], settings)
+})
+
+const started: ChildProcess[] = []
+afterAll(() => {
+  for (const child of started) {
+    child.kill('SIGCONT')
+    child.kill('SIGKILL')
+  }
+})
+
+async function startRedis(port: number): Promise<ChildProcess> {
+  const child = spawn(redis ?? '', ['--port', String(port), '--save', '', '--appendonly', 'no'], {
+    stdio: 'ignore',
+  })
+  started.push(child)
+  await until(async () => {
+    const socket = net.connect(port, '127.0.0.1')
+    const isThere = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    return isThere
+  })
+  return child
+}
+
+interface Asked {
+  readonly status: number
+  readonly ms: number
+}
+
+/** As a client of its own, so that each case has its own counts. */
+async function ask({ port }: ServerProgram, client: string): Promise<Asked> {
+  const began = performance.now()
+  const answer = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { 'X-Forwarded-For': client } })
+  await answer.arrayBuffer()
+  return { status: answer.status, ms: performance.now() - began }
+}
+
+async function askAll(servers: readonly ServerProgram[], times: number, client: string): Promise<Asked[]> {
+  const all: Asked[] = []
+  for (let done = 0; done < times; done += 20) {
+    const some = Array.from({ length: Math.min(20, times - done) }, (_, index) => {
+      const server = servers[index % servers.length]
+      if (server === undefined) throw new Error('no server')
+      return ask(server, client)
+    })
+    all.push(...(await Promise.all(some)))
+  }
+  return all
+}
+
+const count = (asked: readonly Asked[], status: number): number =>
+  asked.filter((one) => one.status === status).length
+const slowest = (asked: readonly Asked[]): number => Math.max(...asked.map(({ ms }) => ms))
+
+withRedis('servers that share a Redis', () => {
+  let port: number
+  let server: ChildProcess
+  let servers: ServerProgram[]
+  beforeAll(async () => {
+    port = await freePort()
+    server = await startRedis(port)
+    const shared = { ...settings, RATE_LIMIT_STORE: `redis://127.0.0.1:${port}` }
+    servers = [await startServer(shared), await startServer({ ...shared, WORKERS: '2' })]
+  }, 60_000)
+
+  const isShared = async (client: string): Promise<boolean> => {
+    const asked = await askAll(servers, 120, client)
+    return count(asked, 200) === 100
+  }
+
+  test('share one limit exactly', async () => {
+    const asked = await askAll(servers, 300, '192.0.2.1')
+    expect([count(asked, 200), count(asked, 429)]).toEqual([100, 200])
+  })
+
+  /** What becomes of it, and how it comes back. */
+  const fates: [what: string, away: () => Promise<void>, back: () => Promise<void>][] = [
+    [
+      'killed',
+      async () => {
+        server.kill('SIGKILL')
+        await once(server, 'exit')
+      },
+      async () => {
+        server = await startRedis(port)
+      },
+    ],
+    ['hung', async () => void server.kill('SIGSTOP'), async () => void server.kill('SIGCONT')],
+    [
+      'late by a second',
+      async () => {
+        server.kill('SIGSTOP')
+        void (async () => {
+          for (let time = 0; time < 3; time += 1) {
+            await setTimeout(1000)
+            server.kill('SIGCONT')
+            await setTimeout(20)
+            if (time < 2) server.kill('SIGSTOP')
+          }
+        })()
+      },
+      async () => setTimeout(3200),
+    ],
+  ]
+
+  test('count for themselves while it is away, keep nobody waiting, and share again when it is back', async () => {
+    for (const [index, [what, away, back]] of fates.entries()) {
+      await until(() => isShared(`198.51.100.${index * 50 + Math.floor(Math.random() * 50)}`))
+      await away()
+      const alone = await askAll(servers, 100, `203.0.113.${index}`)
+      expect({ what, statuses: count(alone, 200), isQuick: slowest(alone) < 500 }).toEqual({
+        what,
+        statuses: 100,
+        isQuick: true,
+      })
+      await back()
+      const began = performance.now()
+      for (let tries = 0; ; tries += 1) {
+        if (await isShared(`192.0.2.${100 + index * 50 + tries}`)) break
+        expect({ what, seconds: performance.now() - began }).toEqual({ what, seconds: expect.any(Number) })
+        if (performance.now() - began > 5000) throw new Error(`${what}: not shared again within 5 s`)
+        await setTimeout(200)
+      }
+    }
+  }, 120_000)
+
+  test('start without it, with a limit of their own, and share it when it comes', async () => {
+    const later = await freePort()
+    const shared = { ...settings, RATE_LIMIT_STORE: `redis://127.0.0.1:${later}` }
+    const both = [await startServer(shared), await startServer(shared)]
+    const [first] = both
+    if (first === undefined) throw new Error('no server')
+    const alone = await askAll([first], 120, '192.0.2.60')
+    expect([count(alone, 200), count(alone, 429)]).toEqual([100, 20])
+    expect(first.log()).toContain('Redis does not answer')
+    await startRedis(later)
+    await until(() => both.every(({ log }) => log().includes('Redis answers: the limits are shared')), 5000)
+    const asked = await askAll(both, 140, '192.0.2.61')
+    expect([count(asked, 200), count(asked, 429)]).toEqual([100, 40])
+  }, 60_000)
+})

@@ -1,0 +1,16 @@
+import { accessSync, constants } from 'node:fs'
+import path from 'node:path'
+
+/** Where a program of the system is; null where it is not installed. */
+export function found(program: string): string | null {
+  for (const folder of [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']) {
+    const file = path.join(folder, program)
+    try {
+      accessSync(file, constants.X_OK)
+      return file
+    } catch {
+      // The next one may have it.
+    }
+  }
+  return null
+}
