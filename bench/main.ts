@@ -8,6 +8,7 @@ import { duckdbVersion } from '../core/duckdb/database.ts'
 import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
 import { rowsOf, writeSources } from './data.ts'
 import { ingests } from './ingest.ts'
+import { atItsLimits } from './limits.ts'
 import { selections } from './selections.ts'
 import { overload, refreshes } from './pressure.ts'
 
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   tell(await peoplesPages(bench))
   tell(await keptPages(bench))
   tell(await overload(bench, 5 * seconds))
+  tell(await atItsLimits(bench, 10 * seconds))
   tell(await refreshes(bench, catalog, scale, 20 * seconds))
 
   const machine = {

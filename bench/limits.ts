@@ -1,0 +1,120 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { parse, stringify } from 'yaml'
+import type { Bench, Line } from './cases.ts'
+import { runLoad } from './load.ts'
+import { startService, type Server } from './servers.ts'
+
+const base = '/api/v1/dataset/bench'
+const below = (limit: number): number => Math.floor(Math.random() * limit)
+const honestReaders = 50
+/** Between an answer and the next request of an honest reader, so that he stays within the limits. */
+const thinkMs = 1100
+
+/** The worst that was found: what reads and decodes most for one request, each time another, so that nothing is kept. */
+const worstAsks: readonly ((number: number) => string)[] = [
+  // The whole table through one filter, in another order, its rows from all over.
+  (number) =>
+    `${base}/large/data/?order_for_place__gte=${number % 97}&ordering=-city&page_size=10000&page=${1 + (number % 9)}`,
+  (number) => `${base}/large/data/?search=${'aeiou'[number % 5]}${number}&page_size=10000`,
+  (number) => `${base}/large/data/?ordering=-order_for_place&page=${50 + number}&page_size=10000`,
+  (number) => `${base}/large/data/?page_size=10000&page=${1 + (number % 100)}`,
+  (number) => `${base}/large/export/?format=ndjson&order_for_place__gte=${number % 89}`,
+  (number) => `${base}/large/data/?city__contains=${'aeiou'[number % 5]}&state__ne=${number}&page_size=10000`,
+]
+
+/**
+ * One client who asks for the worst without a pause, as far as the limits of the catalog that ships let it, beside honest readers: what
+ * that does to them, and how much of the machine it has taken.
+ */
+export async function atItsLimits(bench: Bench, seconds: number): Promise<Line[]> {
+  const catalog = parse(await readFile(bench.environment['CATALOG'] ?? '', 'utf8')) as Record<string, unknown>
+  const { limits } = parse(await readFile('catalog.yaml', 'utf8')) as { limits: unknown }
+  const file = path.join(bench.folder, 'limited.yaml')
+  await writeFile(file, stringify({ ...catalog, limits }))
+  const service = await startService({
+    ...bench.environment,
+    CATALOG: file,
+    TRUST_PROXY: '1',
+    QUERY_TIMEOUT_MS: '60000',
+  })
+  const quiet = await honest(service, bench, seconds)
+  const over = new AbortController()
+  await service.usage()
+  const asking = asksForTheWorst(service, over.signal)
+  const beside = await honest(service, bench, seconds)
+  over.abort()
+  const statuses = await asking
+  await service.stop()
+  const ratio = beside.p95 / quiet.p95
+  return [
+    {
+      what: `${honestReaders} readers beside a client at its limits with the worst asks: their p95, to that without it`,
+      unit: 'ms',
+      ours: beside.p95,
+      reference: quiet.p95,
+      ratio,
+      bar: '<= 2',
+      isReached: ratio <= 2,
+      detail: `${beside.answers} answers and ${beside.failed} failures; the client: ${JSON.stringify(statuses)}`,
+      figures: [],
+    },
+  ]
+}
+
+interface Honest {
+  readonly p95: number
+  readonly answers: number
+  readonly failed: number
+}
+
+/** Each from an address of his own, cold pages now and then. */
+async function honest({ port }: Server, bench: Bench, seconds: number): Promise<Honest> {
+  const times: number[] = []
+  let failed = 0
+  const end = performance.now() + seconds * 1000
+  const read = async (reader: number): Promise<void> => {
+    await setTimeout(Math.random() * thinkMs)
+    while (performance.now() < end) {
+      await runLoad({
+        port,
+        connections: 1,
+        requests: 1,
+        headers: { 'X-Forwarded-For': `198.51.100.${reader}` },
+        target: () => `${base}/large/data/?page_size=100&page=${1 + below(bench.pages)}`,
+        onAnswer: ({ status, ms }) => {
+          if (status === 200) times.push(ms)
+          else failed += 1
+        },
+      })
+      await setTimeout(thinkMs)
+    }
+  }
+  await Promise.all(Array.from({ length: honestReaders }, (_, reader) => read(reader)))
+  const sorted = times.toSorted((a, b) => a - b)
+  return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
+}
+
+/** Asks again as soon as it is answered, on several connections at the same time, whatever the answer says of waiting. */
+async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {}
+  let number = below(1000)
+  const ask = async (): Promise<void> => {
+    while (!over.aborted) {
+      number += 1
+      const target = worstAsks[number % worstAsks.length]?.(number) ?? base
+      const { statuses: found } = await runLoad({
+        port,
+        connections: 1,
+        requests: 1,
+        headers: { 'X-Forwarded-For': '192.0.2.1' },
+        target: () => target,
+      })
+      for (const [status, count] of Object.entries(found)) statuses[status] = (statuses[status] ?? 0) + count
+      await setTimeout(50)
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, ask))
+  return statuses
+}
