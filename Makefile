@@ -4,12 +4,14 @@ SCALE ?= 1
 SHARE ?= 1
 SEED ?= $(shell date +%s)
 TABLES ?=
+REQUESTS ?= 1000000
+SECONDS ?= 3600
 
 TABLE ?=
 FILE ?=
 ACCEPT_DRIFT ?=
 
-.PHONY: serve test test-long ingest verify rollback suggest sample bench build format
+.PHONY: serve test test-long ingest verify rollback suggest sample bench fuzz soak audit sbom deploy-check build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -40,6 +42,26 @@ sample: build
 
 bench: build
 	@SCALE=$(SCALE) npm run -s bench
+
+# Requests of every kind against the program itself, from SEED on.
+fuzz: build
+	@REQUESTS=$(REQUESTS) SEED=$(SEED) npm run -s jest -- test/fuzz
+
+# Two workers, 200 readers and refreshes, for so many seconds.
+soak: build
+	@SOAK=$(SECONDS) npm run -s jest -- test/soak
+
+# Known faults of what ships; a registry that cannot be asked is told.
+audit: build
+	@npm run -s audit
+
+# The files below deploy/, by the real programs that read them; what is not installed is told.
+deploy-check: build
+	@npm run -s jest -- test/deploy
+
+# What ships, as CycloneDX.
+sbom: build
+	@npm run -s sbom
 
 build: node_modules/.package-lock.json
 	@npm run -s build
