@@ -55,7 +55,7 @@ export async function sendFile(
   }
   if (!(await served.isUnchanged())) throw doubted()
   const tag = `"${served.sha256.slice(0, 32)}"` as const
-  await charge(req, res, served, tag)
+  await charge(req, res, served, tag, doubted)
   sendBudget.requireRoom()
   res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
@@ -120,12 +120,15 @@ async function charge(
   res: ServerResponse,
   { folder, file }: ServedFile,
   tag: EntityTag,
+  doubted: () => Problem,
 ): Promise<void> {
   const account = accountFor(res)
   const { 'if-none-match': known, range } = req.headers
   if (matchingTag(known, [tag]) !== null) return account.show()
   if (req.method === 'HEAD') return account.charge(atHand)
-  const { size } = await stat(path.join(folder, file))
+  const { size } = await stat(path.join(folder, file)).catch(() => {
+    throw doubted()
+  })
   const ranges = range === undefined ? -1 : parseRange(size, range)
   // Several are answered by the whole.
   const [one, other] = typeof ranges === 'number' ? [] : ranges
