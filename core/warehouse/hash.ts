@@ -32,12 +32,13 @@ export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   const handle = await open(file)
   try {
     const { size } = await handle.stat()
-    // No more than it has, since there may be thousands of small ones.
-    const chunk = Buffer.allocUnsafeSlow(Math.max(1, Math.min(size, readBytes)))
-    for (;;) {
+    // Little more than it has, since there may be thousands of small ones; the byte more shows that it has ended.
+    const chunk = Buffer.allocUnsafeSlow(Math.min(size + 1, readBytes))
+    for (let at = 0; ;) {
       const { bytesRead } = await handle.read(chunk, 0, chunk.length)
-      if (bytesRead === 0) return
-      yield chunk.subarray(0, bytesRead)
+      at += bytesRead
+      if (bytesRead > 0) yield chunk.subarray(0, bytesRead)
+      if (bytesRead === 0 || (bytesRead < chunk.length && at >= size)) return
     }
   } finally {
     await handle.close()

@@ -47,7 +47,7 @@ function sourceFromOf({ changed_at: changed, import_date: imported }: Manifest):
 }
 
 /** Tables that are looked at at the same time: each reads its files through memory of its own. */
-const looksMax = 4
+const looksMax = 8
 /** The spec's readers see a refresh within 2 s. */
 const pollEveryMs = 1000
 
