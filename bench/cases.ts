@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { runLoad, type Answer } from './load.ts'
 import { measure, startReference, startService, type Measured, type Server } from './servers.ts'
+import { median } from './median.ts'
 
 /** One line of the result: ours against a reference that was measured in the same run. */
 export interface Line {
@@ -44,9 +45,6 @@ const noCaches = { BLOCK_CACHE_MB: '0', PAGE_CACHE_MB: '0' }
 
 /** The least disturbed of several runs: whatever else a machine does adds to CPU time, and never takes from it. */
 const leastOf = (values: readonly number[]): number => Math.min(...values)
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 function line(
   what: string,

@@ -11,6 +11,7 @@ import { ingests } from './ingest.ts'
 import { atItsLimits } from './limits.ts'
 import { selections } from './selections.ts'
 import { overload, refreshes } from './pressure.ts'
+import { twoWorkers } from './workers.ts'
 
 /** `npm run bench`: makes its own data once, measures, prints a table and writes bench/results.json. */
 async function main(): Promise<void> {
@@ -49,15 +50,25 @@ async function main(): Promise<void> {
     lines.push(...some)
   }
   console.log(head)
-  tell(await ingests(bench))
-  tell(await selections(bench))
-  tell(await livePages(bench))
-  tell(await depth(bench))
-  tell(await peoplesPages(bench))
-  tell(await keptPages(bench))
-  tell(await overload(bench, 5 * seconds))
-  tell(await atItsLimits(bench, 10 * seconds))
-  tell(await refreshes(bench, catalog, scale, 20 * seconds))
+  const cases: readonly (readonly [name: string, measure: () => Promise<Line[]>])[] = [
+    ['ingests', () => ingests(bench)],
+    ['selections', () => selections(bench)],
+    ['live', () => livePages(bench)],
+    ['depth', () => depth(bench)],
+    ['people', () => peoplesPages(bench)],
+    ['kept', () => keptPages(bench)],
+    ['workers', () => twoWorkers(bench)],
+    ['overload', () => overload(bench, 5 * seconds)],
+    ['limits', () => atItsLimits(bench, 10 * seconds)],
+    ['refreshes', () => refreshes(bench, catalog, scale, 20 * seconds)],
+  ]
+  const wanted = (process.env['CASES'] ?? '').split(/[ ,]+/).filter((name) => name !== '')
+  const unknown = wanted.find((name) => !cases.some(([known]) => known === name))
+  if (unknown !== undefined) {
+    const known = cases.map(([name]) => name).join(', ')
+    throw new Error(`CASES: there is no case ${unknown}; there are ${known}`)
+  }
+  for (const [name, measure] of cases) if (wanted.length === 0 || wanted.includes(name)) tell(await measure())
 
   const machine = {
     cpu: os.cpus()[0]?.model,

@@ -11,6 +11,7 @@ import { openStore } from '../core/warehouse/stores/open.ts'
 import { quotedText } from '../core/sql.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { startService, type Server } from './servers.ts'
+import { median } from './median.ts'
 
 /** Filters, searches, orders and exports of the largest tables, to DuckDB itself with as many threads as there are cores. */
 export async function selections(bench: Bench): Promise<Line[]> {
@@ -35,8 +36,6 @@ export async function selections(bench: Bench): Promise<Line[]> {
 
 const base = '/api/v1/dataset/bench'
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { parse, stringify } from 'yaml'
 import { found } from './support/installed.ts'
+import { oneTable, startWorkers } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
-import { run, startServer } from './support/programs.ts'
-import { until } from './support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+import { temporaryFolder } from './support/workshop.ts'
 
 /** The rules and the dashboard that operators are given, against the metrics that there are, by Prometheus' own tools. */
 
@@ -40,25 +39,15 @@ function namesIn(query: string): string[] {
 }
 
 test('every metric that a rule or the dashboard names is there', async () => {
-  const home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
-  const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer')] }
-  await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
-  const settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-    METRICS_FILE: path.join(home, 'acervo.prom'),
-  }
-  expect((await run('ingest/main', [], settings)).code).toBe(0)
+  const { folder, settings } = await oneTable('n\n1\n', ['n:integer'], {
+    settings: (home) => ({ METRICS_FILE: path.join(home, 'acervo.prom') }),
+  })
   const port = await freePort()
-  const server = await startServer({ ...settings, WORKERS: '2', METRICS_PORT: String(port) })
-  await until(() => server.log().includes('"all workers serve"'))
+  const server = await startWorkers({ ...settings, METRICS_PORT: String(port) }, 2)
   await fetch(`http://127.0.0.1:${server.port}/nothing`)
   const text =
     (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()) +
-    (await readFile(settings.METRICS_FILE, 'utf8'))
+    (await readFile(path.join(folder, 'acervo.prom'), 'utf8'))
   const there = new Set([...text.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
   // Nothing was asked of the scans, so that they have no samples yet, but a type.
   for (const [, name, type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import net from 'node:net'
-import path from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { operators } from '../server/query/operators.ts'
 import { parameterRows } from '../server/query/query.ts'
-import { run, startServer, type ServerProgram } from './support/programs.ts'
+import { numbered, oneTable } from './support/one-table.ts'
+import { startServer, type ServerProgram } from './support/programs.ts'
 import { randomFrom } from './support/random-queries.ts'
 import { runsOf, seed } from './support/runs.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /**
  * Requests of every kind against the program itself: made from the addresses and parameters that its own reference
@@ -29,24 +28,14 @@ let server: ServerProgram
 let home: string
 let paths: string[]
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  const lines = Array.from(
-    { length: 5000 },
-    (_, n) => `${n},city ${n % 40},2020-01-${String(1 + (n % 28)).padStart(2, '0')},${n / 8}`,
-  )
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,city,day,value\n${lines.join('\n')}\n`)
-  const fields = ['n:integer', 'city:string', 'day:date', 'value:float'].map(fieldOf)
-  await writeFile(path.join(home, 'catalog.json'), catalogText([{ name: 't', order: ['n'], fields }]))
-  const settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-    LOG_LEVEL: 'warn',
-  }
-  await run('ingest/main', [], settings)
-  // It says that it serves at a level that is not logged.
-  server = await startServer({ ...settings, LOG_LEVEL: 'info' })
+  const source = numbered(5000, 'n,city,day,value', (n) => [
+    `city ${n % 40}`,
+    `2020-01-${String(1 + (n % 28)).padStart(2, '0')}`,
+    n / 8,
+  ])
+  const table = await oneTable(source, ['n:integer', 'city:string', 'day:date', 'value:float'])
+  home = table.folder
+  server = await startServer({ ...table.settings, LOG_LEVEL: 'info' })
   const reference = await fetch(`http://127.0.0.1:${server.port}/api/v1/openapi.json`)
   const document = (await reference.json()) as { paths: Record<string, unknown> }
   const pages = [

@@ -1,27 +1,19 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'
 import { until } from './support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+import { temporaryFolder } from './support/workshop.ts'
 
 /** What an operator sees of the programs, as Prometheus reads it. */
 
-let home: string
-let settings: Record<string, string>
+let table: OneTable
+let settings: Readonly<Record<string, string>>
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n2\n')
-  const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer')], refreshed: 'daily' }
-  await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
-  settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-  }
-  await run('ingest/main', [], settings)
+  table = await oneTable('n\n1\n2\n', ['n:integer'], { table: { refreshed: 'daily' } })
+  settings = table.settings
 }, 60_000)
 
 /** Samples by name and labels, such as `acervo_ready` or `up{job="x"}`. */
@@ -52,7 +44,6 @@ test.each([1, 2])(
     await until(() => workers === 1 || server.log().includes('"all workers serve"'))
     const get = (address: string): Promise<Response> =>
       fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
-    const rows = '/api/v1/dataset/d/t/data/'
     const statuses: number[] = []
     for (const address of [rows, rows, `${rows}?page=9`, `${rows}?n=1`, '/nothing/', '/metrics']) {
       const answer = await get(address)

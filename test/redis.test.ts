@@ -1,15 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
 import net from 'node:net'
-import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { found } from './support/installed.ts'
+import { oneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
-import { run, startServer, type ServerProgram } from './support/programs.ts'
+import { startServer, type ServerProgram } from './support/programs.ts'
 import { until } from './support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /** Limits that several servers share, against a real Redis, whatever becomes of it. */
 
@@ -17,26 +15,14 @@ const redis = found('redis-server')
 const withRedis = redis === null ? describe.skip : describe
 if (redis === null) console.warn('redis-server is not installed: the tests of shared limits are skipped')
 
-const rows = '/api/v1/dataset/d/t/data/'
-let home: string
-let settings: Record<string, string>
+let settings: Readonly<Record<string, string>>
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
-  const definition = JSON.parse(
-    catalogText([{ name: 't', order: ['n'], fields: [fieldOf('n:integer')] }]),
-  ) as Record<string, unknown>
   const limits = { rows: [{ requests: 100, per: '1h' }], catalog: [] }
-  await writeFile(path.join(home, 'catalog.json'), JSON.stringify({ ...definition, limits }))
-  settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-    RATE_LIMITS: 'on',
-    TRUST_PROXY: '1',
-  }
-  await run('ingest/main', [], settings)
+  const made = await oneTable('n\n1\n', ['n:integer'], {
+    catalog: { limits },
+    settings: () => ({ RATE_LIMITS: 'on', TRUST_PROXY: '1' }),
+  })
+  settings = made.settings
 })
 
 const started: ChildProcess[] = []

@@ -1,42 +1,27 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
+import { numbered, oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
-import { run, start } from './support/programs.ts'
+import { start } from './support/programs.ts'
 import { readers, type Readers } from './support/readers.ts'
 import { runsOf } from './support/runs.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /** Servers and workers that are killed while readers ask, again and again. */
 
 const kills = runsOf('SERVER_KILLS')
-const rows = '/api/v1/dataset/d/t/data/'
 
-let home: string
-let settings: Record<string, string>
+let table: OneTable
+let settings: Readonly<Record<string, string>>
 
-async function publish(version: number): Promise<void> {
-  const lines = Array.from({ length: 2000 }, (_, n) => `${n},${version}`)
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,version\n${lines.join('\n')}\n`)
-  const { code, out } = await run('ingest/main', [], settings)
-  if (code !== 0) throw new Error(out)
-}
+const ofVersion = (version: number): string => numbered(2000, 'n,version', () => [version])
 
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  const fields = ['n:integer', 'version:integer'].map(fieldOf)
-  await writeFile(path.join(home, 'catalog.json'), catalogText([{ name: 't', order: ['n'], fields }]))
-  settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-    RATE_LIMITS: 'off',
-  }
-  await publish(1)
+  table = await oneTable(ofVersion(1), ['n:integer', 'version:integer'], {
+    settings: () => ({ RATE_LIMITS: 'off' }),
+  })
+  settings = table.settings
 }, 60_000)
 
 const targets = [
@@ -109,7 +94,7 @@ test(`a server that is killed ${kills} times serves what was published last, soo
     await setTimeout(100 + Math.random() * 300)
     server.child.kill('SIGKILL')
     await server.ended
-    if (kill % 10 === 5) await publish((version += 1))
+    if (kill % 10 === 5) await table.publish(ofVersion((version += 1)))
     const began = performance.now()
     server = begin()
     await until(() => answers(port))

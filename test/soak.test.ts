@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { found } from './support/installed.ts'
+import { numbered, oneTable, startWorkers, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
-import { run, startServer, type ServerProgram } from './support/programs.ts'
+import type { ServerProgram } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /**
  * Two workers, 200 readers and a refresh every ten seconds, for SOAK seconds: nothing fails, no page is mixed, nothing
@@ -25,35 +25,25 @@ const refreshEveryMs = 10_000
 const thinkMs = (): number => 200 + Math.random() * 1000
 
 const base = '/api/v1/dataset/d/t'
+let table: OneTable
 let home: string
-let settings: Record<string, string>
-let version = 0
+let settings: Readonly<Record<string, string>>
+let version = 1
 
-async function publish(): Promise<void> {
-  version += 1
-  const lines = Array.from({ length: 20_000 }, (_, n) => `${n},${n % 50},${version}`)
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,m,version\n${lines.join('\n')}\n`)
-  const { code, out } = await run('ingest/main', [], settings)
-  if (code !== 0) throw new Error(out)
-}
+const ofVersion = (): string => numbered(20_000, 'n,m,version', (n) => [n % 50, version])
 
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  const fields = ['n:integer', 'm:integer', 'version:integer'].map(fieldOf)
-  await writeFile(path.join(home, 'catalog.json'), catalogText([{ name: 't', order: ['n'], fields }]))
-  settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-    METRICS_FILE: path.join(home, 'acervo.prom'),
-    RATE_LIMITS: 'off',
-    // All readers come from one address, and are one client.
-    EXPORTS: '500',
-    LOG_LEVEL: 'info',
-    WORKERS: '2',
-  }
-  await publish()
+  table = await oneTable(ofVersion(), ['n:integer', 'm:integer', 'version:integer'], {
+    settings: (folder) => ({
+      METRICS_FILE: path.join(folder, 'acervo.prom'),
+      RATE_LIMITS: 'off',
+      // All readers come from one address, and are one client.
+      EXPORTS: '500',
+      LOG_LEVEL: 'info',
+    }),
+  })
+  home = table.folder
+  settings = table.settings
 }, 60_000)
 
 const targets = [
@@ -201,8 +191,7 @@ async function watching(metricsPort: number): Promise<() => Promise<string[]>> {
 
 test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes`, async () => {
   const metricsPort = await freePort()
-  const server = await startServer({ ...settings, METRICS_PORT: String(metricsPort) })
-  await until(() => server.log().includes('"all workers serve"'))
+  const server = await startWorkers({ ...settings, METRICS_PORT: String(metricsPort) }, 2)
   const raised = await watching(metricsPort)
   const over = new AbortController()
   const faults: string[] = []
@@ -223,7 +212,8 @@ test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes
     took.push(await takenBy(server))
     if (performance.now() >= nextRefresh) {
       nextRefresh += refreshEveryMs
-      await publish()
+      version += 1
+      await table.publish(ofVersion())
     }
   }
   await asking.stop()

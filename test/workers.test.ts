@@ -1,47 +1,24 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
+import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
 import { run, startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 /** Several processes on one port, as an operator runs them. */
 
-const rows = '/api/v1/dataset/d/t/data/'
-let home: string
-let settings: Record<string, string>
+let table: OneTable
 
 /** Each row has the version of its snapshot, so that pages of two that are mixed show. */
-async function publish(version: number): Promise<void> {
-  const lines = Array.from({ length: 300 }, (_, n) => `${n},${version}`)
-  await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,version\n${lines.join('\n')}\n`)
-  const { code, out } = await run('ingest/main', [], settings)
-  if (code !== 0) throw new Error(out)
-}
+const ofVersion = (version: number): string => numbered(300, 'n,version', () => [version])
 
 beforeAll(async () => {
-  home = await temporaryFolder()
-  await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-  const fields = [fieldOf('n:integer'), fieldOf('version:integer')]
-  const definition = JSON.parse(catalogText([{ name: 't', order: ['n'], fields }])) as Record<string, unknown>
   const limits = { rows: [{ requests: 100, per: '1h' }], catalog: [] }
-  await writeFile(path.join(home, 'catalog.json'), JSON.stringify({ ...definition, limits }))
-  settings = {
-    CATALOG: path.join(home, 'catalog.json'),
-    SOURCES: path.join(home, 'sources'),
-    WAREHOUSE: path.join(home, 'warehouse'),
-  }
-  await publish(1)
+  table = await oneTable(ofVersion(1), ['n:integer', 'version:integer'], { catalog: { limits } })
 }, 60_000)
-
-const workersServe = async (count: number) => {
-  const server = await startServer({ ...settings, WORKERS: String(count) })
-  await until(() => server.log().includes('"all workers serve"'))
-  return server
-}
 
 const isWhole = (target: string, status: number, body: Buffer): string | null => {
   if (status !== 200) return `${target} answered ${status}`
@@ -51,7 +28,7 @@ const isWhole = (target: string, status: number, body: Buffer): string | null =>
 }
 
 test('a limit holds over all workers exactly', async () => {
-  const { port } = await startServer({ ...settings, WORKERS: '4', RATE_LIMITS: 'on' })
+  const { port } = await startServer({ ...table.settings, WORKERS: '4', RATE_LIMITS: 'on' })
   const statuses = await Promise.all(
     Array.from({ length: 300 }, async () => {
       const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
@@ -64,7 +41,7 @@ test('a limit holds over all workers exactly', async () => {
 }, 60_000)
 
 test('a worker that is killed is replaced, and the others answer meanwhile', async () => {
-  const server = await workersServe(2)
+  const server = await startWorkers(table.settings, 2)
   const asking = readers({ port: server.port, readers: 20, target: () => rows, look: isWhole })
   for (let kill = 0; kill < 3; kill += 1) {
     await setTimeout(300)
@@ -83,7 +60,7 @@ test('a worker that is killed is replaced, and the others answer meanwhile', asy
 }, 60_000)
 
 test('workers are replaced one after the other, and no request of 200 readers fails', async () => {
-  const server = await workersServe(2)
+  const server = await startWorkers(table.settings, 2)
   const before = workersOf(server.pid)
   const asking = readers({ port: server.port, readers: 200, target: () => rows, look: isWhole })
   await setTimeout(500)
@@ -99,7 +76,7 @@ test('workers are replaced one after the other, and no request of 200 readers fa
 test.each([1, 3])(
   'a stop of %d lets every request of 200 readers be answered',
   async (count) => {
-    const server = count === 1 ? await startServer(settings) : await workersServe(count)
+    const server = count === 1 ? await startServer(table.settings) : await startWorkers(table.settings, count)
     const asking = readers({
       port: server.port,
       readers: 200,
@@ -119,7 +96,7 @@ test.each([1, 3])(
 )
 
 test('a refresh is followed by all, and a walk that began stays whole whichever worker answers', async () => {
-  const server = await workersServe(3)
+  const server = await startWorkers(table.settings, 3)
   const get = async (address: string): Promise<{ next: string | null; results: { version: number }[] }> => {
     const { pathname, search } = new URL(address, 'http://here')
     const answer = await fetch(`http://127.0.0.1:${server.port}${pathname}${search}`, {
@@ -142,7 +119,7 @@ test('a refresh is followed by all, and a walk that began stays whole whichever 
     await setTimeout(index * 100)
     return walk()
   })
-  await publish(2)
+  await table.publish(ofVersion(2))
   for (const versions of await Promise.all(walks)) expect(versions.size).toBe(1)
   await setTimeout(2000)
   const after = await Promise.all(Array.from({ length: 12 }, () => get(`${rows}?page_size=1`)))
@@ -150,9 +127,9 @@ test('a refresh is followed by all, and a walk that began stays whole whichever 
 }, 60_000)
 
 test('what keeps the first worker from starting is said once, and nothing is left running', async () => {
-  const broken = path.join(home, 'broken.json')
+  const broken = path.join(table.folder, 'broken.json')
   await writeFile(broken, '{}')
-  const { code, err } = await run('server/main', [], { ...settings, CATALOG: broken, WORKERS: '3' })
+  const { code, err } = await run('server/main', [], { ...table.settings, CATALOG: broken, WORKERS: '3' })
   expect(code).toBe(1)
   expect(err.match(/broken\.json has/g)).toHaveLength(1)
 })

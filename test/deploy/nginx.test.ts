@@ -1,16 +1,16 @@
 import { spawn, execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { found } from '../support/installed.ts'
+import { numbered, oneTable, rows } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
-import { run, startServer, type ServerProgram } from '../support/programs.ts'
+import { startServer, type ServerProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
 
 /** The configuration that operators are given, in a real nginx before a real server. */
 
@@ -19,8 +19,6 @@ const openssl = found('openssl')
 const withNginx = nginx === null || openssl === null ? describe.skip : describe
 if (nginx === null || openssl === null)
   console.warn('nginx or openssl is not installed: what stands in front is not tried')
-
-const rows = '/api/v1/dataset/d/t/data/'
 
 withNginx('nginx in front', () => {
   let home: string
@@ -36,23 +34,19 @@ withNginx('nginx in front', () => {
   const through: string[] = []
 
   beforeAll(async () => {
-    home = await temporaryFolder()
-    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-    const lines = Array.from({ length: 3000 }, (_, n) => `${n},${n % 5}`)
-    await writeFile(path.join(home, 'sources', 'd', 't.csv'), `n,m\n${lines.join('\n')}\n`)
-    const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer'), fieldOf('m:integer')] }
-    await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
-    settings = {
-      CATALOG: path.join(home, 'catalog.json'),
-      SOURCES: path.join(home, 'sources'),
-      WAREHOUSE: path.join(home, 'warehouse'),
-      TRUST_PROXY: '1',
-      MAX_AGE_SECONDS: '1',
-    }
-    await run('ingest/main', [], settings)
     port = await freePort()
     upstream = await freePort()
-    settings['PUBLIC_URL'] = `https://data.example.org:${port}`
+    const table = await oneTable(
+      numbered(3000, 'n,m', (n) => [n % 5]),
+      ['n:integer', 'm:integer'],
+    )
+    home = table.folder
+    settings = {
+      ...table.settings,
+      TRUST_PROXY: '1',
+      MAX_AGE_SECONDS: '1',
+      PUBLIC_URL: `https://data.example.org:${port}`,
+    }
     server = await startServer(settings)
     target = server.port
     counted = http.createServer((req, res) => {
