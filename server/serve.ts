@@ -15,8 +15,7 @@ import { listen } from './http/listen.ts'
 import { countingFor } from './workers/counts.ts'
 import { thisWorker, type Worker } from './workers/worker.ts'
 import { noMeter, type Meter } from './metrics/meter.ts'
-import type { Metrics, WatchedTable } from './metrics/metrics.ts'
-import { isStale } from './routes/health.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { Limiter } from './limits/limiter.ts'
 import { policiesOf } from './limits/policies.ts'
 import { linesForPeople, openLog } from './log.ts'
@@ -160,7 +159,7 @@ export async function serve(settings: Settings): Promise<void> {
   metrics?.watch({
     pools: { pages: pool, scans: scanPool },
     caches: { answers: responder, blocks, selections },
-    tables: () => watchedTables(snapshots),
+    tables: () => snapshots.statuses,
     isReady: () => readiness.now().state === 'ready',
     levels: {
       connections: listening.connections,
@@ -210,22 +209,4 @@ async function tellMetrics(
   const { answerWithMetrics } = await import('./workers/metrics.ts')
   answerWithMetrics(registry)
   return null
-}
-
-function watchedTables({ statuses }: Snapshots): WatchedTable[] {
-  return statuses.flatMap((status) => {
-    const { table, sourceFrom, importedAt, fault } = status
-    if (sourceFrom === null || importedAt === null) {
-      return fault === null
-        ? []
-        : [{ table, importedAt: NaN, sourceFrom: NaN, isFaulty: true, isStale: false }]
-    }
-    return {
-      table,
-      importedAt: importedAt.getTime(),
-      sourceFrom: sourceFrom.getTime(),
-      isFaulty: fault !== null,
-      isStale: isStale(status, Date.now()),
-    }
-  })
 }

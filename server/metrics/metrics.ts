@@ -1,25 +1,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { KeptStats } from '../kept.ts'
+import type { TableStatus } from '../snapshots/status.ts'
 import type { Meter, PoolName } from './meter.ts'
+import { watchedOf, type WatchedTable } from './tables.ts'
 
 /** What the metrics look at when they are asked for. */
 export interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'selections', { readonly stats: KeptStats }>>
-  /** Of each table that is published; times in ms since 1970. */
-  readonly tables: () => readonly WatchedTable[]
+  readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
   /** By what it is called: how much of it there is now. */
   readonly levels: Readonly<Record<Level, () => number>>
-}
-
-export interface WatchedTable {
-  readonly table: string
-  readonly importedAt: number
-  readonly sourceFrom: number
-  readonly isFaulty: boolean
-  readonly isStale: boolean
 }
 
 /** What goes up and down, each with what it is. */
@@ -241,7 +234,7 @@ export class Metrics implements Meter {
         registers: [],
         collect() {
           this.reset()
-          for (const table of tables()) {
+          for (const table of watchedOf(tables())) {
             const value = valueOf(table)
             // Of what is not served nothing is known.
             if (!Number.isNaN(value)) this.set({ table: table.table }, value)

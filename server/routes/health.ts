@@ -1,18 +1,9 @@
 import type { RequestHandler } from 'express'
-import { spanOf } from '../../core/catalog/catalog.ts'
 import type { BrowseText } from './pages/browse.ts'
 import { accountFor } from '../http/limits.ts'
 import { jsonType, sendBytes } from '../http/send.ts'
-import type { Snapshots, TableStatus } from '../snapshots/snapshots.ts'
-
-/** A job is never there to the minute. */
-const lateness = 1.25
-
-/** Whether its source should have been another by now. */
-export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
-  const span = refreshed === null ? null : spanOf[refreshed]
-  return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness
-}
+import type { Snapshots } from '../snapshots/snapshots.ts'
+import { isStale } from '../snapshots/status.ts'
 
 /**
  * How the service is: `degraded` where a table is served from an older snapshot than the published one, or not at all

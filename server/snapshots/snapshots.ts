@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { allTables, tableId, type Catalog, type Frequency, type Table } from '../../core/catalog/catalog.ts'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
@@ -16,6 +16,7 @@ import type { Log } from '../log.ts'
 import { openSnapshot } from './open.ts'
 import { isDamage, reasonOf, Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
+import { statusOf, whyMissing, type TableStatus } from './status.ts'
 import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 
 export interface SnapshotOptions {
@@ -23,27 +24,6 @@ export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly retention: Retention
   readonly log: Log
-}
-
-/** What `statuses` tells of a table. */
-export interface TableStatus {
-  /** `dataset/table`. */
-  readonly table: string
-  /** What is served; null where nothing is. */
-  readonly snapshot: SnapshotId | null
-  /** Why that is not what is published. */
-  readonly fault: string | null
-  /** When its rows were imported; null where nothing is served. */
-  readonly importedAt: Date | null
-  /** Since when its source is the one that it is; null where nothing is served. */
-  readonly sourceFrom: Date | null
-  /** How often it is to be another; null where nobody waits for it. */
-  readonly refreshed: Frequency | null
-}
-
-/** An older manifest does not say when its source last was another. */
-function sourceFromOf({ changed_at: changed, import_date: imported }: Manifest): string {
-  return changed ?? imported
 }
 
 /** Tables that are looked at at the same time: each reads its files through memory of its own. */
@@ -101,24 +81,15 @@ export class Snapshots {
     return work(await kept.opened)
   }
 
-  /** What is served of each table, and why not what is published where that is so. */
   get statuses(): TableStatus[] {
-    return [...this.#states.values()].map(({ table, current, fault }) => ({
-      table: tableId(table),
-      snapshot: current?.manifest.snapshot ?? null,
-      fault,
-      importedAt: current === null ? null : new Date(current.manifest.import_date),
-      sourceFrom: current === null ? null : new Date(sourceFromOf(current.manifest)),
-      refreshed: table.refreshed,
-    }))
+    return [...this.#states.values()].map(statusOf)
   }
 
   /** Tables that are published and cannot be asked for: not looked at yet, or not whole. */
   get missing(): { readonly table: string; readonly why: string }[] {
-    return [...this.#states.values()].flatMap(({ table, current, fault, seen }) => {
-      if (current !== null) return []
-      const why = seen === '' && fault === null ? 'it is being loaded' : fault
-      return why === null ? [] : [{ table: tableId(table), why }]
+    return [...this.#states.values()].flatMap((state) => {
+      const why = whyMissing(state)
+      return why === null ? [] : [{ table: tableId(state.table), why }]
     })
   }
 

@@ -1,0 +1,48 @@
+import { spanOf, tableId, type Frequency } from '../../core/catalog/catalog.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import type { TableState } from './table-state.ts'
+
+/** How a table stands. */
+export interface TableStatus {
+  /** `dataset/table`. */
+  readonly table: string
+  /** What is served; null where nothing is. */
+  readonly snapshot: SnapshotId | null
+  /** Why that is not what is published. */
+  readonly fault: string | null
+  /** When its rows were imported; null where nothing is served. */
+  readonly importedAt: Date | null
+  /** Since when its source is the one that it is; null where nothing is served. */
+  readonly sourceFrom: Date | null
+  /** How often it is to be another; null where nobody waits for it. */
+  readonly refreshed: Frequency | null
+}
+
+/** What is served of it, and why not what is published where that is so. */
+export function statusOf({ table, current, fault }: TableState): TableStatus {
+  const manifest = current?.manifest ?? null
+  return {
+    table: tableId(table),
+    snapshot: manifest?.snapshot ?? null,
+    fault,
+    importedAt: manifest === null ? null : new Date(manifest.import_date),
+    // An older manifest does not say when its source last was another.
+    sourceFrom: manifest === null ? null : new Date(manifest.changed_at ?? manifest.import_date),
+    refreshed: table.refreshed,
+  }
+}
+
+/** A job is never there to the minute. */
+const lateness = 1.25
+
+/** Whether its source should have been another by now. */
+export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
+  const span = refreshed === null ? null : spanOf[refreshed]
+  return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness
+}
+
+/** Why a table cannot be asked for though it is published; null where it can, or where nothing is. */
+export function whyMissing({ current, fault, seen }: TableState): string | null {
+  if (current !== null) return null
+  return seen === '' && fault === null ? 'it is being loaded' : fault
+}
