@@ -240,7 +240,7 @@ export const settingRows = {
     name: 'SCAN_MILLIONS',
     default: '2000',
     meaning:
-      'Values that one query may have read, in millions: a filter reads one a row, a search about six. More is answered 422.',
+      'Values that one query may have read, in millions: a filter counts one a row, a search about six, an order ten, or thirty by a text. More is answered 422.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1_000_000),
     expects: 'a whole number from 1 to 1000000',
   }),

@@ -10,9 +10,9 @@ export interface Price {
 const pieceBytes = 4_000_000
 /** About what the smallest page takes, and each 4 MB of rows from Parquet to compressed text, in ms. */
 const pageWork = 8
-const pieceWork = 60
+const pieceWork = 110
 /** The same of 4 MB of a file, which are hashed on their way. */
-const filePieceWork = 8
+const filePieceWork = 20
 /** Weighed values that count one (`select/duckdb/cost.ts`), and about what they take, in ms. */
 const scannedValues = 1_000_000
 const scannedWork = 20
