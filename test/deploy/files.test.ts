@@ -5,10 +5,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { found } from '../support/installed.ts'
+import { oneTable } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
-import { run } from '../support/programs.ts'
 import { until } from '../support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
+import { temporaryFolder } from '../support/workshop.ts'
 
 /** The files that operators are given, by the programs that read them. */
 
@@ -45,7 +45,7 @@ withSystemd('the units of systemd', () => {
       const text = await readFile(path.join(units, name), 'utf8')
       await writeFile(
         path.join(folder, name),
-        text.replaceAll('/opt/acervo', '/tmp').replace('/usr/bin/npm', '/bin/true'),
+        text.replaceAll('/opt/acervo', '/tmp').replace('/usr/bin/node', '/bin/true'),
       )
     }
     const names = await readdir(folder)
@@ -100,18 +100,43 @@ withLinters('the container', () => {
   })
 })
 
-describe('the container', () => {
-  test('runs the server as the start script does', async () => {
-    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: { start: string } }
+/** What a script of package.json runs: its settings with their defaults, and the arguments of node. */
+async function scriptOf(name: string): Promise<{ settings: string[]; args: string[] }> {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  const [, env = '', args = ''] = /^exec (?:env (.*) )?node (.*)$/.exec(scripts[name] ?? '') ?? []
+  const settings = [...env.matchAll(/(\w+)=\$\{\w+:-([^}]*)\}/g)].map(([, key, value]) => `${key}=${value}`)
+  return { settings, args: args.split(' ') }
+}
+
+describe('what runs the programs', () => {
+  test('the container runs the server as the start script does', async () => {
+    const { settings, args } = await scriptOf('start')
     const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
-    const [, settings = '', flags = ''] = /^exec env (.*) node (.*)$/.exec(scripts.start) ?? []
-    const defaults = [...settings.matchAll(/(\w+)=\$\{\w+:-([^}]*)\}/g)].map(
-      ([, name, value]) => `${name}=${value}`,
-    )
-    expect(defaults.length).toBe(4)
-    for (const setting of defaults) expect(file).toContain(setting)
+    expect(settings.length).toBe(4)
+    for (const setting of settings) expect(file).toContain(setting)
     const [command] = [...file.matchAll(/^CMD (\[.*\])$/gm)].slice(-1)
-    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...flags.split(' ')])
+    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...args])
+  })
+
+  test.each([
+    ['acervo', 'start'],
+    ['acervo-ingest', 'ingest'],
+    ['acervo-verify', 'verify'],
+  ])('%s.service runs what the script %s does', async (unit, script) => {
+    const text = await readFile(`${units}/${unit}.service`, 'utf8')
+    const { settings, args } = await scriptOf(script)
+    const given = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
+    expect(given).toEqual(expect.arrayContaining(settings))
+    expect(text.match(/^ExecStart=.*$/gm)).toEqual([`ExecStart=/usr/bin/node ${args.join(' ')}`])
+  })
+
+  test('the containers are of the version that this is', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+    const text = await readFile('deploy/container/compose.yaml', 'utf8')
+    const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, one]) => one)
+    expect(named).toEqual([version, version, version])
   })
 })
 
@@ -140,20 +165,10 @@ describe('the server', () => {
   let home: string
   let settings: Record<string, string>
   beforeAll(async () => {
-    home = await temporaryFolder()
-    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
+    const table = await oneTable('n\n1\n2\n3\n', ['n:integer'])
+    home = table.folder
     await mkdir(path.join(home, 'scratch'))
-    await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n2\n3\n')
-    const table = { name: 't', order: ['n'], fields: [fieldOf('n:integer')] }
-    await writeFile(path.join(home, 'catalog.json'), catalogText([table]))
-    settings = {
-      CATALOG: path.join(home, 'catalog.json'),
-      SOURCES: path.join(home, 'sources'),
-      WAREHOUSE: path.join(home, 'warehouse'),
-      TMPDIR: path.join(home, 'scratch'),
-    }
-    const { code, out } = await run('ingest/main', [], settings)
-    if (code !== 0) throw new Error(out)
+    settings = { ...table.settings, TMPDIR: path.join(home, 'scratch') }
     await chmod(path.join(home, 'scratch'), 0o777)
     await chmod(home, 0o755)
   })
