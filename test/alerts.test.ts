@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { parse, stringify } from 'yaml'
 import { found } from './support/installed.ts'
 import { oneTable, startWorkers } from './support/one-table.ts'
@@ -38,26 +38,51 @@ function namesIn(query: string): string[] {
   return [...query.matchAll(/\b(?:acervo|process|nodejs)_[a-z_]+/g)].map(([name]) => name)
 }
 
-test('every metric that a rule or the dashboard names is there', async () => {
+/** What a server of two workers and an ingest tell. */
+let told: string
+
+beforeAll(async () => {
   const { folder, settings } = await oneTable('n\n1\n', ['n:integer'], {
     settings: (home) => ({ METRICS_FILE: path.join(home, 'acervo.prom') }),
   })
   const port = await freePort()
   const server = await startWorkers({ ...settings, METRICS_PORT: String(port) }, 2)
   await fetch(`http://127.0.0.1:${server.port}/nothing`)
-  const text =
+  told =
     (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()) +
     (await readFile(path.join(folder, 'acervo.prom'), 'utf8'))
-  const there = new Set([...text.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
+}, 60_000)
+
+test('every metric of ours stands in the documents, with what it is', async () => {
+  const kinds = new Map(
+    [...told.matchAll(/^# TYPE (acervo_\w+) (\w+)$/gm)].map(([, name, kind]) => [name, kind]),
+  )
+  const due = [...told.matchAll(/^# HELP (acervo_\w+) (.*)$/gm)].map(
+    ([, name = '', help = '']) => `${name} | ${kinds.get(name) ?? ''} | ${help}`,
+  )
+  const documented = (await readFile('docs/operations.md', 'utf8'))
+    .split('\n')
+    .filter((line) => line.startsWith('| `acervo_'))
+    .map((line) =>
+      line
+        .replaceAll('`', '')
+        .replaceAll(/^\| | *\|$/g, '')
+        .replaceAll(/ +\| +/g, ' | '),
+    )
+  expect(documented.toSorted()).toEqual(due.toSorted())
+})
+
+test('every metric that a rule or the dashboard names is there', async () => {
+  const there = new Set([...told.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
   // Nothing was asked of the scans, so that they have no samples yet, but a type.
-  for (const [, name, type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+  for (const [, name, type] of told.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
     for (const end of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) there.add(`${name}${end}`)
   }
   const queries = [...(await rules()).map(({ expr }) => expr), ...(await dashboardQueries())]
   const named = new Set(queries.flatMap(namesIn))
   expect(named.size).toBeGreaterThan(25)
   expect([...named].filter((name) => !there.has(name))).toEqual([])
-}, 60_000)
+})
 
 test('every rule says how grave it is, what is wrong, and what to do', async () => {
   for (const { alert, labels, annotations } of await rules()) {

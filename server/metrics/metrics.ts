@@ -104,12 +104,12 @@ export class Metrics implements Meter {
     )
     this.#labelled(
       'acervo_queue_length',
-      'Queries that wait for a connection.',
+      'Queries that wait for a connection: for pages, or for scans.',
       'pool',
       pools,
       ({ waiting }) => waiting,
     )
-    this.#labelled('acervo_cache_bytes', 'Bytes that are kept.', 'cache', caches, ({ stats }) => stats.bytes)
+    this.#labelled('acervo_cache_bytes', 'Bytes that are kept: answers, blocks of rows, and selections.', 'cache', caches, ({ stats }) => stats.bytes)
     this.#labelled(
       'acervo_cache_entries',
       'How many are kept.',
