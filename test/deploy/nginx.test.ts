@@ -194,6 +194,20 @@ withNginx('nginx in front', () => {
     expect(codings).toEqual(['gzip', undefined, undefined])
   }, 30_000)
 
+  test('keeps pages in each language apart', async () => {
+    const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    for (const address of ['/', '/api/v1/datasets/']) {
+      for (const language of ['pt', 'en', 'pt', 'en']) {
+        const { body } = await get(address, { Accept: html, 'Accept-Language': `${language},*;q=0.1` })
+        expect([address, language, /<html[^>]* lang="(\w+)/.exec(body)?.[1]]).toEqual([
+          address,
+          language,
+          language,
+        ])
+      }
+    }
+  })
+
   test('asks again for what is stale by its name, and sends it meanwhile', async () => {
     const address = `${rows}?page_size=19`
     const first = await get(address)
