@@ -152,12 +152,11 @@ describe('the server program', () => {
 
   // Of util-linux; that of others takes other options.
   const script = process.platform === 'linux' ? found('script') : null
-  const onTerminal = script === null ? test.skip : test
+  const onTerminal = script === null ? describe.skip : describe
   if (script === null) console.warn('script(1) is not installed: nothing is looked at on a terminal')
 
-  onTerminal(
-    'says in its last line where to look, below lines that people can read',
-    async () => {
+  onTerminal('on a terminal', () => {
+    test('says in its last line where to look, below lines that people can read', async () => {
       const port = String(await freePort())
       const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
       const command = `exec ${process.execPath} dist/server/main.js`
@@ -174,9 +173,8 @@ describe('the server program', () => {
       child.stdin.write('\u0003')
       await once(child, 'close')
       expect(shown).toContain('stopped')
-    },
-    60_000,
-  )
+    }, 60_000)
+  })
 
   test('logs of a client its network alone', async () => {
     const { port, log } = await startServer({ ...settings, TRUST_PROXY: '1' })

@@ -99,6 +99,13 @@ withRedis('servers that share a Redis', () => {
   test('share one limit exactly', async () => {
     const asked = await askAll(servers, 300, '192.0.2.1')
     expect([count(asked, 200), count(asked, 429)]).toEqual([100, 200])
+    // What one policy refuses counts with none of the others.
+    const told = await fetch(`http://127.0.0.1:${servers[1]?.port}/limits`, {
+      headers: { 'X-Forwarded-For': '192.0.2.1' },
+    })
+    const { limits } = (await told.json()) as { limits: { of: string; quota: number; remaining: number }[] }
+    const share = limits.find(({ of }) => of === 'share')
+    expect((share?.quota ?? 0) - (share?.remaining ?? 0)).toBeLessThan(1000)
   })
 
   /** What becomes of it, and how it comes back. */

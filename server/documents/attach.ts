@@ -1,8 +1,11 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 
-/** The lines by which a DuckDB client reads all of a table where it lies; more may follow. */
-export function attachLines({ dataset, name }: Table, { base }: FileAddresses): string {
-  const names = [dataset, name].map((one) => `"${one}"`).join('.')
-  return `INSTALL httpfs;\nLOAD httpfs;\nATTACH '${base}/warehouse.duckdb' AS acervo (READ_ONLY);\nSELECT * FROM acervo.${names}`
+/** Names that need no quotes after a dot, so that what is printed as JSON can be pasted. */
+const plain = /^[a-z_][a-z0-9_]*$/
+
+/** By which a DuckDB client reads all of a table where it lies, in one line; more may follow. */
+export function attachLine({ dataset, name }: Table, { base }: FileAddresses): string {
+  const names = [dataset, name].map((one) => (plain.test(one) ? one : `"${one}"`)).join('.')
+  return `INSTALL httpfs; LOAD httpfs; ATTACH '${base}/warehouse.duckdb' AS acervo (READ_ONLY); SELECT * FROM acervo.${names}`
 }

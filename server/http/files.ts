@@ -55,7 +55,8 @@ export async function sendFile(
   }
   if (!(await served.isUnchanged())) throw doubted()
   const tag = `"${served.sha256.slice(0, 32)}"` as const
-  await charge(req, res, served, tag, doubted)
+  const asked = plain(req, tag, served.lastModified)
+  await charge(asked, res, served, tag, doubted)
   sendBudget.requireRoom()
   res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
@@ -66,7 +67,7 @@ export async function sendFile(
   await new Promise<void>((resolve, reject) => {
     whenOver(res, resolve)
     if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
-    send(req, `/${encodeURIComponent(served.file)}`, {
+    send(asked, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
       cacheControl: false,
       lastModified: false,
@@ -114,6 +115,18 @@ export async function sendFile(
   })
 }
 
+/**
+ * The request as it is charged and sent: with a range only where it is one of this very file. The library would send all of a
+ * file that its reader has already to who asks not to be answered from a cache, which there is none of here.
+ */
+function plain(req: IncomingMessage, tag: EntityTag, lastModified: string): IncomingMessage {
+  const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
+  const isMeant = condition === undefined || condition === tag || condition === lastModified
+  const isRange = range !== undefined && /^ *bytes=/.test(range) && isMeant
+  const asked = isRange ? { ...headers, range } : headers
+  return Object.create(req, { headers: { value: asked } }) as IncomingMessage
+}
+
 /** Nothing for what the reader has already, and else by how much is sent. */
 async function charge(
   req: IncomingMessage,
@@ -129,7 +142,7 @@ async function charge(
   const { size } = await stat(path.join(folder, file)).catch(() => {
     throw doubted()
   })
-  const ranges = range === undefined ? -1 : parseRange(size, range)
+  const ranges = range === undefined ? -1 : parseRange(size, range, { combine: true })
   // Several are answered by the whole.
   const [one, other] = typeof ranges === 'number' ? [] : ranges
   await account.charge(priceOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))

@@ -7,7 +7,7 @@ import { Problem, queryTooCostly } from './problems.ts'
 /** What gives a whole table at once, told to a reader who asks too often. */
 export interface WholeTable {
   readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** Lines for a DuckDB client. */
+  /** A line for a DuckDB client. */
   readonly duckdb: string
 }
 
@@ -85,11 +85,20 @@ function writtenPolicy({ policy: { name, quota, windowMs } }: Standing): string 
   return `"${name}"; q=${quota}; w=${windowMs / 1000}`
 }
 
+/** What the quota of a class is of, for programs and in a sentence. */
+export const unitOf: Readonly<Record<LimitClass, { readonly unit: string; readonly many: string }>> = {
+  catalog: { unit: 'requests', many: 'requests' },
+  rows: { unit: 'requests', many: 'pages of rows' },
+  scans: { unit: 'million values', many: 'million values of searches, filters and orders' },
+  exports: { unit: '4 MB', many: 'times 4 MB of exports' },
+  files: { unit: '4 MB', many: 'times 4 MB of files' },
+}
+
 /** A sentence of what a policy gives. */
 export function sentenceOf({ limits, quota, per }: Standing['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of work for one client in ${per} are allowed`
-    : `At most ${quota} requests in ${per} are allowed here`
+    : `At most ${quota} ${unitOf[limits].many} in ${per} are allowed`
 }
 
 const advice = 'For a complete dataset, download its files through the links of its dataset page.'

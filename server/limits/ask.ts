@@ -1,7 +1,7 @@
 /** What is to be counted: so much, for a client. */
 export interface CountedAsk {
   readonly client: string
-  /** 0 where it is only asked what is left. */
+  /** 0 where it is only asked what is left; below it, what is given back. */
   readonly counts: number
 }
 

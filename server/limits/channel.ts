@@ -69,7 +69,9 @@ export class CountsChannel {
         this.#waiting.delete(id)
       }
     }
-    setTimeout(() => giveUp(new Error('who keeps the counts did not answer')), patienceMs).unref()
+    // A process that was too busy to see the answer looks once more.
+    const late = (): void => void setImmediate(() => giveUp(new Error('who keeps the counts did not answer')))
+    setTimeout(late, patienceMs).unref()
     try {
       this.#send({ counts: batch })
     } catch (error) {

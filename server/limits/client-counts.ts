@@ -29,7 +29,7 @@ export class ClientCounts implements Store {
     if (counts > 0 && totalHits <= quota) {
       entry.used = totalHits
       if (!isKnown) this.#counts.set(client, entry)
-    }
+    } else if (counts < 0) entry.used = Math.max(0, totalHits)
     return { totalHits, resetTime: entry.resetTime }
   }
 

@@ -58,28 +58,37 @@ export class Limiter {
   }
 
   /**
-   * Counts an ask with every policy of its class and with the share of the machine, or with none of those that come after
-   * the one that refuses it.
+   * Counts an ask with every policy of its class and with the share of the machine, or, where one of them refuses it, with
+   * none.
    *
    * @returns how the client stands then
    * @throws QuotaExceeded, or BeyondQuota where waiting will not help
    */
   async take(client: string, asked: LimitClass, price: Price): Promise<Standing[]> {
-    const counters = this.#of(asked)
-    const standings: Standing[] = []
-    for (const { policy, count } of counters) {
-      const counts = countsOf(policy, asked, price)
-      const { standing, isCounted } = await count({ client, counts })
-      standings.push(standing)
-      if (!isCounted) throw new QuotaExceeded(standing, counts)
-    }
-    return standings
+    const due = this.#of(asked).map((counter) => {
+      return { ...counter, counts: countsOf(counter.policy, asked, price) }
+    })
+    // At the same time, since whoever counts may be on another machine.
+    const taken = await Promise.all(due.map(({ count, counts }) => count({ client, counts })))
+    const refusal = taken.findIndex(({ isCounted }) => !isCounted)
+    const [refused, refusing] = [taken[refusal], due[refusal]]
+    if (refused === undefined || refusing === undefined) return taken.map(({ standing }) => standing)
+    await Promise.all(
+      due.map(async ({ count, counts }, index) => {
+        if (taken[index]?.isCounted === true && counts > 0) await count({ client, counts: -counts })
+      }),
+    )
+    throw new QuotaExceeded(refused.standing, refusing.counts)
   }
 
-  /** How a client stands, at no cost. */
-  async look(client: string, asked: LimitClass): Promise<Standing[]> {
-    const looks = this.#of(asked).map(async ({ count }) => (await count({ client, counts: 0 })).standing)
-    return Promise.all(looks)
+  /**
+   * How a client stands, at no cost.
+   *
+   * @param asked with the policies of a class, or with all
+   */
+  async look(client: string, asked: LimitClass | 'all'): Promise<Standing[]> {
+    const counters = asked === 'all' ? this.#counters : this.#of(asked)
+    return Promise.all(counters.map(async ({ count }) => (await count({ client, counts: 0 })).standing))
   }
 
   #of(asked: LimitClass): Counter[] {

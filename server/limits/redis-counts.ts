@@ -5,7 +5,7 @@ import type { Policy } from './policies.ts'
 import type { RedisLink } from './redis-link.ts'
 
 /**
- * Counts an ask where it fits into the quota, in one step, whoever else counts at that moment. Answers what the count comes
+ * Counts an ask where it fits into the quota, in one step, whoever else counts at that moment, or gives one back. Answers what the count comes
  * to with it, and how many ms the window has left.
  */
 const script = `
@@ -17,6 +17,7 @@ if left <= 0 then left = window end
 if counts > 0 and total <= quota then
   if used == 0 then redis.call('SET', KEYS[1], total, 'PX', left)
   else redis.call('INCRBY', KEYS[1], counts) end
+elseif counts < 0 and used > 0 then redis.call('DECRBY', KEYS[1], math.min(used, -counts))
 end
 return { total, left }`
 

@@ -109,7 +109,13 @@ export class Metrics implements Meter {
       pools,
       ({ waiting }) => waiting,
     )
-    this.#labelled('acervo_cache_bytes', 'Bytes that are kept: answers, blocks of rows, and selections.', 'cache', caches, ({ stats }) => stats.bytes)
+    this.#labelled(
+      'acervo_cache_bytes',
+      'Bytes that are kept: answers, blocks of rows, and selections.',
+      'cache',
+      caches,
+      ({ stats }) => stats.bytes,
+    )
     this.#labelled(
       'acervo_cache_entries',
       'How many are kept.',

@@ -1,7 +1,7 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
-import { attachLines } from '../documents/attach.ts'
+import { attachLine } from '../documents/attach.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { codePart } from './link.ts'
@@ -40,7 +40,7 @@ export function filesPage(setting: Setting, { dataset, tables, files }: FilesVie
     <section>
       <h2>DuckDB</h2>
       <p>${words.duckdbHow}</p>
-      ${first !== undefined && codePart(`${attachLines(first.table, files)} LIMIT 10;`, words)}
+      ${first !== undefined && codePart(`${attachLine(first.table, files)} LIMIT 10;`, words)}
     </section>
   `
   return framed(setting, {

@@ -1,11 +1,11 @@
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { fileAddresses } from '../http/addresses.ts'
 import type { WholeTable } from '../http/limits.ts'
-import { attachLines } from '../documents/attach.ts'
+import { attachLine } from '../documents/attach.ts'
 import type { RouteParameters } from './find.ts'
 import type { DetailService } from './services.ts'
 
-/** What gives all of a table at once: its download, and the lines by which DuckDB reads it where it lies. */
+/** What gives all of a table at once: its download, and the line by which DuckDB reads it where it lies. */
 export function wholeTableOf({
   catalog,
   snapshots,
@@ -21,7 +21,8 @@ export function wholeTableOf({
     const download = manifest.files.find(({ file }) => file === fileNames.download(table))
     if (download === undefined) return null
     const { bytes, sha512 } = download
-    const address = addresses.download(table)
-    return { file: { address, bytes, sha512 }, duckdb: attachLines(table, addresses) }
+    // That of the snapshot, of which the sum is.
+    const address = addresses.file(table, manifest.snapshot, download.file)
+    return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
   }
 }

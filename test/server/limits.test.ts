@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
@@ -53,26 +54,28 @@ describe('the limits of the catalog', () => {
       'retry-after': '60',
       ratelimit: expect.stringMatching(/^"rows-1m"; r=0; t=\d+$/),
       'ratelimit-policy': '"rows-1m"; q=2; w=60',
-      link: '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
+      link: expect.stringMatching(/^<.*\/t\.csv\.gz>; rel="alternate"; type="application\/gzip"$/),
     })
     const [table] = catalog.datasets.get('d')?.tables.values() ?? []
     const manifest = table === undefined ? null : snapshots.current(table)?.manifest
     const download = manifest?.files.find(({ file }) => file === 't.csv.gz')
+    // Of the snapshot, of which the sum is.
+    const file = `http://localhost:8000/files/d/t/${manifest?.snapshot}/t.csv.gz`
+    expect(refused.headers['link']).toContain(`<${file}>`)
     expect(refused.body).toEqual({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Too many requests',
       status: 429,
-      detail:
-        'At most 2 requests in 1m are allowed here; try again in 60 s. All rows are in one file: http://localhost:8000/files/d/t.csv.gz.',
+      detail: `At most 2 pages of rows in 1m are allowed; try again in 60 s. All rows are in one file: ${file}.`,
       instance: expect.stringMatching(/^urn:uuid:/),
       'violated-policies': ['rows-1m'],
       file: {
-        address: 'http://localhost:8000/files/d/t.csv.gz',
+        address: file,
         bytes: download?.bytes,
         sha512: download?.sha512,
       },
       duckdb:
-        'INSTALL httpfs;\nLOAD httpfs;\nATTACH \'http://localhost:8000/files/warehouse.duckdb\' AS acervo (READ_ONLY);\nSELECT * FROM acervo."d"."t"',
+        "INSTALL httpfs; LOAD httpfs; ATTACH 'http://localhost:8000/files/warehouse.duckdb' AS acervo (READ_ONLY); SELECT * FROM acervo.d.t",
     })
     await ask(rows, '192.0.2.2').expect(200)
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
@@ -104,8 +107,13 @@ describe('the limits of the catalog', () => {
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({
       'violated-policies': ['rows-1h'],
-      detail: expect.stringMatching(/^At most 2 requests in 1h are allowed here; try again in 3600 s\./),
+      detail: expect.stringMatching(/^At most 2 pages of rows in 1h are allowed; try again in 3600 s\./),
     })
+    // What one refuses counts with none of the others.
+    const { limits } = (await request(app).get('/limits')).body as {
+      limits: { policy: string; remaining: number }[]
+    }
+    expect(limits.find(({ policy }) => policy === 'rows-1m')?.remaining).toBe(7)
   })
 
   test('forget the client that was not seen for longest, when there are too many', async () => {
@@ -162,8 +170,54 @@ describe('what an ask counts', () => {
     const other = await request(app).get(`${rows}?m=5&page_size=7&page=2`).expect(200)
     expect(leftOf(other.headers as Record<string, string>)['scans-1m']).toBeUndefined()
     expect((await request(app).get('/limits')).body).toMatchObject({
-      limits: [{}, { policy: 'scans-1m', remaining: 99 }],
+      limits: [{ policy: 'scans-1m', remaining: 99 }, {}],
     })
+  })
+
+  test.each<[what: string, headers: Record<string, string>, status: number, counts: number]>([
+    ['what the reader has', {}, 304, 0],
+    ['the same, by a reader who trusts no cache', { 'Cache-Control': 'no-cache' }, 304, 0],
+    ['a range', { 'If-None-Match': '', Range: 'bytes=0-0' }, 206, 1],
+    ['a range of another file', { 'If-None-Match': '', Range: 'bytes=0-0', 'If-Range': '"x"' }, 200, 3],
+    ['no range', { 'If-None-Match': '', Range: 'foo=0-0' }, 200, 3],
+    ['ranges', { 'If-None-Match': '', Range: 'bytes=0-0,9-9' }, 200, 3],
+    ['ranges that are one', { 'If-None-Match': '', Range: 'bytes=0-5,6-9' }, 206, 1],
+  ])('is what is sent of a file: %s', async (_what, headers, status, counts) => {
+    const files = await workshop(
+      tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] }),
+      {
+        // Of letters that do not pack: three pieces of 4 MB.
+        'd/t.csv': `n,s\n${Array.from({ length: 120 }, (_, n) => `${n},${randomBytes(70_000).toString('base64')}\n`).join('')}`,
+      },
+    )
+    await files.ingest()
+    const catalog: Catalog = { ...files.catalog, limits: { ...none, files: [{ requests: 100, ...minute }] } }
+    const { app } = await serve({ ...files, catalog }, { rateLimits: true })
+    const { headers: found } = await request(app).get('/files/d/t.csv.gz').expect(302)
+    const address = new URL(String(found['location']), 'http://localhost/files/d/').pathname
+    const { headers: head } = await request(app).head(address).expect(200)
+    const before = leftOf(head)['files-1m'] ?? 0
+    const answer = await request(app)
+      .get(address)
+      .set({ 'If-None-Match': String(head['etag']), ...headers })
+      .expect(status)
+    expect(before - (leftOf(answer.headers as Record<string, string>)['files-1m'] ?? 0)).toBe(counts)
+  })
+
+  test('of rows is the same in a form for people', async () => {
+    const wide = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] })
+    const large = await workshop(wide, {
+      'd/t.csv': `n,s\n${Array.from({ length: 100 }, (_, n) => `${n},${'x'.repeat(60_000)}\n`).join('')}`,
+    })
+    await large.ingest()
+    const catalog: Catalog = { ...large.catalog, limits: { ...none, rows: [{ requests: 100, ...minute }] } }
+    const { app } = await serve({ ...large, catalog }, { rateLimits: true })
+    const left: unknown[] = []
+    for (const accept of ['application/json', 'text/html']) {
+      const { headers } = await request(app).get(`${rows}?page_size=100`).set('Accept', accept).expect(200)
+      left.push(leftOf(headers)['rows-1m'])
+    }
+    expect(left).toEqual([98, 96])
   })
 
   test('is refused where it is more than is left, and something smaller is not', async () => {
@@ -210,6 +264,17 @@ test('a client is told how it stands with all limits, at no cost', async () => {
     expect(body).toEqual({
       limits: [
         {
+          policy: 'rows-1m',
+          of: 'rows',
+          quota: 5,
+          unit: 'requests',
+          window_seconds: 60,
+          remaining: 4,
+          reset_seconds: expect.any(Number),
+          meaning: 'At most 5 pages of rows in 1m are allowed.',
+        },
+        expect.objectContaining({ policy: 'files-1m', quota: 9, remaining: 9 }),
+        {
           policy: 'share-1m',
           of: 'share',
           quota: 60_000,
@@ -219,17 +284,6 @@ test('a client is told how it stands with all limits, at no cost', async () => {
           reset_seconds: expect.any(Number),
           meaning: 'At most 60 seconds of work for one client in 1m are allowed.',
         },
-        {
-          policy: 'rows-1m',
-          of: 'rows',
-          quota: 5,
-          unit: 'requests',
-          window_seconds: 60,
-          remaining: 4,
-          reset_seconds: expect.any(Number),
-          meaning: 'At most 5 requests in 1m are allowed here.',
-        },
-        expect.objectContaining({ policy: 'files-1m', quota: 9, remaining: 9 }),
       ],
     })
   }

@@ -166,7 +166,7 @@ export const commonSchemas: Shape = {
         policy: text,
         of: { type: 'string', enum: [...limitClasses, 'share'] },
         quota: count,
-        unit: { type: 'string', enum: ['requests', 'ms'] },
+        unit: { type: 'string', enum: ['requests', 'million values', '4 MB', 'ms'] },
         window_seconds: { type: 'number', exclusiveMinimum: 0 },
         remaining: count,
         reset_seconds: count,

@@ -74,6 +74,8 @@ function pageOf(
     lastModified: answer.lastModified,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
+    // What is shown is made first.
+    ...(answer.price !== undefined && { price: answer.price }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
       const { text, isCut } = beginningOf(pieces)

@@ -1,4 +1,5 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
+import { priceOfRows } from '../../limits/prices.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
 import { tablePage } from '../../pages/table/table.ts'
@@ -22,6 +23,7 @@ export function table(service: PageService): Resource {
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
           lastModified: snapshot.lastModified,
+          price: priceOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             return { pieces: [textOf(tablePage(setting, view))], serverTiming }
