@@ -11,7 +11,7 @@ import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
 import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
 import { problemCodes } from './http/problems.ts'
 import { Responder } from './http/responder.ts'
-import { listen } from './http/listen.ts'
+import { listen, stopWithinMs } from './http/listen.ts'
 import { countingFor } from './workers/counts.ts'
 import { thisWorker, type Worker } from './workers/worker.ts'
 import { noMeter, type Meter } from './metrics/meter.ts'
@@ -176,10 +176,10 @@ export async function serve(settings: Settings): Promise<void> {
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
   if (worker === null) sayWhere(settings.publicUrl)
 
-  const stop = async (): Promise<void> => {
+  const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
     readiness.stopping()
-    await listening.stop()
+    await listening.stop(withinMs)
     metricsServer?.close()
     snapshots.stop()
     scrub.stop()
@@ -190,8 +190,21 @@ export async function serve(settings: Settings): Promise<void> {
     counting?.close()
     log.info('stopped')
   }
-  if (worker === null)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+  let ending: Promise<void> | null = null
+  const stop = async (withinMs: number): Promise<void> => {
+    // Told again, it may be in more of a hurry.
+    if (ending !== null) void listening.stop(withinMs)
+    ending ??= end(withinMs)
+    await ending
+  }
+  if (worker === null) {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(stopWithinMs))
+    process.on('SIGHUP', () => {
+      // A terminal that is closed means another thing.
+      if (process.stdin.isTTY) void stop(stopWithinMs)
+      else log.warn('SIGHUP replaces workers where there are several (WORKERS); restart this one instead')
+    })
+  }
   worker?.onStop(stop)
   worker?.serving()
 }
@@ -206,7 +219,6 @@ async function tellMetrics(
     const { listenForMetrics } = await import('./metrics/listen.ts')
     return listenForMetrics(metricsPort, () => registry.metrics())
   }
-  const { answerWithMetrics } = await import('./workers/metrics.ts')
-  answerWithMetrics(registry)
+  worker.measure(() => registry.getMetricsAsJSON())
   return null
 }

@@ -3,7 +3,8 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
-import { run, startServer } from './support/programs.ts'
+import { freePort } from './support/ports.ts'
+import { run, start, startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
@@ -70,7 +71,7 @@ test('workers are replaced one after the other, and no request of 200 readers fa
   await asking.stop()
   expect([...asking.failures]).toEqual([])
   expect(asking.found).toEqual([])
-  expect(workersOf(server.pid).filter((pid) => before.includes(pid))).toEqual([])
+  await until(() => !workersOf(server.pid).some((pid) => before.includes(pid)))
 }, 60_000)
 
 test.each([1, 3])(
@@ -133,3 +134,52 @@ test('what keeps the first worker from starting is said once, and nothing is lef
   expect(code).toBe(1)
   expect(err.match(/broken\.json has/g)).toHaveLength(1)
 })
+
+test.each([200, 700, 1200, 2500])(
+  'a stop %d ms after the start leaves nothing running',
+  async (ms) => {
+    const server = start('server/main', [], {
+      ...table.settings,
+      PORT: String(await freePort()),
+      WORKERS: '3',
+    })
+    await setTimeout(ms)
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(workersOf(server.child.pid ?? 0)).toEqual([])
+    const stopping = server.out().indexOf('"stopping"')
+    expect(server.out().slice(Math.max(0, stopping))).not.toContain('all workers serve')
+  },
+  60_000,
+)
+
+test('a worker that dies while all are replaced is replaced once', async () => {
+  const server = await startWorkers(table.settings, 2)
+  const old = workersOf(server.pid)
+  process.kill(server.pid, 'SIGHUP')
+  await setTimeout(300)
+  process.kill(old[1] ?? 0, 'SIGKILL')
+  await until(() => server.log().includes('"all workers replaced"'))
+  await until(() => !workersOf(server.pid).some((pid) => old.includes(pid)))
+  await setTimeout(2500)
+  expect(workersOf(server.pid).length).toBe(2)
+}, 60_000)
+
+test('an answer that is taken slowly goes on while its worker is replaced', async () => {
+  const count = 300_000
+  const large = await oneTable(
+    numbered(count, 'n,s', (n) => [`${n}`.repeat(8)]),
+    ['n:integer', 's:string'],
+  )
+  const server = await startWorkers({ ...large.settings, EXPORTS: '8' }, 2)
+  const answer = await fetch(
+    `http://127.0.0.1:${server.port}/api/v1/dataset/d/t/export/?format=ndjson&n__gte=0`,
+  )
+  process.kill(server.pid, 'SIGHUP')
+  await until(() => server.log().includes('"all workers replaced"'))
+  const lines = (await answer.text()).trimEnd().split('\n')
+  expect([lines.length, lines.at(-1)]).toEqual([
+    count,
+    JSON.stringify({ n: count - 1, s: `${count - 1}`.repeat(8) }),
+  ])
+}, 60_000)

@@ -13,7 +13,8 @@ import { addressLengthMax } from './requests.ts'
 const headersBytesMax = 32 * 1024
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
-const stopDeadlineMs = 10_000
+/** Of a service that stops, so that downloads may end; systemd and containers wait for a little longer. */
+export const stopWithinMs = 25_000
 /** After a refusal, for the reader to take it. */
 const lingerMs = 1000
 /** How often the time-outs of unfinished requests are looked at. */
@@ -39,8 +40,12 @@ export interface Listening {
   readonly connections: () => number
   /** Takes no new connection. */
   readonly stopListening: () => Promise<void>
-  /** Answers what has begun, takes nothing new, and returns when all connections are closed. */
-  readonly stop: () => Promise<void>
+  /**
+   * Answers what has begun, takes nothing new, and returns when all connections are closed.
+   *
+   * @param withinMs after which they are cut off; told again, sooner
+   */
+  readonly stop: (withinMs?: number) => Promise<void>
 }
 
 /** @throws StartError where the port is taken or the host is not ours, with a sentence */
@@ -90,9 +95,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   return {
     connections: () => connections.size,
     stopListening,
-    stop: async () => {
+    stop: async (withinMs = stopWithinMs) => {
       await stopListening()
-      const deadline = setTimeout(() => connections.destroyAll(), stopDeadlineMs)
+      const deadline = setTimeout(() => connections.destroyAll(), withinMs)
       await connections.endAll()
       clearTimeout(deadline)
       server.closeAllConnections()

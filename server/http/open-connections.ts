@@ -28,7 +28,8 @@ export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
-  #allEnded: (() => void) | null = null
+  #allEnded: Promise<void> | null = null
+  #tellAllEnded = (): void => undefined
 
   get size(): number {
     return this.#states.size
@@ -45,7 +46,7 @@ export class OpenConnections {
     this.#states.set(connection, state)
     connection.once('close', () => {
       this.#states.delete(connection)
-      if (this.#states.size === 0) this.#allEnded?.()
+      if (this.#states.size === 0) this.#tellAllEnded()
     })
   }
 
@@ -93,7 +94,8 @@ export class OpenConnections {
       if (!isAnswering) this.#endWhenSilent(connection)
       else if (answer?.headersSent === false) answer.setHeader('Connection', 'close')
     }
-    if (this.#states.size > 0) await new Promise<void>((resolve) => (this.#allEnded = resolve))
+    this.#allEnded ??= new Promise<void>((resolve) => (this.#tellAllEnded = resolve))
+    if (this.#states.size > 0) await this.#allEnded
   }
 
   #endWhenSilent(connection: Duplex): void {

@@ -1,17 +1,25 @@
 import type { Questions, Replies } from '../limits/channel.ts'
+import type { Registry } from 'prom-client'
 import type { Policy } from '../limits/policies.ts'
+
+/** As prom-client adds them up. */
+export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** What the process that keeps the workers tells one of them. */
 export type ToWorker =
   | Replies
   /** A connection goes with it. */
   | { readonly connection: number }
-  | { readonly tell: 'stop' }
+  /** To end, and to cut off what is not answered within so many ms; told again, sooner. */
+  | { readonly stopWithinMs: number }
+  | { readonly measureAs: number }
 
 /** What a worker tells it. */
 export type FromWorker =
   | Questions
   | { readonly told: 'serving' }
+  /** Its metrics, as they were asked for under that number. */
+  | { readonly measuredAs: number; readonly metrics: MetricsOfWorker }
   /** The connection is its own now. */
   | { readonly took: number }
   /** What is to be counted, before the first question. */

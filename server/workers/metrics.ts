@@ -1,14 +1,23 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import { listenForMetrics } from '../metrics/listen.ts'
+import type { FromWorker, MetricsOfWorker, ToWorker } from './messages.ts'
+
+/** One that does not answer by then is told of with the others the next time. */
+const patienceMs = 1000
 
 /** The metrics of all workers together, and those of the process that keeps them. */
 export class WorkersMetrics {
+  readonly #serving: () => readonly Worker[]
   readonly #own = new Registry()
-  readonly #all = new AggregatorRegistry()
   readonly #deaths: Counter
+  readonly #waiting = new Map<number, (metrics: MetricsOfWorker) => void>()
+  #last = 0
 
-  constructor(wanted: number) {
+  /** @param serving those that are asked */
+  constructor(wanted: number, serving: () => readonly Worker[]) {
+    this.#serving = serving
     const registers = [this.#own]
     this.#deaths = new Counter({
       name: 'acervo_worker_deaths_total',
@@ -18,31 +27,46 @@ export class WorkersMetrics {
     this.#own.registerMetric(
       new Gauge({
         name: 'acervo_workers',
-        help: 'Workers that run.',
+        help: 'Workers that serve.',
         registers: [],
         collect() {
-          this.set(Object.keys(cluster.workers ?? {}).length)
+          this.set(serving().length)
         },
       }),
     )
     new Gauge({ name: 'acervo_workers_wanted', help: 'Workers that there should be.', registers }).set(wanted)
+    cluster.on('message', (_worker, message: FromWorker) => {
+      if ('measuredAs' in message) this.#waiting.get(message.measuredAs)?.(message.metrics)
+    })
   }
 
   readonly died = (): void => this.#deaths.inc()
 
   async listen(port: number): Promise<void> {
     const server = await listenForMetrics(port, async () => {
-      const [workers, own] = await Promise.all([this.#all.clusterMetrics(), this.#own.metrics()])
-      return `${workers}\n${own}`
+      const found = await Promise.all(this.#serving().map((worker) => this.#ask(worker)))
+      const workers = AggregatorRegistry.aggregate(
+        found.flatMap((metrics) => (metrics === null ? [] : [metrics])),
+      )
+      const texts = await Promise.all([workers.metrics(), this.#own.metrics()])
+      return texts.join('\n')
     })
     // It ends with the process.
     server.unref()
   }
-}
 
-/** Lets the process that keeps this worker ask for its metrics. */
-export function answerWithMetrics(registry: Registry): void {
-  AggregatorRegistry.setRegistries([registry])
-  // It is its making that listens.
-  void new AggregatorRegistry()
+  /** Null where it does not answer in time. */
+  async #ask(worker: Worker): Promise<MetricsOfWorker | null> {
+    this.#last += 1
+    const id = this.#last
+    const answered = new Promise<MetricsOfWorker>((resolve) => this.#waiting.set(id, resolve))
+    const message: ToWorker = { measureAs: id }
+    if (worker.isConnected()) worker.send(message, () => undefined)
+    const over = new AbortController()
+    const late = setTimeout(patienceMs, null, { signal: over.signal, ref: false }).catch(() => null)
+    const found = await Promise.race([answered, late])
+    over.abort()
+    this.#waiting.delete(id)
+    return found
+  }
 }

@@ -8,12 +8,15 @@ import { linesForPeople, openLog, type Log } from '../log.ts'
 import { sayWhere } from '../where.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { Reception } from './reception.ts'
+import { stopWithinMs } from '../http/listen.ts'
 import { relievingVariable, startedAtVariable } from './worker.ts'
 
 /** Before another takes the place of one that never came to serve. */
 const pauseMs = 1000
-/** A worker that does not end by then is ended. */
-const stopDeadlineMs = 20_000
+/** A worker that is replaced may go on with answers that have begun, such as a download, for so long. */
+const drainMs = 600_000
+/** What it has more than it was given, before it is ended. */
+const tardinessMs = 3000
 
 /**
  * The process that keeps the workers: it hands connections to them in turn, counts for the limits, replaces one that died,
@@ -26,13 +29,13 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   const keeper = new Keeper(settings.workers, reception, log)
   if (settings.metricsPort !== 0) {
     const { WorkersMetrics } = await import('./metrics.ts')
-    const metrics = new WorkersMetrics(settings.workers)
+    const metrics = new WorkersMetrics(settings.workers, () => keeper.serving)
     await metrics.listen(settings.metricsPort)
     keeper.onDeath = metrics.died
   }
   keepCounts(settings.clientsMax)
   followSignals(keeper, log)
-  await keeper.start()
+  if (!(await keeper.start())) return
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
   sayWhere(settings.publicUrl)
 }
@@ -71,6 +74,7 @@ class Keeper {
   readonly #count: number
   readonly #reception: Reception
   readonly #log: Log
+  readonly #serving = new Set<Worker>()
   /** What is being done to the workers, one after the other. */
   #turn: Promise<void> = Promise.resolve()
   #startedAt = Date.now()
@@ -84,16 +88,23 @@ class Keeper {
     this.#log = log
   }
 
-  /** The first alone, since what keeps it from starting keeps the others too. Returns when all serve. */
-  async start(): Promise<void> {
+  /** Those that take connections. */
+  get serving(): readonly Worker[] {
+    return [...this.#serving]
+  }
+
+  /** The first alone, since what keeps it from starting keeps the others too. Says whether all serve, once they do. */
+  async start(): Promise<boolean> {
     const first = this.#fork(false)
     const code = await Promise.race([serving(first), exitOf(first)])
+    if (this.#isStopping) return false
     // It has said why.
     if (code !== null) process.exit(code || 1)
     this.#keep(first, true)
     const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
     for (const worker of others) this.#keep(worker)
-    await Promise.all(others.map(serving))
+    await Promise.all(others.map((other) => Promise.race([serving(other), exitOf(other)])))
+    return !this.#isStopping
   }
 
   /** New ones first, each before an old one ends, so that readers meet no gap. */
@@ -102,14 +113,17 @@ class Keeper {
       this.#log.info('replacing all workers')
       this.#startedAt = Date.now()
       for (const old of Object.values(cluster.workers ?? {})) {
-        if (old === undefined || this.#isStopping) continue
+        if (old === undefined || ending.has(old) || old.isDead()) continue
         const fresh = this.#fork(true)
-        if ((await Promise.race([serving(fresh), exitOf(fresh)])) !== null) {
+        const code = await Promise.race([serving(fresh), exitOf(fresh)])
+        if (this.#isStopping) return
+        if (code !== null) {
           this.#log.error('a new worker did not start: the old ones go on')
           return
         }
         this.#keep(fresh, true)
-        await this.#end([old])
+        // One that has died meanwhile has its successor already. Nobody waits for the downloads of the old ones.
+        void this.#end([old.isDead() ? fresh : old], drainMs)
       }
       this.#log.info('all workers replaced')
     })
@@ -119,21 +133,26 @@ class Keeper {
     this.#isStopping = true
     this.#reception.close()
     await this.#inTurn(async () => {
-      await this.#end(Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []))
+      await this.#end(
+        Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
+        stopWithinMs,
+      )
     })
   }
 
-  async #end(workers: readonly Worker[]): Promise<void> {
+  async #end(workers: readonly Worker[], withinMs: number): Promise<void> {
     for (const worker of workers) {
       ending.add(worker)
-      this.#reception.remove(worker)
+      this.#leave(worker)
     }
     await Promise.all(
       workers.map(async (worker) => {
         if (worker.isDead()) return
         const ended = once(worker, 'exit')
-        tell(worker, { tell: 'stop' })
-        const late = setTimeout(stopDeadlineMs, 'late', { ref: false })
+        // One that has not begun to serve has nothing to finish, and may not hear it.
+        if (begun.has(worker)) tell(worker, { stopWithinMs: withinMs })
+        else worker.process.kill('SIGKILL')
+        const late = setTimeout(withinMs + tardinessMs, 'late', { ref: false })
         if ((await Promise.race([ended, late])) === 'late') worker.process.kill('SIGKILL')
         await ended
       }),
@@ -147,10 +166,19 @@ class Keeper {
     })
     worker.on('message', (message: FromWorker) => {
       if ('took' in message) this.#reception.taken(message.took)
-      else if ('told' in message && !ending.has(worker)) this.#reception.add(worker)
+      else if ('told' in message) begun.add(worker)
+      if ('told' in message && !ending.has(worker)) {
+        this.#serving.add(worker)
+        this.#reception.add(worker)
+      }
     })
-    worker.once('exit', () => this.#reception.remove(worker))
+    worker.once('exit', () => this.#leave(worker))
     return worker
+  }
+
+  #leave(worker: Worker): void {
+    this.#serving.delete(worker)
+    this.#reception.remove(worker)
   }
 
   /** Another takes its place when it dies. */
@@ -177,6 +205,8 @@ class Keeper {
   }
 }
 
+/** Those that have told that they serve. */
+const begun = new WeakSet<Worker>()
 /** Those that are meant to end. */
 const ending = new WeakSet<Worker>()
 

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { Socket } from 'node:net'
 import { CountsChannel } from '../limits/channel.ts'
 import type { Policy } from '../limits/policies.ts'
-import type { FromWorker, ToWorker } from './messages.ts'
+import type { FromWorker, MetricsOfWorker, ToWorker } from './messages.ts'
 
 /** How a worker is bound to the process that keeps it. */
 export interface Worker {
@@ -16,8 +16,10 @@ export interface Worker {
   /** Connections come from the process that keeps it. */
   readonly receive: (take: (socket: Socket) => void) => void
   readonly serving: () => void
-  /** What it does when it is told to end. */
-  readonly onStop: (stop: () => Promise<void>) => void
+  /** What it does when it is told to end within so many ms; when it is told again, it is to be sooner. */
+  readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
+  /** Answers with its metrics from now on. */
+  readonly measure: (metrics: () => Promise<MetricsOfWorker>) => void
 }
 
 /** Of the environment of a worker. */
@@ -32,14 +34,17 @@ export function thisWorker(): Worker | null {
   const send = (message: FromWorker): void => void worker.send(message, () => undefined)
   const counts = new CountsChannel(send)
   let take: ((socket: Socket) => void) | null = null
-  let stop: (() => Promise<void>) | null = null
+  let stop: ((withinMs: number) => Promise<void>) | null = null
+  let measure: (() => Promise<MetricsOfWorker>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
     if ('counted' in message) counts.take(message)
     else if ('connection' in message) {
       // A reader who has gone meanwhile leaves none.
       if (handle instanceof Socket) take?.(handle)
       send({ took: message.connection })
-    } else if ('tell' in message) void (stop?.() ?? Promise.resolve()).finally(() => worker.disconnect())
+    } else if ('stopWithinMs' in message) void stop?.(message.stopWithinMs).finally(() => worker.disconnect())
+    else if ('measureAs' in message)
+      void measure?.().then((metrics) => send({ measuredAs: message.measureAs, metrics }))
   })
   // A terminal and systemd tell all processes; the one that keeps the workers decides what that means for each.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
@@ -57,6 +62,9 @@ export function thisWorker(): Worker | null {
     },
     onStop: (stopping) => {
       stop = stopping
+    },
+    measure: (measuring) => {
+      measure = measuring
     },
   }
 }
