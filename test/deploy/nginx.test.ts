@@ -1,6 +1,6 @@
 import { spawn, execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
@@ -89,13 +89,19 @@ withNginx('nginx in front', () => {
       stdio: 'ignore',
     })
     const given = await readFile('deploy/nginx/acervo.conf', 'utf8')
+    // What it names is there where nginx was installed; it makes no more than the last folder.
+    for (const place of ['/var/lib/nginx/acervo', '/var/log/nginx/acervo.log']) {
+      expect(given).toContain(place)
+      await access(path.dirname(place))
+    }
     const plain = await freePort()
     const own = given
       .replaceAll('listen [::]', '# listen [::]')
       .replace('listen 443', `listen 127.0.0.1:${port}`)
       .replace('listen 80;', `listen 127.0.0.1:${plain};`)
       .replace('server 127.0.0.1:8000', `server 127.0.0.1:${upstream}`)
-      .replace('/var/cache/nginx/acervo', `${home}/cache`)
+      .replace('/var/lib/nginx/acervo', `${home}/cache`)
+      .replace('/var/log/nginx/acervo.log', `${home}/access.log`)
       .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
       .replace('/etc/ssl/acervo/privkey.pem', `${home}/key.pem`)
     await writeFile(path.join(home, 'acervo.conf'), own)
@@ -263,12 +269,34 @@ withNginx('nginx in front', () => {
     await get(address)
     const all = await Promise.all(
       Array.from({ length: 40 }, async () => {
-        const statuses: number[] = []
-        for (let time = 0; time < 15; time += 1) statuses.push((await get(address, {}, '127.0.0.9')).status)
-        return statuses
+        const answers: Answer[] = []
+        for (let time = 0; time < 15; time += 1) answers.push(await get(address, {}, '127.0.0.9'))
+        return answers
       }),
     )
-    expect(all.flat().filter((status) => status === 429).length).toBeGreaterThan(100)
+    const refused = all.flat().filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(100)
+    const [{ headers, body } = { headers: {}, body: '' }] = refused
+    expect(headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'retry-after': '5',
+      'cache-control': 'no-store',
+    })
+    expect(JSON.parse(body)).toEqual({
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      title: 'Too many requests',
+      status: 429,
+      detail: expect.stringContaining('try again in 5 s'),
+      'violated-policies': ['proxy'],
+    })
     expect(asked(address)).toBeLessThan(10)
   }, 60_000)
+
+  test('logs of a client his network alone, and nothing of what he looks for', async () => {
+    await get(`${rows}?n=17&format=json`, {}, '127.0.0.77')
+    await until(async () => (await readFile(`${home}/access.log`, 'utf8')).includes(`GET ${rows}"`))
+    const log = await readFile(`${home}/access.log`, 'utf8')
+    expect(log).toMatch(/^127\.0\.0\.0 \[/m)
+    expect(log).not.toMatch(/127\.0\.0\.77|n=17/)
+  })
 })
