@@ -47,31 +47,34 @@ async function main(): Promise<number> {
     })
   }
   const code = conclude(outcomes, settings.sources, positionals.length > 0)
-  if (settings.metricsFile !== '') {
-    try {
+  const rest = [
+    await afterwards('warehouse.duckdb was not made anew', async () => {
+      for (const { published, error } of await publishViews(store, catalog)) {
+        console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
+      }
+    }),
+    await afterwards('acervo.ducklake was not written', async () => {
+      const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
+      if (lake.status === 'skipped') console.log(`acervo.ducklake is not written: ${lake.reason}`)
+    }),
+    await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
+      if (settings.metricsFile === '') return
       const run = { outcomes, began, ended: new Date() }
       await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
-    } catch (error) {
-      console.error(`the tables are as told above, but METRICS_FILE was not written: ${messageOf(error)}`)
-      return 1
-    }
-  }
+    }),
+  ]
+  return rest.every((isDone) => isDone) ? code : 1
+}
+
+/** What follows from the tables; one that fails keeps none of the others. */
+async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
   try {
-    for (const { published, error } of await publishViews(store, catalog)) {
-      console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
-    }
+    await work()
+    return true
   } catch (error) {
-    console.error(`the tables are as told above, but warehouse.duckdb was not made anew: ${messageOf(error)}`)
-    return 1
+    console.error(`the tables are as told above, but ${otherwise}: ${messageOf(error)}`)
+    return false
   }
-  try {
-    const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
-    if (lake.status === 'skipped') console.log(`acervo.ducklake is not written: ${lake.reason}`)
-  } catch (error) {
-    console.error(`the tables are as told above, but acervo.ducklake was not written: ${messageOf(error)}`)
-    return 1
-  }
-  return code
 }
 
 function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {

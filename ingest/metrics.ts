@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 import { Gauge, Registry } from 'prom-client'
 import { allTables, tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { readLooks } from '../core/warehouse/looked.ts'
@@ -85,6 +85,8 @@ export async function writeMetrics(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {
     await writeFile(draft, text)
+    // The collector is another user.
+    await chmod(draft, 0o644)
     await rename(draft, file)
   } catch (error) {
     await rm(draft, { force: true })

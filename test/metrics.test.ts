@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { oneTable, rows, type OneTable } from './support/one-table.ts'
@@ -151,6 +151,8 @@ describe('an ingest', () => {
       'acervo_ingest_last_run_tables{outcome="unchanged"}': 1,
     })
     expect(again[success]).toBeGreaterThan(first[success] ?? Infinity)
+    // The collector is another user.
+    expect((await stat(own['METRICS_FILE'] ?? '')).mode & 0o777).toBe(0o644)
     // What is half written has another ending, and is gone.
     expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
   }, 60_000)
@@ -159,7 +161,9 @@ describe('an ingest', () => {
     const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^the tables are as told above, but METRICS_FILE was not written: ENOENT/),
+      expect.stringMatching(
+        /^the tables are as told above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
+      ),
     ])
   })
 })

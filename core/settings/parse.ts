@@ -1,6 +1,6 @@
 /** The texts of settings as values; null where they are malformed. */
 
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 export function wholeNumber(text: string, min: number, max: number): number | null {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
@@ -52,9 +52,20 @@ export function subnets(text: string): readonly string[] | null {
 function isNarrow(subnet: string): boolean {
   if (namedSubnets.has(subnet)) return true
   const [address = '', prefix, ...rest] = subnet.split('/')
-  const bits = isIP(address) === 4 ? 32 : 128
   if (isIP(address) === 0 || rest.length > 0) return false
-  return prefix === undefined || wholeNumber(prefix, 8, bits) !== null
+  if (prefix === undefined) return true
+  if (isIP(address) === 4) return wholeNumber(prefix, 8, 32) !== null
+  // Networks of one's own may be wider than any provider's.
+  const bits = wholeNumber(prefix, /^f[cd]/i.test(address) ? 7 : 16, 128)
+  return bits !== null && !holdsIpv4(address, bits)
+}
+
+/** Whether so many IPv4 addresses, as they are written in IPv6, are in a network that it would be too wide among them. */
+function holdsIpv4(network: string, bits: number): boolean {
+  const list = new BlockList()
+  list.addSubnet(network, bits, 'ipv6')
+  const firsts = Array.from({ length: 256 }, (_, first) => `::ffff:${first}.0.0.1`)
+  return firsts.filter((address) => list.check(address, 'ipv6')).length > 1
 }
 
 export function isRedis(text: string): boolean {

@@ -166,9 +166,9 @@ export const settingRows = {
     name: 'QUERY_CONNECTIONS',
     default: 'auto',
     meaning:
-      'Queries that run at the same time; others wait in the queue. Shared; auto is one for each processor and one more, at most 8 for each worker.',
+      'Queries that run at the same time; others wait in the queue. Shared; auto is one for each processor and one more, 2 to 8 for each worker.',
     parse: (text) => wholeNumber(text, 1, 64),
-    auto: ({ processors, workers }) => Math.min(processors + 1, 8 * workers),
+    auto: ({ processors, workers }) => Math.min(Math.max(processors + 1, 2 * workers), 8 * workers),
     share: divided(1),
     expects: 'a whole number from 1 to 64, or auto',
   }),
@@ -290,29 +290,33 @@ export const settingRows = {
   }),
   makingBytesMax: row({
     name: 'MAKING_MB',
-    default: '8',
+    default: 'auto',
     meaning:
-      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue. Shared.',
+      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue. Shared; auto is 8 for each worker, at most a 128th of the memory.',
     parse: (text) => megabytes(text, 1),
+    auto: (machine) => megabytesFor(machine, 8, 128) * 1e6,
     share: divided(1_000_000),
-    expects: expectsMegabytes(1),
+    expects: `${expectsMegabytes(1)}, or auto`,
   }),
   exportsMax: row({
     name: 'EXPORTS',
-    default: '4',
-    meaning: 'Exports that run at the same time, each with some 20 MB; more are answered 503. Shared.',
+    default: 'auto',
+    meaning:
+      'Exports that run at the same time, each with some 20 MB; more are answered 503. Shared; auto is 4 for each worker.',
     parse: (text) => wholeNumber(text, 1, 1000),
+    auto: ({ workers }) => 4 * workers,
     share: divided(1),
-    expects: 'a whole number from 1 to 1000',
+    expects: 'a whole number from 1 to 1000, or auto',
   }),
   filesMax: row({
     name: 'FILES',
-    default: '100',
+    default: 'auto',
     meaning:
-      'Files that are sent at the same time, half of them to one client at most; more are answered 503. Shared.',
+      'Files that are sent at the same time, half of those of a worker to one client at most; more are answered 503. Shared; auto is 100 for each worker.',
     parse: (text) => wholeNumber(text, 1, 10_000),
+    auto: ({ workers }) => 100 * workers,
     share: divided(1),
-    expects: 'a whole number from 1 to 10000',
+    expects: 'a whole number from 1 to 10000, or auto',
   }),
   connectionsMax: row({
     name: 'CONNECTIONS',
@@ -339,12 +343,13 @@ export const settingRows = {
   }),
   unsentBytesMax: row({
     name: 'UNSENT_MB',
-    default: '16',
+    default: 'auto',
     meaning:
-      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503. Shared.',
+      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503. Shared; auto is 16 for each worker, at most a 64th of the memory.',
     parse: (text) => megabytes(text, 1),
+    auto: (machine) => megabytesFor(machine, 16, 64) * 1e6,
     share: divided(1_000_000),
-    expects: expectsMegabytes(1),
+    expects: `${expectsMegabytes(1)}, or auto`,
   }),
   snapshotsKept: row({
     name: 'KEEP_SNAPSHOTS',

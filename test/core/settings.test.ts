@@ -53,6 +53,8 @@ describe('settings', () => {
     ['2', 2],
     ['10.0.0.0/8', ['10.0.0.0/8']],
     ['192.0.2.1, fd00::/8,loopback', ['192.0.2.1', 'fd00::/8', 'loopback']],
+    ['2001:db8::/32', ['2001:db8::/32']],
+    ['::ffff:10.0.0.0/104', ['::ffff:10.0.0.0/104']],
   ])('TRUST_PROXY=%s is believed', (text, value) => {
     expect(readSettings({ TRUST_PROXY: text }).trustProxy).toEqual(value)
   })
@@ -80,7 +82,7 @@ describe('settings', () => {
       'the same for all of its processors',
       { WORKERS: 'auto' },
       [64, 256e9],
-      { workers: 64, queryConnections: 65, queryMemory: '16384MB', blockCacheBytes: 2048e6 },
+      { workers: 64, queryConnections: 128, queryMemory: '16384MB', blockCacheBytes: 2048e6 },
     ],
     ['more workers than there is memory for', { WORKERS: '16' }, [4, 8e9], { scanMemory: '1000MB' }],
     [
@@ -99,6 +101,10 @@ describe('settings', () => {
       QUERY_MEMORY: '1GB',
       PAGE_CACHE_MB: '10',
       SELECTION_CACHE_MB: '0',
+      EXPORTS: '4',
+      FILES: '100',
+      MAKING_MB: '8',
+      UNSENT_MB: '16',
     })
     expect(shareOf(all)).toMatchObject({
       queryMemory: '250MB',
@@ -155,6 +161,10 @@ describe('settings', () => {
       '128.0.0.0/1',
       '::/0',
       '10.0.0.0/8,::/1',
+      '::ffff:0:0/96',
+      '::ffff:0.0.0.0/97',
+      '0::/16',
+      '2000::/8',
       '10.0.0/8',
       '10.0.0.1/8/9',
       '',
