@@ -63,8 +63,9 @@ deploy-check: build
 sbom: build
 	@npm run -s sbom
 
+# Where it is installed without what it is built with, it is built already.
 build: node_modules/.package-lock.json
-	@npm run -s build
+	@if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then npm run -s build; fi
 
 format: node_modules/.package-lock.json
 	npm run format

@@ -123,7 +123,11 @@ export async function serve(settings: Settings): Promise<void> {
   const app = createApp({
     ...settings,
     limiter,
-    client: clientOf(settings),
+    client: clientOf(settings, () => {
+      log.warn(
+        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
+      )
+    }),
     exports,
     transfers,
     catalog,
@@ -173,6 +177,12 @@ export async function serve(settings: Settings): Promise<void> {
   const metricsServer = metrics === null ? null : await tellMetrics(metrics.registry, settings, worker)
   if (worker?.isRelieving !== true) await load()
   const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
+  if (snapshots.size === 0) {
+    log.warn(
+      { warehouse: store.address },
+      'nothing is published there: WAREHOUSE names another folder, or an ingest comes first',
+    )
+  }
   log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
   if (worker === null) sayWhere(settings.publicUrl)
 

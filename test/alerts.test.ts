@@ -162,6 +162,7 @@ const faults: readonly (readonly [alert: string, labels: Series, series: Series]
   ['AcervoDescriptorsLow', { job: 'acervo', instance: 'a' }, { [`process_open_fds${up}`]: '900x120' }],
   ['AcervoIngestFailing', { table: 'd/t' }, { [`acervo_ingest_failing{table="d/t"}`]: '1x120' }],
   ['AcervoIngestMissing', {}, { acervo_ingest_last_run_timestamp_seconds: '-130000x120' }],
+  ['AcervoIngestUnknown', {}, { acervo_ingest_last_run_timestamp_seconds: '_x120' }],
 ]
 
 const promtool = found('promtool')

@@ -7,7 +7,7 @@ import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
 import { faultOfViews, verify } from './verify.ts'
 
-/** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = all are as they were written. */
+/** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = there are some, as they were written. */
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
@@ -32,6 +32,12 @@ async function main(): Promise<number> {
       '`make ingest` publishes a table anew whose current snapshot is damaged; one before it that is damaged leads ' +
         'nowhere: remove its folder',
     )
+  }
+  if (snapshots === 0 && faults === 0) {
+    console.error(
+      `nothing is published in ${store.address}: WAREHOUSE names another folder, or \`make ingest\` comes first`,
+    )
+    return 1
   }
   return faults === 0 ? 0 : 1
 }

@@ -19,13 +19,23 @@ export interface ClientSettings {
 /**
  * By the address of the connection, or as many proxies before it as are believed. An IPv6 address counts as its
  * network, since whoever has one has all of those; a port behind an address tells nobody apart.
+ *
+ * @param tellDisbelieved told once where a proxy passes on an address that is not believed
  */
-export function clientOf({ trustProxy, clientIpv6Prefix }: ClientSettings): ClientOf {
+export function clientOf(
+  { trustProxy, clientIpv6Prefix }: ClientSettings,
+  tellDisbelieved: () => void = () => undefined,
+): ClientOf {
   const isTrusted =
     typeof trustProxy === 'number'
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
+  let isTold = trustProxy !== 0
   return (req) => {
+    if (!isTold && req.headers['x-forwarded-for'] !== undefined) {
+      isTold = true
+      tellDisbelieved()
+    }
     // Of a connection that is gone there is none, whatever its types say.
     const address = withoutPort(proxyAddress(req, isTrusted))
     // Numbers that are no address to people, such as 1 or 0x7f.1, are none here.

@@ -82,7 +82,7 @@ describe('the units of systemd', () => {
     expect(server).toMatch(/^ReadOnlyPaths=.*\/var\/lib\/acervo\b/m)
     expect(ingest?.match(/^ReadWritePaths=.*$/gm)).toEqual([
       'ReadWritePaths=/var/lib/acervo',
-      'ReadWritePaths=-/var/lib/prometheus/node-exporter',
+      'ReadWritePaths=-/var/lib/acervo-metrics',
     ])
   })
 })
