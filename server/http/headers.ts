@@ -54,7 +54,7 @@ export function commonHeaders(
 }
 
 /** What helmet sets; the same for every request, so it is asked once. */
-function helmetHeaders(): Headers {
+export function helmetHeaders(): Headers {
   const req = new IncomingMessage(new Socket())
   const res = new ServerResponse(req)
   const protect = helmet({

@@ -5,8 +5,10 @@ import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { bind } from './bind.ts'
+import { helmetHeaders } from './headers.ts'
 import { OpenConnections } from './open-connections.ts'
 import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
+import { idHeader } from './request-id.ts'
 import { addressLengthMax } from './requests.ts'
 
 /** Above the longest address we answer about, so that 414 comes from us with a sentence. */
@@ -118,7 +120,9 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
   ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
 }
 
-/** Answers what Node's parser refuses before there is a request. */
+const protective = helmetHeaders()
+
+/** Answers what Node's parser refuses before there is a request, and so before there is a client to be counted. */
 function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -133,10 +137,16 @@ function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   log.info({ id, status, code: error.code }, 'unreadable request')
   // What a reader leaves open is closed for it.
   setTimeout(() => socket.destroy(), lingerMs).unref()
-  socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n` +
-      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  const headers = [
+    ...protective,
+    ['Connection', 'close'],
+    ['Content-Type', 'application/problem+json'],
+    ['Cache-Control', 'no-store'],
+    [idHeader, id],
+    ['Content-Length', Buffer.byteLength(body)],
+  ]
+  const lines = headers.map(([name, value]) => `${String(name)}: ${String(value)}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join('')}\r\n${body}`)
 }
 
 function isLongAddress({ code, rawPacket }: ParserError): boolean {

@@ -71,8 +71,11 @@ test.each<[what: string, bytes: string, status: number, code: string]>([
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   expect(head).toMatch(/content-type: application\/problem\+json/i)
+  expect(head).toMatch(/x-content-type-options: nosniff/i)
+  expect(head).toMatch(/content-security-policy: default-src 'none';frame-ancestors 'none'/i)
   const problem = JSON.parse(body) as { instance: string }
   expect(problem).toMatchObject({ type: `urn:acervo:problem:${code}`, status })
+  expect(head).toMatch(new RegExp(`x-request-id: ${problem.instance.slice('urn:uuid:'.length)}`, 'i'))
   expect(service.logged()).toContain(problem.instance.replace('urn:uuid:', ''))
 })
 
