@@ -165,6 +165,16 @@ test('a worker that dies while all are replaced is replaced once', async () => {
   expect(workersOf(server.pid).length).toBe(2)
 }, 60_000)
 
+test('a stop while all are replaced waits for no new one', async () => {
+  const server = await startWorkers(table.settings, 2)
+  process.kill(server.pid, 'SIGHUP')
+  await setTimeout(200)
+  process.kill(server.pid, 'SIGTERM')
+  await server.ended
+  expect(server.log()).toContain('"stopped"')
+  expect(server.log()).not.toContain('all workers replaced')
+}, 60_000)
+
 test('an answer that is taken slowly goes on while its worker is replaced', async () => {
   const count = 300_000
   const large = await oneTable(

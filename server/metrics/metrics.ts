@@ -5,6 +5,9 @@ import type { TableStatus } from '../snapshots/status.ts'
 import type { Meter, PoolName } from './meter.ts'
 import { watchedOf, type WatchedTable } from './tables.ts'
 
+/** Metrics as they are added up. */
+export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
 /** What the metrics look at when they are asked for. */
 export interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>

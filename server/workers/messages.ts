@@ -1,9 +1,6 @@
 import type { Questions, Replies } from '../limits/channel.ts'
-import type { Registry } from 'prom-client'
 import type { Policy } from '../limits/policies.ts'
-
-/** As prom-client adds them up. */
-export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+import type { Measured } from '../metrics/metrics.ts'
 
 /** What the process that keeps the workers tells one of them. */
 export type ToWorker =
@@ -19,7 +16,7 @@ export type FromWorker =
   | Questions
   | { readonly told: 'serving' }
   /** Its metrics, as they were asked for under that number. */
-  | { readonly measuredAs: number; readonly metrics: MetricsOfWorker }
+  | { readonly measuredAs: number; readonly metrics: Measured }
   /** The connection is its own now. */
   | { readonly took: number }
   /** What is to be counted, before the first question. */

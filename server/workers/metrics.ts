@@ -2,7 +2,8 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import { listenForMetrics } from '../metrics/listen.ts'
-import type { FromWorker, MetricsOfWorker, ToWorker } from './messages.ts'
+import type { Measured } from '../metrics/metrics.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
 
 /** One that does not answer by then is told of with the others the next time. */
 const patienceMs = 1000
@@ -12,7 +13,7 @@ export class WorkersMetrics {
   readonly #serving: () => readonly Worker[]
   readonly #own = new Registry()
   readonly #deaths: Counter
-  readonly #waiting = new Map<number, (metrics: MetricsOfWorker) => void>()
+  readonly #waiting = new Map<number, (metrics: Measured) => void>()
   #last = 0
 
   /** @param serving those that are asked */
@@ -56,10 +57,10 @@ export class WorkersMetrics {
   }
 
   /** Null where it does not answer in time. */
-  async #ask(worker: Worker): Promise<MetricsOfWorker | null> {
+  async #ask(worker: Worker): Promise<Measured | null> {
     this.#last += 1
     const id = this.#last
-    const answered = new Promise<MetricsOfWorker>((resolve) => this.#waiting.set(id, resolve))
+    const answered = new Promise<Measured>((resolve) => this.#waiting.set(id, resolve))
     const message: ToWorker = { measureAs: id }
     if (worker.isConnected()) worker.send(message, () => undefined)
     const over = new AbortController()

@@ -75,8 +75,7 @@ class Keeper {
   readonly #reception: Reception
   readonly #log: Log
   readonly #serving = new Set<Worker>()
-  /** What is being done to the workers, one after the other. */
-  #turn: Promise<void> = Promise.resolve()
+  #replacing: Promise<void> = Promise.resolve()
   #startedAt = Date.now()
   #isStopping = false
   /** Told when a worker has died. */
@@ -107,9 +106,10 @@ class Keeper {
     return !this.#isStopping
   }
 
-  /** New ones first, each before an old one ends, so that readers meet no gap. */
+  /** New ones first, each before an old one ends, so that readers meet no gap; once at a time. */
   async replaceAll(): Promise<void> {
-    await this.#inTurn(async () => {
+    const turn = this.#replacing.then(async () => {
+      if (this.#isStopping) return
       this.#log.info('replacing all workers')
       this.#startedAt = Date.now()
       for (const old of Object.values(cluster.workers ?? {})) {
@@ -127,17 +127,18 @@ class Keeper {
       }
       this.#log.info('all workers replaced')
     })
+    this.#replacing = turn.catch(() => undefined)
+    await turn
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#reception.close()
-    await this.#inTurn(async () => {
-      await this.#end(
-        Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
-        stopWithinMs,
-      )
-    })
+    // Not in turn: it ends what is being started too, and whoever waits for that.
+    await this.#end(
+      Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
+      stopWithinMs,
+    )
   }
 
   async #end(workers: readonly Worker[], withinMs: number): Promise<void> {
@@ -196,12 +197,6 @@ class Keeper {
   async #replaceAfter(pause: number): Promise<void> {
     await setTimeout(pause)
     if (!this.#isStopping) this.#keep(this.#fork(true))
-  }
-
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work)
-    this.#turn = turn.catch(() => undefined)
-    await turn
   }
 }
 

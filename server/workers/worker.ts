@@ -2,7 +2,8 @@ import cluster from 'node:cluster'
 import { Socket } from 'node:net'
 import { CountsChannel } from '../limits/channel.ts'
 import type { Policy } from '../limits/policies.ts'
-import type { FromWorker, MetricsOfWorker, ToWorker } from './messages.ts'
+import type { Measured } from '../metrics/metrics.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
 
 /** How a worker is bound to the process that keeps it. */
 export interface Worker {
@@ -19,7 +20,7 @@ export interface Worker {
   /** What it does when it is told to end within so many ms; when it is told again, it is to be sooner. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
   /** Answers with its metrics from now on. */
-  readonly measure: (metrics: () => Promise<MetricsOfWorker>) => void
+  readonly measure: (metrics: () => Promise<Measured>) => void
 }
 
 /** Of the environment of a worker. */
@@ -35,7 +36,7 @@ export function thisWorker(): Worker | null {
   const counts = new CountsChannel(send)
   let take: ((socket: Socket) => void) | null = null
   let stop: ((withinMs: number) => Promise<void>) | null = null
-  let measure: (() => Promise<MetricsOfWorker>) | null = null
+  let measure: (() => Promise<Measured>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
     if ('counted' in message) counts.take(message)
     else if ('connection' in message) {

@@ -24,8 +24,9 @@ const six = [
   '/api/dataset/d/t/data',
 ]
 
-function steady({ date, 'x-request-id': id, 'server-timing': timing, ...rest }: Record<string, string>) {
-  return [rest, typeof date, typeof id, typeof timing]
+/** What was made anew says how long it took, and what was kept does not. */
+function steady({ date, 'x-request-id': id, 'server-timing': _timing, ...rest }: Record<string, string>) {
+  return [rest, typeof date, typeof id]
 }
 
 describe('headers', () => {
