@@ -31,11 +31,8 @@ export function clientOf(
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
   let isTold = trustProxy !== 0
-  return (req) => {
-    if (!isTold && req.headers['x-forwarded-for'] !== undefined) {
-      isTold = true
-      tellDisbelieved()
-    }
+  const known = new Known<string>()
+  const find = (req: IncomingMessage): string => {
     // Of a connection that is gone there is none, whatever its types say.
     const address = withoutPort(proxyAddress(req, isTrusted))
     // Numbers that are no address to people, such as 1 or 0x7f.1, are none here.
@@ -46,7 +43,34 @@ export function clientOf(
       ? parsed.toString()
       : ipKeyGenerator(parsed.toNormalizedString(), clientIpv6Prefix)
   }
+  return (req) => {
+    const passedOn = req.headers['x-forwarded-for']
+    if (!isTold && passedOn !== undefined) {
+      isTold = true
+      tellDisbelieved()
+    }
+    const { remoteAddress = '' } = req.socket
+    const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(passedOn)}`
+    return known.get(key, () => find(req))
+  }
 }
+
+/** What was worked out before, since the same clients ask again and again; a little of it, so that nobody can fill it. */
+class Known<V> {
+  readonly #found = new Map<string, V>()
+
+  get(key: string, find: () => V): V {
+    const found = this.#found.get(key)
+    if (found !== undefined) return found
+    const made = find()
+    if (this.#found.size >= knownMax) this.#found.clear()
+    if (key.length <= knownLengthMax) this.#found.set(key, made)
+    return made
+  }
+}
+
+const knownMax = 10_000
+const knownLengthMax = 200
 
 /** `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write them, or an address alone. */
 function withoutPort(written: string | undefined): string {
@@ -57,6 +81,12 @@ function withoutPort(written: string | undefined): string {
 
 /** A client without what tells one person from another: a /24 of IPv4, a /48 of IPv6. */
 export function cutShort(client: string): string {
+  return networks.get(client, () => networkOf(client))
+}
+
+const networks = new Known<string>()
+
+function networkOf(client: string): string {
   const [address = ''] = client.split('/')
   if (!ipaddr.isValid(address)) return client
   const [kind, prefix] =

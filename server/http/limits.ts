@@ -27,50 +27,70 @@ export interface Account {
   readonly settle: (error: unknown) => Promise<unknown>
 }
 
-const accounts = new WeakMap<ServerResponse, Account>()
+/** Where the account of a response is: a map beside them would cost more than most answers do. */
+const accountKey = Symbol('account')
+type WithAccount = ServerResponse & { [accountKey]?: Account }
+
+class ClientAccount implements Account {
+  route = 'none'
+  asked: LimitClass = 'catalog'
+  instead: Account['instead'] = () => null
+  readonly #limiter: Limiter | null
+  readonly #client: () => string
+  readonly #res: ServerResponse
+  #told: readonly Standing[] = []
+
+  constructor(limiter: Limiter | null, client: () => string, res: ServerResponse) {
+    this.#limiter = limiter
+    this.#client = client
+    this.#res = res
+  }
+
+  async charge(price: Price, asked = this.asked): Promise<void> {
+    if (this.#limiter !== null) this.#tell(await this.#limiter.take(this.#client(), asked, price))
+  }
+
+  async show(): Promise<void> {
+    if (this.#limiter !== null && this.#told.length === 0) {
+      this.#tell(await this.#limiter.look(this.#client(), this.asked))
+    }
+  }
+
+  async settle(error: unknown): Promise<unknown> {
+    if (error instanceof BeyondQuota) {
+      await this.show()
+      return beyond(error, this.instead())
+    }
+    if (error instanceof QuotaExceeded) {
+      this.#tell([error.standing])
+      return exceeded(error, this.instead())
+    }
+    if (this.#told.length > 0) return error
+    return this.charge(atHand).then(
+      () => error,
+      (refusal: unknown) => this.settle(refusal),
+    )
+  }
+
+  #tell(standings: readonly Standing[]): void {
+    const before = this.#told.filter(({ policy }) => !standings.some((one) => one.policy === policy))
+    this.#told = [...before, ...standings]
+    if (this.#res.headersSent || this.#told.length === 0) return
+    this.#res.setHeader('RateLimit', this.#told.map(writtenLeft))
+    this.#res.setHeader('RateLimit-Policy', this.#told.map(writtenPolicy))
+  }
+}
 
 /** @param limiter null where nothing is counted */
 export function openAccount(limiter: Limiter | null, client: () => string, res: ServerResponse): Account {
-  const told = new Map<string, Standing>()
-  const tell = (standings: readonly Standing[]): void => {
-    for (const standing of standings) told.set(standing.policy.name, standing)
-    if (res.headersSent || told.size === 0) return
-    res.setHeader('RateLimit', [...told.values()].map(writtenLeft))
-    res.setHeader('RateLimit-Policy', [...told.values()].map(writtenPolicy))
-  }
-  const account: Account = {
-    route: 'none',
-    asked: 'catalog',
-    instead: () => null,
-    charge: async (price, asked = account.asked) => {
-      if (limiter !== null) tell(await limiter.take(client(), asked, price))
-    },
-    show: async () => {
-      if (limiter !== null && told.size === 0) tell(await limiter.look(client(), account.asked))
-    },
-    settle: async (error) => {
-      if (error instanceof BeyondQuota) {
-        await account.show()
-        return beyond(error, account.instead())
-      }
-      if (error instanceof QuotaExceeded) {
-        tell([error.standing])
-        return exceeded(error, account.instead())
-      }
-      if (told.size > 0) return error
-      return account.charge(atHand).then(
-        () => error,
-        (refusal: unknown) => account.settle(refusal),
-      )
-    },
-  }
-  accounts.set(res, account)
+  const account = new ClientAccount(limiter, client, res)
+  ;(res as WithAccount)[accountKey] = account
   return account
 }
 
 /** The account of a request that is being answered. */
 export function accountFor(res: ServerResponse): Account {
-  const account = accounts.get(res)
+  const account = (res as WithAccount)[accountKey]
   if (account === undefined) throw new Error('every request has an account')
   return account
 }

@@ -108,27 +108,28 @@ class Keeper {
 
   /** New ones first, each before an old one ends, so that readers meet no gap; once at a time. */
   async replaceAll(): Promise<void> {
-    const turn = this.#replacing.then(async () => {
-      if (this.#isStopping) return
-      this.#log.info('replacing all workers')
-      this.#startedAt = Date.now()
-      for (const old of Object.values(cluster.workers ?? {})) {
-        if (old === undefined || ending.has(old) || old.isDead()) continue
-        const fresh = this.#fork(true)
-        const code = await Promise.race([serving(fresh), exitOf(fresh)])
-        if (this.#isStopping) return
-        if (code !== null) {
-          this.#log.error('a new worker did not start: the old ones go on')
-          return
-        }
-        this.#keep(fresh, true)
-        // One that has died meanwhile has its successor already. Nobody waits for the downloads of the old ones.
-        void this.#end([old.isDead() ? fresh : old], drainMs)
-      }
-      this.#log.info('all workers replaced')
-    })
+    const turn = this.#replacing.then(async () => (this.#isStopping ? undefined : this.#replaceEach()))
     this.#replacing = turn.catch(() => undefined)
     await turn
+  }
+
+  async #replaceEach(): Promise<void> {
+    this.#log.info('replacing all workers')
+    this.#startedAt = Date.now()
+    for (const old of Object.values(cluster.workers ?? {})) {
+      if (old === undefined || ending.has(old) || old.isDead()) continue
+      const fresh = this.#fork(true)
+      const code = await Promise.race([serving(fresh), exitOf(fresh)])
+      if (this.#isStopping) return
+      if (code !== null) {
+        this.#log.error('a new worker did not start: the old ones go on')
+        return
+      }
+      this.#keep(fresh, true)
+      // One that has died meanwhile has its successor already. Nobody waits for the downloads of the old ones.
+      void this.#end([old.isDead() ? fresh : old], drainMs)
+    }
+    this.#log.info('all workers replaced')
   }
 
   async stop(): Promise<void> {
