@@ -84,6 +84,19 @@ test.each([1, 2])(
   60_000,
 )
 
+test('a table whose files are damaged is told as faulty', async () => {
+  const own = await oneTable('n\n1\n', ['n:integer'])
+  const place = path.join(own.settings['WAREHOUSE'] ?? '', 'd', 't')
+  const snapshot = (await readdir(place)).find((name) => name !== 'current.json') ?? ''
+  await writeFile(path.join(place, snapshot, 'part-00000.parquet'), 'not what was written')
+  const metrics = String(await freePort())
+  await startServer({ ...own.settings, METRICS_PORT: metrics })
+  expect(Object.fromEntries(await scraped(Number(metrics)))).toMatchObject({
+    'acervo_table_faulty{table="d/t"}': 1,
+    acervo_ready: 0,
+  })
+}, 60_000)
+
 test('metrics have no port where none is set, and a taken one is told', async () => {
   const server = await startServer(settings)
   expect(server.log()).not.toContain('metrics')
