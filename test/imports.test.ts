@@ -61,7 +61,12 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'express-rate-limit': ['server/http/client.ts', 'server/limits', 'server/workers/counts.ts'],
   '@redis/client': ['server/limits/redis-link.ts'],
   'rate-limit-redis': ['server/limits'],
-  'lru-cache': ['server/kept.ts', 'server/http/response-cache.ts', 'server/limits/client-counts.ts'],
+  'lru-cache': [
+    'server/kept.ts',
+    'server/http/client.ts',
+    'server/http/response-cache.ts',
+    'server/limits/client-counts.ts',
+  ],
   'prom-client': ['server/metrics', 'server/workers/metrics.ts', 'ingest/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow.ts'],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ipKeyGenerator } from 'express-rate-limit'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import proxyAddress from 'proxy-addr'
 
 /** Tells one client from another. */
@@ -31,7 +32,7 @@ export function clientOf(
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
   let isTold = trustProxy !== 0
-  const known = new Known<string>()
+  const known = remembering()
   const find = (req: IncomingMessage): string => {
     // Of a connection that is gone there is none, whatever its types say.
     const address = withoutPort(proxyAddress(req, isTrusted))
@@ -51,26 +52,24 @@ export function clientOf(
     }
     const { remoteAddress = '' } = req.socket
     const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(passedOn)}`
-    return known.get(key, () => find(req))
+    return known(key, () => find(req))
   }
 }
 
-/** What was worked out before, since the same clients ask again and again; a little of it, so that nobody can fill it. */
-class Known<V> {
-  readonly #found = new Map<string, V>()
+/** Longer ones are not kept: they are nobody's address. */
+const knownLengthMax = 200
 
-  get(key: string, find: () => V): V {
-    const found = this.#found.get(key)
+/** Works a text out of another once for those who ask again and again, of so many that nobody can fill the memory. */
+function remembering(): (key: string, find: () => string) => string {
+  const known = new LRUCache<string, string>({ max: 10_000 })
+  return (key, find) => {
+    const found = known.get(key)
     if (found !== undefined) return found
     const made = find()
-    if (this.#found.size >= knownMax) this.#found.clear()
-    if (key.length <= knownLengthMax) this.#found.set(key, made)
+    if (key.length <= knownLengthMax) known.set(key, made)
     return made
   }
 }
-
-const knownMax = 10_000
-const knownLengthMax = 200
 
 /** `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write them, or an address alone. */
 function withoutPort(written: string | undefined): string {
@@ -81,10 +80,10 @@ function withoutPort(written: string | undefined): string {
 
 /** A client without what tells one person from another: a /24 of IPv4, a /48 of IPv6. */
 export function cutShort(client: string): string {
-  return networks.get(client, () => networkOf(client))
+  return networks(client, () => networkOf(client))
 }
 
-const networks = new Known<string>()
+const networks = remembering()
 
 function networkOf(client: string): string {
   const [address = ''] = client.split('/')

@@ -53,10 +53,6 @@ export class Limiter {
     this.#counters = policies.map((policy) => counterOf(policy, storeFor(policy)))
   }
 
-  get policies(): readonly Policy[] {
-    return this.#counters.map(({ policy }) => policy)
-  }
-
   /**
    * Counts an ask with every policy of its class and with the share of the machine, or, where one of them refuses it, with
    * none.

@@ -168,8 +168,9 @@ class Keeper {
     })
     worker.on('message', (message: FromWorker) => {
       if ('took' in message) this.#reception.taken(message.took)
-      else if ('told' in message) begun.add(worker)
-      if ('told' in message && !ending.has(worker)) {
+      else if ('told' in message) {
+        begun.add(worker)
+        if (ending.has(worker)) return
         this.#serving.add(worker)
         this.#reception.add(worker)
       }
