@@ -69,7 +69,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   'prom-client': ['server/metrics', 'server/workers/metrics.ts', 'ingest/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],
-  'apache-arrow': ['server/formats/arrow.ts'],
+  'apache-arrow': ['server/formats/arrow-writer.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts', 'server/pages/words/all.ts'],
   pino: ['server/log.ts'],
   'pino-pretty': ['server/log.ts'],

@@ -12,7 +12,7 @@ export interface MachineDocument<View> {
   readonly description: string
   /** With its parameters, as in Content-Type. */
   readonly contentType: string
-  readonly write: (writing: Writing, view: View) => string | Uint8Array
+  readonly write: (writing: Writing, view: View) => string | Uint8Array | Promise<Uint8Array>
 }
 
 export type TableDocument = MachineDocument<TableView>

@@ -73,7 +73,7 @@ export async function gatherColumns(
   requester: Requester,
 ): Promise<Gathered> {
   const columns = columnsOf(snapshot, form)
-  const writer = form.format.writer(columns)
+  const writer = await form.format.writer(columns)
   const timings: Timing[] = []
   if (positions.length > 0) {
     const { answer, timing } = await readColumns(snapshot, form, positions, { ordering }, pool, requester)

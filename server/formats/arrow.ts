@@ -1,30 +1,5 @@
-import {
-  Bool,
-  DateDay,
-  Decimal,
-  Dictionary,
-  Field as ArrowField,
-  Float64,
-  Int32,
-  Int64,
-  makeData,
-  makeVector,
-  RecordBatch,
-  RecordBatchStreamWriter,
-  Schema,
-  Struct,
-  TimestampMicrosecond,
-  Utf8,
-  util,
-  DataType,
-  type Data,
-  type Vector,
-} from 'apache-arrow'
-import type { Field } from '../../core/catalog/catalog.ts'
+import type { Parameter } from '../../core/duckdb/connection.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import type { ArrowMapping } from '../../core/catalog/types/field-type.ts'
-import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
-import type { Items } from '../../core/duckdb/vectors.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { Column, ColumnFormat } from './format.ts'
 
@@ -35,38 +10,16 @@ export const arrow: ColumnFormat = {
   contentType: 'application/vnd.apache.arrow.stream',
   ending: 'arrows',
   aggregates,
-  writer: (columns) => {
-    const stream = new StreamWriter(columns)
-    return {
-      write: (answer, rows) => stream.write(recordBatch(columns, answer, rows)),
-      taken: () => stream.taken(),
-      finish: () => stream.finish(),
-    }
-  },
-}
-
-/** The types of Arrow by the names that field types call them. */
-const types: Readonly<Record<ArrowMapping['type'], (field: Field) => DataType>> = {
-  utf8: () => new Utf8(),
-  int64: () => new Int64(),
-  float64: () => new Float64(),
-  decimal: ({ scale, precision }) => new Decimal(scale, precision, 128),
-  bool: () => new Bool(),
-  date: () => new DateDay(),
-  timestamp: () => new TimestampMicrosecond(),
-}
-
-function typeOf(column: Column, id: number): DataType {
-  if (isChoice(column)) return new Dictionary(new Utf8(), new Int32(), id)
-  return types[typeRow(column.field.type).arrow.type](column.field)
+  // The library is large, and no start has to wait for it.
+  writer: async (columns) => (await import('./arrow-writer.ts')).arrowWriter(columns),
 }
 
 /** Of a text whose values are few and known a number is sent for each. */
-function isChoice({ field, choices }: Column): boolean {
+export function isChoice({ field, choices }: Column): boolean {
   return choices !== null && typeRow(field.type).arrow.type === 'utf8'
 }
 
-function isText(column: Column): boolean {
+export function isText(column: Column): boolean {
   return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
@@ -84,120 +37,4 @@ function aggregates(columns: readonly Column[], parameter: (value: Parameter) =>
 /** SQL: the place of a value among its choices. One that is none of them must not pass for a null. */
 function choiceSql(column: string, choices: string): string {
   return `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`
-}
-
-function arrowSchema(columns: readonly Column[]): Schema {
-  return new Schema(columns.map((column, id) => new ArrowField(column.field.name, typeOf(column, id), true)))
-}
-
-/**
- * @param answer to `aggregates`
- * @param rows how many there are
- */
-function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows: number): RecordBatch {
-  const schema = arrowSchema(columns)
-  const left = answer.values()
-  const children = columns.map((column, index): Data => {
-    const type: DataType | undefined = schema.fields[index]?.type
-    if (isText(column)) return textData(bytesOf(left.next().value), itemsOf(left.next().value))
-    return dataOf(type, itemsOf(left.next().value), column)
-  })
-  const type = new Struct(schema.fields)
-  return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
-}
-
-/**
- * Writes the bytes of a stream batch by batch, for whoever takes them at his own pace: the library's own queue has no
- * bound.
- */
-class StreamWriter extends RecordBatchStreamWriter {
-  #written: Uint8Array[] = []
-
-  constructor(columns: readonly Column[]) {
-    super()
-    this.reset(undefined, arrowSchema(columns))
-  }
-
-  /** What was written since it was last asked. */
-  taken(): Uint8Array[] {
-    const written = this.#written
-    this.#written = []
-    return written
-  }
-
-  protected override _write(chunk: Parameters<typeof util.toUint8Array>[0]): this {
-    const bytes: Uint8Array = util.toUint8Array(chunk)
-    if (bytes.byteLength > 0) this.#written.push(bytes)
-    return this
-  }
-}
-
-function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: Column): Data {
-  const common = { length: values.length, nullCount: nulls, nullBitmap: valid }
-  if (DataType.isInt(type) && values instanceof BigInt64Array)
-    return makeData({ ...common, type, data: values })
-  if (DataType.isFloat(type) && values instanceof Float64Array)
-    return makeData({ ...common, type, data: values })
-  if (DataType.isDate(type) && values instanceof Int32Array)
-    return makeData({ ...common, type, data: values })
-  if (DataType.isTimestamp(type) && values instanceof BigInt64Array)
-    return makeData({ ...common, type, data: values })
-  if (DataType.isBool(type)) return makeData({ ...common, type, data: bitsOf(values) })
-  if (DataType.isDecimal(type)) {
-    const words = new Uint32Array(values.buffer, values.byteOffset, values.byteLength / 4)
-    return makeData({ ...common, length: words.length / 4, type, data: words })
-  }
-  if (DataType.isDictionary(type) && values instanceof Int32Array) {
-    if (values.some((key) => key < 0)) throw new Error('a value is none of those that the report knows')
-    return makeData({ ...common, type, data: values, dictionary: choiceVector(choices ?? []) })
-  }
-  throw new TypeError('expected a type of Arrow')
-}
-
-/** The same vector for the same choices, so that a stream holds a dictionary once. */
-const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
-
-function choiceVector(choices: readonly string[]): Vector<Utf8> {
-  const known = vectors.get(choices)
-  if (known !== undefined) return known
-  const texts = choices.map((choice) => Buffer.from(choice))
-  const made = makeVector(
-    textData(Buffer.concat(texts), {
-      values: Uint32Array.from(texts, ({ length }) => length),
-      valid: null,
-      nulls: 0,
-    }),
-  )
-  vectors.set(choices, made)
-  return made
-}
-
-/** @param items lengths of each text, zero where it is null */
-function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
-  const valueOffsets = new Int32Array(values.length + 1)
-  let end = 0
-  for (let index = 0; index < values.length; index += 1) {
-    end += Number(values[index])
-    valueOffsets[index + 1] = end
-  }
-  const type = new Utf8()
-  return makeData({ type, length: values.length, nullCount: nulls, nullBitmap: valid, valueOffsets, data })
-}
-
-function bitsOf(values: NodeJS.TypedArray): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(values.length / 8))
-  for (let index = 0; index < values.length; index += 1) {
-    if (values[index] === 1) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
-  }
-  return bits
-}
-
-function itemsOf(answer: Answer | undefined): Items {
-  if (answer === undefined || answer instanceof Uint8Array) throw new TypeError('expected a list')
-  return answer
-}
-
-function bytesOf(answer: Answer | undefined): Uint8Array {
-  if (!(answer instanceof Uint8Array)) throw new TypeError('expected a BLOB')
-  return answer
 }

@@ -40,7 +40,7 @@ export interface ColumnFormat extends AnyFormat {
     parameter: (value: Parameter) => string,
   ) => readonly string[]
   /** Begins to write, from the first byte on. */
-  readonly writer: (columns: readonly Column[]) => ColumnWriter
+  readonly writer: (columns: readonly Column[]) => Promise<ColumnWriter>
 }
 
 /** A field, and all its values where they are few and known, so that a number can stand for each. */

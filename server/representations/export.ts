@@ -96,7 +96,7 @@ async function* columnChunks(
   requester: Requester,
 ): AsyncGenerator<Uint8Array> {
   const { snapshot, query } = exported
-  const writer = form.format.writer(columnsOf(snapshot, form))
+  const writer = await form.format.writer(columnsOf(snapshot, form))
   const read = async (positions: Uint32Array, signal: AbortSignal) => {
     const own = { ...requester, signal: () => signal }
     const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, own)

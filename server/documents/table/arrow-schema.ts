@@ -8,9 +8,9 @@ export const arrowSchema: TableDocument = {
   name: 'Arrow Schema',
   description: 'The schema of its rows in Arrow, as a stream without rows.',
   contentType: arrow.contentType,
-  write: (_writing, { table, report }) => {
+  write: async (_writing, { table, report }) => {
     const choices = new Map(report?.fields.map((field) => [field.name, field.choices]))
-    const writer = arrow.writer(
+    const writer = await arrow.writer(
       inAlphabet(table.fields).map((field) => ({ field, choices: choices.get(field.name) ?? null })),
     )
     writer.finish()
