@@ -3,11 +3,13 @@ import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
+import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
 import { ingestMetrics, writeMetrics } from './metrics.ts'
 import { lakeOptions, publishLake } from './publish/lake.ts'
+import { withWarehouse } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
 import { Board } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
@@ -23,7 +25,8 @@ async function main(): Promise<number> {
   })
   const settings = readSettings(process.env)
   const store = openStore(settings.warehouse)
-  const catalog = await loadCatalog(settings.catalog)
+  const parsed = new ParsedCatalog(store)
+  const catalog = await loadCatalog(settings.catalog, parsed)
   const tables = chosenTables(catalog, positionals)
   const began = new Date()
   const board = new Board(process.stderr)
@@ -48,6 +51,9 @@ async function main(): Promise<number> {
   }
   const code = conclude(outcomes, settings.sources, positionals.length > 0)
   const rest = [
+    await afterwards('the catalog was not kept for the next start', () =>
+      withWarehouse(store, () => parsed.keep()),
+    ),
     await afterwards('warehouse.duckdb was not made anew', async () => {
       for (const { published, error } of await publishViews(store, catalog)) {
         console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)

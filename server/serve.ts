@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Settings } from '../core/settings/read.ts'
+import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { createApp } from './app.ts'
@@ -48,7 +49,7 @@ export async function serve(settings: Settings): Promise<void> {
   const worker = thisWorker()
   const log = openLog(settings.logLevel, { worker: worker?.id }, await linesForPeople())
   const store = openStore(settings.warehouse)
-  const catalog = await loadCatalog(settings.catalog)
+  const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
 
   // Nobody loads what measures where nobody asks for it.
   const metrics =

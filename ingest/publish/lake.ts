@@ -9,8 +9,8 @@ import { quotedText } from '../../core/sql.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { bringUpToDate } from './lake-commits.ts'
+import { withWarehouse } from './lock.ts'
 import { inScratch } from './scratch.ts'
-import { patientLock } from './views.ts'
 
 export interface LakeOptions {
   /** The file of DuckDB's extension; empty to look where DuckDB itself keeps it. */
@@ -51,9 +51,8 @@ export async function publishLake(
     const reason = `DuckDB's extension ducklake for ${duckdbVersion} is not here; DUCKLAKE_EXTENSION may name its file`
     return { status: 'skipped', reason }
   }
-  const release = await patientLock(store)
-  try {
-    return await inScratch(store, async (scratch) => {
+  return withWarehouse(store, () =>
+    inScratch(store, async (scratch) => {
       const file = path.join(scratch, layout.lake)
       const before = await store.get(layout.lake)
       if (before === null) return await written(store, catalog, file, extension, options)
@@ -62,10 +61,8 @@ export async function publishLake(
         for (const name of [file, `${file}.wal`]) await rm(name, { force: true })
         return written(store, catalog, file, extension, options)
       })
-    })
-  } finally {
-    release()
-  }
+    }),
+  )
 }
 
 /** Where DuckDB keeps what it has fetched for itself; null where it has not. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { LockHeld } from '../../core/errors.ts'
@@ -21,6 +22,30 @@ export async function withTable<T>(store: Store, table: Table, work: () => Promi
       `${who} works on ${tableId(table)} already: nothing was done; run it again when that has ended`,
     )
   }
+  return releasing(release, work)
+}
+
+/** Another job holds the lock for some 100 ms at a time. */
+const lockEveryMs = 50
+const lockTriesMax = 600
+
+/** Works on the files beside those of the tables as the only job that does, when it is its turn. */
+export async function withWarehouse<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  return releasing(await patientLock(store), work)
+}
+
+async function patientLock(store: Store): Promise<() => void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await store.lock('')
+    } catch (error) {
+      if (!(error instanceof LockHeld) || tries === lockTriesMax) throw error
+      await wait(lockEveryMs)
+    }
+  }
+}
+
+async function releasing<T>(release: () => void, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {

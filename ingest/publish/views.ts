@@ -1,18 +1,13 @@
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import { LockHeld } from '../../core/errors.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { writeViews, type LeftOut, type PublishedTable } from '../../core/warehouse/views.ts'
+import { withWarehouse } from './lock.ts'
 import { inScratch } from './scratch.ts'
-
-/** Another job holds the lock for some 100 ms at a time. */
-const lockEveryMs = 50
-const lockTriesMax = 600
 
 /**
  * Makes `warehouse.duckdb` anew and puts it in the place of the old one: views of all that is published, usable from any
@@ -20,9 +15,8 @@ const lockTriesMax = 600
  * their time of grace.
  */
 export async function publishViews(store: Store, catalog: Catalog): Promise<LeftOut[]> {
-  const release = await patientLock(store)
-  try {
-    return await inScratch(store, async (scratch) => {
+  return withWarehouse(store, () =>
+    inScratch(store, async (scratch) => {
       const tables = await publishedTables(store, catalog)
       // A view is bound to its files when it is made.
       for (const { table, manifest } of tables) await store.local(layout.snapshot(table, manifest.snapshot))
@@ -41,10 +35,8 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
       await store.take(draft, layout.views)
       await store.put(layout.viewsSum, line)
       return leftOut
-    })
-  } finally {
-    release()
-  }
+    }),
+  )
 }
 
 /** The sum of the views as it is written. */
@@ -63,16 +55,4 @@ async function publishedTables(store: Store, catalog: Catalog): Promise<Publishe
     }
   }
   return found
-}
-
-/** The lock of the files beside those of the tables, waited for. */
-export async function patientLock(store: Store): Promise<() => void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await store.lock('')
-    } catch (error) {
-      if (!(error instanceof LockHeld) || tries === lockTriesMax) throw error
-      await wait(lockEveryMs)
-    }
-  }
 }

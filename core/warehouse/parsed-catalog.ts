@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { ParsedTexts } from '../catalog/load.ts'
+import { layout } from './layout.ts'
+import type { Store } from './stores/store.ts'
+
+/** Raised when a text comes to be read as other values. */
+const format = 'acervo parsed catalog 1'
+
+/** What the YAML of a catalog says, kept beside what was ingested by it: to parse it again is most of a start. */
+export class ParsedCatalog implements ParsedTexts {
+  readonly #store: Store
+  #found: { readonly text: string; readonly root: unknown } | null = null
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async get(text: string): Promise<unknown> {
+    const bytes = await this.#store.get(layout.parsedCatalog).catch(() => null)
+    if (bytes === null) return undefined
+    const end = bytes.indexOf('\n')
+    const json = bytes.subarray(end + 1).toString()
+    return bytes.subarray(0, end).toString() === head(text, json) ? JSON.parse(json) : undefined
+  }
+
+  parsed(text: string, root: unknown): void {
+    this.#found = { text, root }
+  }
+
+  /** Writes what had to be parsed, for the next who loads it. Only under the lock of the files beside those of the tables. */
+  async keep(): Promise<void> {
+    if (this.#found === null) return
+    const { text, root } = this.#found
+    const json = JSON.stringify(root)
+    // Whatever JSON cannot say as it is, is parsed each time.
+    if (!isDeepStrictEqual(JSON.parse(json), root)) return
+    await this.#store.put(layout.parsedCatalog, `${head(text, json)}\n${json}`)
+  }
+}
+
+/** Tells whether it is of that text, and whole. */
+function head(text: string, json: string): string {
+  return `${format} ${sha256(text)} ${sha256(json)}`
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
