@@ -2,14 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
 import { BeyondQuota, QuotaExceeded, type Limiter, type Standing } from '../limits/limiter.ts'
 import { atHand, type Price } from '../limits/prices.ts'
-import { Problem, queryTooCostly } from './problems.ts'
-
-/** What gives a whole table at once, told to a reader who asks too often. */
-export interface WholeTable {
-  readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** A line for a DuckDB client. */
-  readonly duckdb: string
-}
+import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
 /** What one request asks for, as it is counted. */
 export interface Account {
@@ -130,7 +123,8 @@ function exceeded({ standing, counts }: QuotaExceeded, whole: WholeTable | null)
   const better = whole === null ? advice : `All rows are in one file: ${whole.file.address}.`
   const detail = `${sentenceOf(policy)}${costs}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {
-    members: { 'violated-policies': [policy.name], ...whole },
+    members: { 'violated-policies': [policy.name] },
+    ...(whole !== null && { instead: whole }),
     headers: { 'Retry-After': String(seconds), ...linkTo(whole) },
   })
 }

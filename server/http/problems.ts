@@ -52,10 +52,19 @@ export interface ParameterError {
   readonly message: string
 }
 
+/** What gives a whole table at once, told to a reader who asks too often. */
+export interface WholeTable {
+  readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
+  /** A line for a DuckDB client. */
+  readonly duckdb: string
+}
+
 interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
   /** Members of the body besides those that every problem has. */
   readonly members?: Readonly<Record<string, unknown>>
+  /** Told in members of the body too. */
+  readonly instead?: WholeTable
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -127,6 +136,7 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
     ...(instance !== undefined && { instance }),
     ...(extras.errors && { errors: extras.errors }),
     ...extras.members,
+    ...extras.instead,
   })
 }
 

@@ -6,9 +6,9 @@ import { jsonType, sendBytes } from './send.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
-import { accountFor, type Account, type WholeTable } from './limits.ts'
+import { accountFor, type Account } from './limits.ts'
 import { jsonOffer, type Offer } from './negotiation.ts'
-import { Problem } from './problems.ts'
+import { Problem, type WholeTable } from './problems.ts'
 
 /** What is asked of a resource. */
 export interface ResourceRequest {

@@ -1,6 +1,6 @@
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { fileAddresses } from '../http/addresses.ts'
-import type { WholeTable } from '../http/limits.ts'
+import type { WholeTable } from '../http/problems.ts'
 import { attachLine } from '../documents/attach.ts'
 import type { RouteParameters } from './find.ts'
 import type { DetailService } from './services.ts'

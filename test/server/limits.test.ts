@@ -77,6 +77,17 @@ describe('the limits of the catalog', () => {
       duckdb:
         "INSTALL httpfs; LOAD httpfs; ATTACH 'http://localhost:8000/files/warehouse.duckdb' AS acervo (READ_ONLY); SELECT * FROM acervo.d.t",
     })
+    const page = await ask(rows, '192.0.2.1')
+      .set('Accept', 'text/html')
+      .set('Accept-Language', 'pt')
+      .expect(429)
+    for (const told of [
+      `href="${file}"`,
+      /Tente de novo em \d+ s\./,
+      "ATTACH 'http://localhost:8000/files",
+    ]) {
+      expect(page.text.replaceAll('&#39;', "'")).toMatch(told)
+    }
     await ask(rows, '192.0.2.2').expect(200)
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })

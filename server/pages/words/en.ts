@@ -19,6 +19,7 @@ export const en: Words = {
   found: (datasets) => (datasets === 1 ? '1 dataset found' : `${datasets} datasets found`),
   nothingFound: 'Nothing has all of these words.',
   backHome: 'To all datasets',
+  tryAgainIn: (seconds) => `Try again in ${seconds} s.`,
   datasets: 'Datasets',
   lately: 'Lately imported or changed',
   tablesCount: (tables, published) =>

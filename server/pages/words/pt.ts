@@ -20,6 +20,7 @@ export const pt: Words = {
     datasets === 1 ? '1 conjunto de dados encontrado' : `${datasets} conjuntos de dados encontrados`,
   nothingFound: 'Nada tem todas essas palavras.',
   backHome: 'Ver todos os conjuntos de dados',
+  tryAgainIn: (seconds) => `Tente de novo em ${seconds} s.`,
   datasets: 'Conjuntos de dados',
   lately: 'Importações e mudanças recentes',
   tablesCount: (tables, published) =>

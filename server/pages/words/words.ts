@@ -30,6 +30,8 @@ export interface Words {
   readonly found: (datasets: number) => string
   readonly nothingFound: string
   readonly backHome: string
+  /** Of a refusal that ends by itself. */
+  readonly tryAgainIn: (seconds: string) => string
   readonly datasets: string
   readonly lately: string
   readonly tablesCount: (tables: number, published: number) => string

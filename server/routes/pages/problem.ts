@@ -38,6 +38,10 @@ function formIn(setting: Setting): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, setting.words.locale),
-    text: ({ code, message }, instance) => textOf(problemPage(setting, { code, detail: message, instance })),
+    text: ({ code, message, extras: { headers, instead = null } }, instance) => {
+      const wait = headers?.['Retry-After']
+      const retrySeconds = wait === undefined ? null : Number(wait)
+      return textOf(problemPage(setting, { code, detail: message, instance, retrySeconds, instead }))
+    },
   }
 }
