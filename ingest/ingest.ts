@@ -15,6 +15,7 @@ import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/publis
 import type { Retention } from '../core/warehouse/retention.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
+import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
 import { indexedDistinctMin } from './convert/indexes.ts'
@@ -272,7 +273,9 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
         return { manifest, isDamaged: false, damaged: [], previous: null }
       throw new Error('current.json is gone, though there are snapshots')
     }
+    const versions = await versionsIn(store, table, manifest)
     await requireFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
+    await noteVerified(store, table, manifest.snapshot, versions)
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {

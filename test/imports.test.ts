@@ -51,6 +51,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'core/catalog/explain.ts',
     'core/catalog/metadata.ts',
     'core/warehouse/looked.ts',
+    'core/warehouse/verified.ts',
     'core/warehouse/manifest.ts',
     'core/warehouse/withdrawn.ts',
     'core/warehouse/report.ts',

@@ -19,7 +19,7 @@ export interface FileChecks {
   readonly groups: readonly GroupChecks[]
 }
 
-interface GroupChecks {
+export interface GroupChecks {
   /** Numbers of its rows in the file, from `first` up to `end`, without it. */
   readonly first: number
   readonly end: number
@@ -29,7 +29,7 @@ interface GroupChecks {
 }
 
 /** Some bytes of a file, and their CRC-32. */
-interface Piece {
+export interface Piece {
   readonly start: number
   readonly length: number
   readonly sum: number
@@ -39,7 +39,6 @@ interface Piece {
 export interface FileReading {
   /** Absolute path. */
   readonly file: string
-  readonly checks: FileChecks
   /** Whether it has rows of a group that are read. */
   readonly isRead: (first: number, end: number) => boolean
   readonly columns: readonly string[]
@@ -52,15 +51,25 @@ const turnBytesMax = 2_000_000
 
 /** SHA-256 of a Parquet file's bytes, and the sums of its pieces, in one reading. */
 export async function hashWithChecks(file: string): Promise<{ sha256: string; checks: FileChecks }> {
+  const hash = createHash('sha256')
+  const checks = await checksOf(file, (chunk) => hash.update(chunk))
+  return { sha256: hash.digest('hex'), checks }
+}
+
+/**
+ * The sums of the pieces of a Parquet file.
+ *
+ * @param pass is given all bytes, piece by piece, each time in the same memory
+ */
+export async function checksOf(file: string, pass?: (chunk: Uint8Array) => void): Promise<FileChecks> {
   const { bytes, footerStart, metadata } = await readFooter(file)
   const sums = new Map<number, number>()
   const starts = piecesOf(metadata, footerStart, bytes)
     .map(({ start, length }) => ({ start, end: start + length }))
     .toSorted((a, b) => a.start - b.start)
-  const hash = createHash('sha256')
   let [at, piece] = [0, 0]
   for await (const chunk of chunksOf(file)) {
-    hash.update(chunk)
+    pass?.(chunk)
     for (let next = starts[piece]; next !== undefined && next.start < at + chunk.length; next = starts[piece]) {
       const part = chunk.subarray(Math.max(0, next.start - at), Math.max(0, next.end - at))
       sums.set(next.start, zlib.crc32(part, sums.get(next.start) ?? 0))
@@ -69,7 +78,7 @@ export async function hashWithChecks(file: string): Promise<{ sha256: string; ch
     }
     at += chunk.length
   }
-  return { sha256: hash.digest('hex'), checks: checksOf(metadata, footerStart, bytes, sums) }
+  return summedUp(metadata, footerStart, bytes, sums)
 }
 
 /**
@@ -78,8 +87,8 @@ export async function hashWithChecks(file: string): Promise<{ sha256: string; ch
  *
  * @returns what is damaged, or null
  */
-export async function damageIn(reading: FileReading): Promise<string | null> {
-  const { file, checks, columns, isRead, isFiltered } = reading
+export async function damageIn(reading: FileReading, checks: FileChecks): Promise<string | null> {
+  const { file, columns, isRead, isFiltered } = reading
   const places = columns.flatMap((name) => checks.columns.get(name) ?? [])
   const pieces = [checks.footer]
   for (const { first, end, values, filters } of checks.groups) {
@@ -173,7 +182,7 @@ function piecesOf(metadata: FileMetaData, footerStart: number, bytes: number): B
   return [...pieces, { start: footerStart, length: bytes - footerStart }].filter(({ length }) => length > 0)
 }
 
-function checksOf(
+function summedUp(
   { row_groups: groups }: FileMetaData,
   footerStart: number,
   bytes: number,

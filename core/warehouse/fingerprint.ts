@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { codeOf } from '../errors.ts'
 import type { FileState } from './stores/store.ts'
 
 /**
@@ -6,8 +7,11 @@ import type { FileState } from './stores/store.ts'
  * after, another time of change.
  */
 export async function fingerprint(file: string): Promise<FileState | null> {
-  const found = await stat(file)
-  if (!found.isFile()) return null
+  const found = await stat(file).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
+  if (found?.isFile() !== true) return null
   const { ino, mtimeMs, ctimeMs, size } = found
   return { bytes: size, version: `${ino} ${mtimeMs} ${ctimeMs} ${size}` }
 }

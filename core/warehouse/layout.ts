@@ -31,6 +31,8 @@ export const layout = {
     `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
   /** Beside the parts of a snapshot that a job found damaged, and when. */
   setAside: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/damaged.txt`,
+  /** What the files of a snapshot were like when a job last found them whole. */
+  verified: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/verified.json`,
   /** Which snapshots a rollback took back, so that their sources are not published again unasked. */
   withdrawn: (table: TableName): string => `${layout.table(table)}/withdrawn.json`,
   /** Why the last ingest of a table published nothing; gone when it is well again. */
@@ -54,6 +56,8 @@ export const fileNames = {
   /** Named so that no pattern for Parquet takes them for parts: see `Index`. */
   valueIndex: (field: number): string => `values-${digits(field)}.index`,
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
+  /** Sums of the pieces of all Parquet beside it: see `FileChecks`. */
+  checks: 'checks.json',
   /** What the ingest saw and proved. */
   report: 'report.json',
   /** All rows as one file. */

@@ -59,6 +59,8 @@ const manifestShape = z.object({
   files: z.array(fileShape),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
+  /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
+  checks: fileShape.optional(),
   /** In the order of declaration. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */
@@ -149,8 +151,8 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 }
 
 /** All files of a snapshot but its manifest. */
-export function filesOf({ parts, files, indexes = [] }: Manifest): StoredFile[] {
-  return [...parts, ...files, ...indexes]
+export function filesOf({ parts, files, indexes = [], checks }: Manifest): StoredFile[] {
+  return [...parts, ...files, ...indexes, ...(checks === undefined ? [] : [checks])]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

@@ -4,6 +4,7 @@ import type { Table } from '../catalog/catalog.ts'
 import { fileNames, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { manifestText, parseManifest, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
+import { noteVerified, versionsIn } from './verified.ts'
 
 type TableName = Pick<Table, 'dataset' | 'name'>
 
@@ -45,6 +46,8 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
 export async function publish(store: Store, table: TableName, folder: string, manifest: Manifest): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
   await store.take(folder, layout.snapshot(table, manifest.snapshot))
+  // Each was read as it was hashed.
+  await noteVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }
 

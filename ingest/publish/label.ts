@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
+import { checksText } from '../../core/warehouse/checks-text.ts'
+import { checksOf, type FileChecks } from '../../core/warehouse/file-checks.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
@@ -98,6 +101,10 @@ export async function label(
       index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
+  const checks = await writeChecks(
+    folder,
+    [...parts, ...written].map(({ file }) => file),
+  )
   return {
     format: manifestFormat,
     dataset: table.dataset,
@@ -109,6 +116,7 @@ export async function label(
     parts,
     files,
     ...(indexes.length > 0 && { indexes }),
+    checks,
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),
@@ -121,6 +129,15 @@ export async function label(
     definition,
     tools: { node: process.version, duckdb: duckdbVersion },
   }
+}
+
+/** Sums up the pieces of Parquet files, so that no server has to read all of them first. */
+async function writeChecks(folder: string, files: readonly string[]): Promise<StoredFile> {
+  const checks = new Map<string, FileChecks>()
+  for (const file of files) checks.set(file, await checksOf(path.join(folder, file)))
+  const target = path.join(folder, fileNames.checks)
+  await writeFile(target, checksText(checks))
+  return { file: fileNames.checks, ...(await sumsOf(target)) }
 }
 
 /** When the source last was another than before; nothing where it never was. */

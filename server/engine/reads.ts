@@ -23,12 +23,12 @@ export function readsOf(
 ): Reads {
   return {
     snapshot,
-    files: files.flatMap(({ file, isRead }) => {
-      const checks = snapshot.checks.get(file)
-      return checks === undefined
-        ? []
-        : [{ file: path.join(snapshot.folder, file), checks, isRead, columns, isFiltered }]
-    }),
+    files: files.map(({ file, isRead }) => ({
+      file: path.join(snapshot.folder, file),
+      isRead,
+      columns,
+      isFiltered,
+    })),
   }
 }
 
@@ -58,13 +58,22 @@ export function rowsAmong(rows: Uint32Array): Rows {
 /** @throws DamagedTable where a file is not as it was when it was taken; its snapshot is taken out then */
 export async function requireWhole({ snapshot, files }: Reads): Promise<void> {
   for (const reading of files) {
-    const damage = await damageIn(reading).catch((error: unknown) => {
-      snapshot.doubt(messageOf(error))
-      throw new DamagedTable(tableId(snapshot.table))
-    })
+    const damage = await damageOf(snapshot, reading)
     if (damage === null) continue
-    snapshot.takeOut(new DamagedFile(`${path.basename(reading.file)} is not as it was written: ${damage}`))
+    if (damage instanceof DamagedFile) snapshot.takeOut(damage)
+    else snapshot.doubt(messageOf(damage))
     throw new DamagedTable(tableId(snapshot.table))
+  }
+}
+
+/** What is wrong with what was read, or what keeps that from being known; null where all is well. */
+async function damageOf(snapshot: Snapshot, reading: FileReading): Promise<unknown> {
+  const name = path.basename(reading.file)
+  try {
+    const damage = await damageIn(reading, await snapshot.checksOf(name))
+    return damage === null ? null : new DamagedFile(`${name} is not as it was written: ${damage}`)
+  } catch (error) {
+    return error
   }
 }
 

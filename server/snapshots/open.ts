@@ -1,14 +1,14 @@
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
-import { versionOf } from '../../core/warehouse/fingerprint.ts'
-import { hashOf } from '../../core/warehouse/hash.ts'
+import { fingerprint, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
+import { readVerified } from '../../core/warehouse/verified.ts'
+import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
 import { blockRowsOf, rowBytesOf } from './block-size.ts'
+import { Checks } from './checks.ts'
 import { Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownSnapshot } from './table-state.ts'
@@ -20,9 +20,10 @@ export interface Watch {
 }
 
 /**
- * Reads all files of a snapshot, and takes it if they are whole and what the catalog declares.
+ * Takes a snapshot if its files are whole and what the catalog declares; those are read that are not what they were
+ * when they were last found whole.
  *
- * @param known is told what each file was like when it was read
+ * @param known is told what each file is like
  * @throws Unfit, DamagedFile, or whatever keeps a file from being read
  */
 export async function openSnapshot(
@@ -39,13 +40,18 @@ export async function openSnapshot(
     )
   }
   const folder = await store.local(layout.snapshot(table, manifest.snapshot))
-  const checks = new Map<string, FileChecks>()
-  const files = filesInFolder(folder, async (file) => {
-    seen.set(path.basename(file), await versionOf(file))
-    return hashAndCheck(file, checks)
-  })
-  await requireFiles(files, manifest)
-  const unread = filesOf(manifest).find(({ file }) => isParquet(file) && !checks.has(file))
+  const verified = await readVerified(store, table, manifest.snapshot)
+  const checks = new Checks(folder, manifest)
+  const files: SnapshotFiles = {
+    bytes: async (file) => {
+      const found = await fingerprint(path.join(folder, file))
+      seen.set(file, found?.version ?? 'none')
+      return found?.bytes ?? null
+    },
+    hash: (file) => checks.hash(file),
+  }
+  await requireFiles(files, manifest, (file) => seen.get(file) === verified.get(file) && checks.isKept(file))
+  const unread = filesOf(manifest).find(({ file }) => !checks.has(file))
   if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
   const report = await readReport(store, table, manifest.snapshot)
@@ -54,7 +60,7 @@ export async function openSnapshot(
     manifest,
     folder,
     report,
-    checks,
+    checksOf: (file) => checks.of(file),
     takeOut: (error) => watch.takeOut(snapshot, error),
     doubt: (why) => watch.doubt(snapshot, why),
     isUnchanged: async (file) => (await versionOf(path.join(folder, file))) === seen.get(file),
@@ -68,19 +74,4 @@ export async function openSnapshot(
     blockRows: blockRowsOf(rowBytes),
   }
   return snapshot
-}
-
-/** Indexes ended with `.lookup` once. */
-function isParquet(file: string): boolean {
-  return /\.(parquet|index|lookup)$/.test(file)
-}
-
-/** Of a Parquet file the sums of its pieces too, by its name. */
-async function hashAndCheck(file: string, checks: Map<string, FileChecks>): Promise<string> {
-  if (!isParquet(file)) return hashOf(file)
-  // Without a footer it is not what was written, as its hash will show.
-  const found = await hashWithChecks(file).catch(() => null)
-  if (found === null) return hashOf(file)
-  checks.set(path.basename(file), found.checks)
-  return found.sha256
 }

@@ -19,8 +19,12 @@ export interface Snapshot {
   readonly report: SnapshotReport | null
   /** By field: all its values, where they are few. */
   readonly choices: ReadonlyMap<string, readonly string[]>
-  /** By the name of a Parquet file: what its pieces were when they were whole. */
-  readonly checks: ReadonlyMap<string, FileChecks>
+  /**
+   * What the pieces of a Parquet file were when they were whole.
+   *
+   * @throws DamagedFile, or whatever keeps what is known of them from being read
+   */
+  readonly checksOf: (file: string) => Promise<FileChecks>
   /** Says that a file is proved to be damaged: the snapshot serves no more. */
   readonly takeOut: (error: DamagedFile) => void
   /** Says that something of its files may be wrong: all are read again. */

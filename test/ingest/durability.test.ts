@@ -58,6 +58,7 @@ describeWithStrace('by its system calls', () => {
       new Set([
         'sync /.locks/socios-brasil.empresas.draft',
         'sync /SCRATCH/lock.draft',
+        'sync /SCRATCH/work/snapshot/checks.json',
         'sync /SCRATCH/work/snapshot/empresas.csv.gz',
         'sync /SCRATCH/work/snapshot/manifest.json',
         'sync /SCRATCH/work/snapshot/part-00000.parquet',
@@ -71,6 +72,9 @@ describeWithStrace('by its system calls', () => {
       `sync ${home}`,
       'sync /socios-brasil',
       'sync /',
+      `sync ${home}/SNAPSHOT/verified.json.draft`,
+      `rename ${home}/SNAPSHOT/verified.json.draft -> ${home}/SNAPSHOT/verified.json`,
+      `sync ${home}/SNAPSHOT`,
       `sync ${home}/current.json.draft`,
       `rename ${home}/current.json.draft -> ${home}/current.json`,
       `sync ${home}`,
@@ -79,6 +83,9 @@ describeWithStrace('by its system calls', () => {
     const inWork = /\.wal|SCRATCH\/(lock|work\/spill)|^sync \/SCRATCH\/work$|\.locks/
     const steps = calls.slice(views + 1).filter((call) => !inWork.test(call))
     expect(steps.filter((call, index) => call !== steps[index - 1])).toEqual([
+      'sync /.catalog.draft',
+      'rename /.catalog.draft -> /.catalog',
+      'sync /',
       'sync /SCRATCH/work/warehouse.duckdb',
       'sync /warehouse.duckdb.sha256.draft',
       'rename /warehouse.duckdb.sha256.draft -> /warehouse.duckdb.sha256',

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
+import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
+import { readVerified, versionsIn } from '../../core/warehouse/verified.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
@@ -42,6 +44,36 @@ describe('a job', () => {
         },
       ],
     })
+  })
+
+  test('notes what the files are like that it has found whole, also where they were brought from elsewhere', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error('it was not published')
+    const { table, manifest } = outcome
+    const noted = () => readVerified(shop.store, table, manifest.snapshot)
+    const now = () => versionsIn(shop.store, table, manifest)
+    expect([...(await noted()).keys()]).toEqual([
+      'part-00000.parquet',
+      't.csv.gz',
+      'report.json',
+      'checks.json',
+    ])
+    expect(await noted()).toEqual(await now())
+
+    const home = path.join(shop.warehouse, layout.snapshot(table, manifest.snapshot))
+    await cp(home, `${home}.copy`, { recursive: true })
+    await rm(home, { recursive: true })
+    await rename(`${home}.copy`, home)
+    expect(await noted()).not.toEqual(await now())
+    expect((await shop.ingest())[0]?.status).toBe('unchanged')
+    expect(await noted()).toEqual(await now())
+
+    await truncate(path.join(home, 't.csv.gz'), 3)
+    await rm(path.join(shop.sources, 'd'), { recursive: true })
+    const before = await noted()
+    await shop.ingest()
+    expect(await noted()).toEqual(before)
   })
 
   test('publishes nothing for an unchanged source, and something for a changed one or a changed catalog', async () => {
@@ -216,6 +248,7 @@ test('the manifest and the report tell what was published, and an independent re
     rows: 5,
     textBytes: 20,
     files: [beside('t.csv.gz'), beside('report.json')],
+    checks: beside('checks.json'),
     parts: [
       part('part-00000.parquet', 0, 2),
       part('part-00001.parquet', 2, 2),

@@ -3,6 +3,8 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { layout } from '../../core/warehouse/layout.ts'
+import { publishedOf } from '../../core/warehouse/published.ts'
+import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../support/service.ts'
@@ -11,6 +13,7 @@ import { catalogAround, fieldOf, workshop, type Workshop } from '../support/work
 /** Whatever happens to a served file, no wrong row is answered, and the fault is told. */
 
 const damages = runsOf('DAMAGES')
+const unreadDamages = runsOf('UNREAD_DAMAGES')
 const readers = 20
 /** Two seconds are promised; a machine that does much else may take longer: `TOLD_MS=2000` holds to it. */
 const toldMs = Number(process.env['TOLD_MS'] ?? 20_000)
@@ -98,6 +101,14 @@ const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
   },
 }
 
+/** Notes that all is whole, whatever it is: what a disk loses in silence changes nothing that tells of a file. */
+async function noteWhole(): Promise<void> {
+  const table = { dataset: 'd', name: 't' }
+  const manifest = await publishedOf(shop.store, table)
+  if (manifest === null) throw new Error('nothing is published')
+  await noteVerified(shop.store, table, manifest.snapshot, await versionsIn(shop.store, table, manifest))
+}
+
 /** @param tell that a damage was met */
 async function read(
   service: Service,
@@ -150,6 +161,36 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     faults.push(...wrong.map((target) => `${kind} of ${name}: ${target}`))
     await service.close()
     if (faults.length > 5) break
+  }
+  expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
+}, 3_600_000)
+
+test('no wrong row is answered of files that nobody has read since they were damaged', async () => {
+  const faults: string[] = []
+  for (let left = unreadDamages; left > 0 && faults.length < 5; left -= 1) {
+    await rm(home, { recursive: true })
+    await cp(pristine, home, { recursive: true })
+    const names = (await readdir(home)).filter((name) => /parquet|index|csv\.gz|checks/.test(name))
+    const name = one(names)
+    await kinds['flip']?.(path.join(home, name))
+    await noteWhole()
+    const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
+    // It was not looked for at the start.
+    const [atStart] = service.snapshots.statuses
+    if (atStart?.fault !== null) faults.push(`${name}: ${atStart?.fault}`)
+    const wrong: string[] = []
+    let refused = 0
+    for (const target of targets.toSorted(() => random() - 0.5)) {
+      const answer = await rawGet(service.app, target).catch(() => null)
+      const isDue = answer?.status === 200 && due.get(target)?.equals(answer.body) === true
+      if (!isDue) refused += 1
+      if (answer !== null && !isDue && ![410, 503].includes(answer.status))
+        wrong.push(`${answer.status} ${target}`)
+    }
+    faults.push(...wrong.map((target) => `${name}: ${target}`))
+    const isTold = service.snapshots.statuses.some(({ fault }) => fault !== null)
+    if (isTold !== refused > 0) faults.push(`${name}: ${refused} refused, and told: ${isTold}`)
+    await service.close()
   }
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)

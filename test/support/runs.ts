@@ -27,6 +27,8 @@ const runs = {
   SERVER_KILLS: { short: 5, long: 500 },
   /** Of files while they are served. */
   DAMAGES: { short: 40, long: 1000 },
+  /** Of files before they are served. */
+  UNREAD_DAMAGES: { short: 20, long: 1000 },
 } as const
 
 export function runsOf(name: keyof typeof runs): number {

@@ -26,7 +26,7 @@ export class FolderStore implements Store {
   }
 
   async stat(key: string): Promise<FileState | null> {
-    return orNull(async () => fingerprint(this.#pathOf(key)))
+    return fingerprint(this.#pathOf(key))
   }
 
   async get(key: string): Promise<Buffer | null> {

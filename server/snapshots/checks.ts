@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parseChecks } from '../../core/warehouse/checks-text.ts'
+import { hashWithChecks, type FileChecks } from '../../core/warehouse/file-checks.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import { DamagedFile } from '../../core/warehouse/whole.ts'
+import { Unfit } from './reasons.ts'
+
+/** What the pieces of the Parquet files of a snapshot were: as its ingest kept it, or as they were read here. */
+export class Checks {
+  readonly #folder: string
+  readonly #manifest: Manifest
+  readonly #read = new Map<string, FileChecks>()
+  #kept: Promise<ReadonlyMap<string, FileChecks>> | null = null
+
+  constructor(folder: string, manifest: Manifest) {
+    this.#folder = folder
+    this.#manifest = manifest
+  }
+
+  /** Whether a file need not be read for them. */
+  isKept(file: string): boolean {
+    return this.#manifest.checks !== undefined || !isParquet(file)
+  }
+
+  /** Whether they are known, where a file has any. */
+  has(file: string): boolean {
+    return this.isKept(file) || this.#read.has(file)
+  }
+
+  /** SHA-256 of a file, all of which is read, and summed up where nobody has. */
+  async hash(file: string): Promise<string> {
+    if (this.isKept(file)) return hashOf(path.join(this.#folder, file))
+    // Without a footer it is not what was written, as its hash will show.
+    const found = await hashWithChecks(path.join(this.#folder, file)).catch(() => null)
+    if (found === null) return hashOf(path.join(this.#folder, file))
+    this.#read.set(file, found.checks)
+    return found.sha256
+  }
+
+  /** Of a Parquet file. */
+  async of(file: string): Promise<FileChecks> {
+    const read = this.#read.get(file)
+    if (read !== undefined) return read
+    this.#kept ??= this.#readKept().catch((error: unknown) => {
+      // Whatever it was may pass.
+      this.#kept = null
+      throw error
+    })
+    const kept = (await this.#kept).get(file)
+    if (kept === undefined) throw new Unfit(`${file} is no Parquet that this server can read`)
+    return kept
+  }
+
+  async #readKept(): Promise<ReadonlyMap<string, FileChecks>> {
+    const { checks } = this.#manifest
+    if (checks === undefined) return new Map()
+    const bytes = await readFile(path.join(this.#folder, checks.file))
+    if (createHash('sha256').update(bytes).digest('hex') !== checks.sha256)
+      throw new DamagedFile(`${checks.file} is not as it was written`)
+    return parseChecks(bytes.toString())
+  }
+}
+
+/** Indexes ended with `.lookup` once. */
+function isParquet(file: string): boolean {
+  return /\.(parquet|index|lookup)$/.test(file)
+}
