@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
 /**
@@ -19,7 +18,8 @@ export function whenOver(res: ServerResponse, then: () => void): () => void {
   }
   if (res.closed || socket.destroyed) then()
   else {
-    setMaxListeners(0, res, socket)
+    res.setMaxListeners(0)
+    socket.setMaxListeners(0)
     res.once('close', over)
     socket.once('close', over)
   }
@@ -33,7 +33,9 @@ export function untilGone(res: ServerResponse): () => AbortSignal {
     if (gone !== null) return gone.signal
     const made = new AbortController()
     gone = made
-    whenOver(res, () => made.abort())
+    whenOver(res, () => {
+      if (!res.writableFinished) made.abort()
+    })
     return made.signal
   }
 }

@@ -108,8 +108,25 @@ export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): Pag
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { form, range } = page
+  const atHand = pageAtHand(page, engine, requester)
+  if (atHand !== null) return atHand
   if (range !== null && isLineForm(form)) return blockBody(page, form, range, engine, requester)
   return gatheredBody(page, engine, requester)
+}
+
+/** A page all of whose rows are in kept blocks; null where some would have to be read. */
+export function pageAtHand(
+  page: Page,
+  { blocks }: Pick<RowEngine, 'blocks'>,
+  limits: Pick<Requester, 'pageBytesMax'>,
+): PageBody | null {
+  const { snapshot, form, range } = page
+  if (range === null || !isLineForm(form) || !isSmall(page, range, limits)) return null
+  const cuts = cutsOf(snapshot, range)
+  const rows = allKept(cuts, (cut) => blocks.kept(snapshot, form, cut))
+  if (rows === null) return null
+  prefetchNext(snapshot, form, range, cuts, blocks)
+  return cutBody(page, form, range, rows, [])
 }
 
 /** A page of all rows as they lie: cut from blocks, uncopied. */
@@ -124,19 +141,34 @@ async function blockBody(
   requireSmall(page, range, requester)
   const cuts = cutsOf(snapshot, range)
   const read: ReadRows[] = []
-  const rows =
-    allKept(cuts, (cut) => blocks.kept(snapshot, form, cut)) ??
-    (await memory.during(range.rows * snapshot.rowBytes, requester.client, requester.signal(), async () => {
-      // Looked for when it is its turn, since what waits in the queue must not hold what it has found.
-      const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
-      const missing = cuts.filter((_cut, index) => kept[index] === null)
-      read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, requester)))))
-      const fresh = read.values()
-      return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
-    }))
-  const began = performance.now()
+  const make = async (): Promise<Uint8Array[]> => {
+    // Looked for when it is its turn, since what waits in the queue must not hold what it has found.
+    const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
+    const missing = cuts.filter((_cut, index) => kept[index] === null)
+    read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, requester)))))
+    const fresh = read.values()
+    return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
+  }
+  const bytes = range.rows * snapshot.rowBytes
+  const rows = await memory.during(bytes, requester.client, requester.signal(), make)
   if (read.length === 0) prefetchNext(snapshot, form, range, cuts, blocks)
-  const timings = read.map(({ timing }) => timing)
+  return cutBody(
+    page,
+    form,
+    range,
+    rows,
+    read.map(({ timing }) => timing),
+  )
+}
+
+function cutBody(
+  page: Page,
+  form: LineForm,
+  range: PageRange,
+  rows: readonly Uint8Array[],
+  timings: readonly Timing[],
+): PageBody {
+  const began = performance.now()
   return {
     pieces: piecesOf(page, form, range, rows),
     headers: pageHeaders(range, page.links),
@@ -198,8 +230,16 @@ function piecesOf(
   return pieces
 }
 
-function requireSmall({ snapshot }: Page, { rows }: Slice, { pageBytesMax }: Requester): void {
-  if (rows * snapshot.rowBytes > pageBytesMax) throw new TooLarge()
+function isSmall(
+  { snapshot }: Page,
+  { rows }: Slice,
+  { pageBytesMax }: Pick<Requester, 'pageBytesMax'>,
+): boolean {
+  return rows * snapshot.rowBytes <= pageBytesMax
+}
+
+function requireSmall(page: Page, slice: Slice, requester: Requester): void {
+  if (!isSmall(page, slice, requester)) throw new TooLarge()
 }
 
 /** Whoever finds a block and comes to its end is on a walk, and will want the next one. */

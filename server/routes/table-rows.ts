@@ -11,7 +11,7 @@ import { pathOf } from '../http/shortcuts.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { json } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { pageBody, pageOf, type Page } from '../representations/page.ts'
+import { pageAtHand, pageBody, pageOf, type Page } from '../representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
 import { pageLinks } from './page-links.ts'
@@ -74,6 +74,8 @@ export function tableRows(family: Family, service: RowService): Resource {
         // What a query comes to beyond a page is paid for when it is known.
         price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         isAtHand: false,
+        bodyNow: () =>
+          snapshots.current(table) === page.snapshot ? pageAtHand(page, engine, { pageBytesMax }) : null,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)
