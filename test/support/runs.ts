@@ -26,9 +26,9 @@ const runs = {
   /** Of the server, and of one of its workers, while readers ask. */
   SERVER_KILLS: { short: 5, long: 500 },
   /** Of files while they are served. */
-  DAMAGES: { short: 40, long: 1000 },
+  DAMAGES: { short: 30, long: 1000 },
   /** Of files before they are served. */
-  UNREAD_DAMAGES: { short: 20, long: 1000 },
+  UNREAD_DAMAGES: { short: 15, long: 750 },
 } as const
 
 export function runsOf(name: keyof typeof runs): number {
