@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
@@ -192,4 +192,26 @@ describe('old snapshots', () => {
     await walking.snapshots.refresh()
     expect((await json(walking, `${rows}?snapshot=${ids[0]}&page=2&page_size=5`)).status).toBe(200)
   })
+})
+
+test.each([
+  ['a part', 'part-00001.parquet'],
+  ['the download', 't.csv.gz'],
+  ['the sums of pieces', 'checks.json'],
+  ['the report', 'report.json'],
+])('a start does not serve a snapshot of which %s was damaged before', async (_what, file) => {
+  const { shop, ids } = await shopOf([1, 2])
+  const damaged = path.join(shop.warehouse, 'd', 't', ids[1] ?? '', file)
+  const bytes = await readFile(damaged)
+  const middle = bytes.length >> 1
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1
+  await writeFile(damaged, bytes)
+  const service = await serve(shop)
+  const [status] = service.snapshots.statuses
+  expect(status).toMatchObject({
+    snapshot: ids[0],
+    fault: expect.stringContaining(`${file} is not as it was written`),
+  })
+  const page = await json(service, rows)
+  expect([page.status, page.headers['acervo-snapshot']]).toEqual([200, ids[0]])
 })
