@@ -31,8 +31,8 @@ export const layout = {
     `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
   /** Beside the parts of a snapshot that a job found damaged, and when. */
   setAside: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/damaged.txt`,
-  /** What the files of a snapshot were like when a job last found them whole. */
-  verified: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/verified.json`,
+  /** What the files of each snapshot were like when a job last found them whole. */
+  verified: (table: TableName): string => `${layout.table(table)}/verified.json`,
   /** Which snapshots a rollback took back, so that their sources are not published again unasked. */
   withdrawn: (table: TableName): string => `${layout.table(table)}/withdrawn.json`,
   /** Why the last ingest of a table published nothing; gone when it is well again. */

@@ -9,7 +9,8 @@ type TableName = Pick<Table, 'dataset' | 'name'>
 /** By file: what the store tells of it that is another whenever its bytes may be others (see `FileState`). */
 export type Versions = ReadonlyMap<string, string>
 
-const verifiedShape = z.object({ versions: z.record(z.string(), z.string()) })
+/** By snapshot and file. */
+const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))
 
 /** What the files of a snapshot are like now; asked before they are read, so that no later change can pass for what was read. */
 export async function versionsIn(store: Store, table: TableName, manifest: Manifest): Promise<Versions> {
@@ -31,17 +32,23 @@ export async function noteVerified(
   id: SnapshotId,
   versions: Versions,
 ): Promise<void> {
-  const text = `${JSON.stringify({ versions: Object.fromEntries(versions) }, null, 2)}\n`
-  const before = await store.get(layout.verified(table, id))
-  if (before?.toString() !== text) await store.put(layout.verified(table, id), text)
+  const there = new Set(await store.list(layout.table(table)))
+  const others = Object.entries(await readAll(store, table)).filter(([other]) => other !== id && there.has(other))
+  const all = { [id]: Object.fromEntries(versions), ...Object.fromEntries(others) }
+  const text = `${JSON.stringify(all, null, 2)}\n`
+  const before = await store.get(layout.verified(table))
+  if (before?.toString() !== text) await store.put(layout.verified(table), text)
 }
 
 /** What was noted of the files of a snapshot; nothing where that cannot be read. */
 export async function readVerified(store: Store, table: TableName, id: SnapshotId): Promise<Versions> {
+  return new Map(Object.entries((await readAll(store, table))[id] ?? {}))
+}
+
+async function readAll(store: Store, table: TableName): Promise<z.infer<typeof verifiedShape>> {
   try {
-    const { versions } = verifiedShape.parse(JSON.parse(String(await store.get(layout.verified(table, id)))))
-    return new Map(Object.entries(versions))
+    return verifiedShape.parse(JSON.parse(String(await store.get(layout.verified(table)))))
   } catch {
-    return new Map()
+    return {}
   }
 }

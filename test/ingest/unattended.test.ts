@@ -358,7 +358,7 @@ describe('what is damaged', () => {
     await flip(part)
     await shop.ingest({ ...onDay(4), retention })
     expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
-    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 4)
+    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
   })
 
   test('is told as long as nothing took its place', async () => {
@@ -437,10 +437,12 @@ test('two jobs at once: the second says who works on the table, and does nothing
   expect(after?.status).toBe('published')
 })
 
-/** Each file of the warehouse that a job published, locks and scratch aside. */
+/** Each file of the warehouse that a job published, locks, scratch and what it noted for itself aside. */
 async function publishedFiles(shop: Workshop): Promise<string[]> {
   const found = await readdir(path.join(shop.warehouse, 'd'), { recursive: true, withFileTypes: true })
-  return found.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+  return found
+    .filter((entry) => entry.isFile() && entry.name !== 'verified.json')
+    .map((entry) => path.join(entry.parentPath, entry.name))
 }
 
 const faultsOf = async (shop: Workshop): Promise<Verified[]> => {
@@ -467,7 +469,9 @@ describe('flipped bits', () => {
     expect(files.map((file) => path.basename(file)).toSorted()).toEqual(
       [
         'current.json',
-        ...['manifest.json', 'part-00000.parquet', 'report.json', 't.csv.gz'].flatMap((name) => [name, name]),
+        ...['checks.json', 'manifest.json', 'part-00000.parquet', 'report.json', 't.csv.gz'].flatMap(
+          (name) => [name, name],
+        ),
       ].toSorted(),
     )
     const right = [
