@@ -11,7 +11,7 @@ TABLE ?=
 FILE ?=
 ACCEPT_DRIFT ?=
 
-.PHONY: serve test test-long ingest verify rollback suggest sample bench fuzz soak audit sbom deploy-check build format
+.PHONY: serve test test-long ingest verify rollback suggest sample bench bench-peers fuzz soak audit sbom deploy-check build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -42,6 +42,10 @@ sample: build
 
 bench: build
 	@SCALE=$(SCALE) npm run -s bench
+
+# Beside Datasette and Django REST framework, which it installs for itself with pip.
+bench-peers: build
+	@npm run -s bench-peers
 
 # Requests of every kind against the program itself, from SEED on.
 fuzz: build

@@ -8,6 +8,7 @@ import type { Usage } from './probe.ts'
 /** A server in a process of its own, watched by the probe. */
 export interface Server {
   readonly port: number
+  readonly pid: number
   /** What it used since it was last asked. */
   readonly usage: () => Promise<Usage>
   readonly stop: () => Promise<void>
@@ -58,6 +59,7 @@ async function start(file: string, environment: Environment, flags: readonly str
   await answers(own, child)
   return {
     port: own,
+    pid: child.pid ?? 0,
     usage: () => usageOf(child),
     stop: async () => {
       const ended = once(child, 'exit')

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { startService } from '../servers.ts'
+import type { Peer } from './peer.ts'
+import type { Source } from './source.ts'
+
+/** The service itself: with its caches for pages of the whole table, and without any for the rest. */
+export async function acervo({ folder, file }: Source): Promise<Peer> {
+  const environment = {
+    CATALOG: 'catalog.yaml',
+    SOURCES: path.dirname(path.dirname(file)),
+    WAREHOUSE: path.join(folder, 'warehouse'),
+    RATE_LIMITS: 'off',
+  }
+  const job = spawnSync(process.execPath, ['dist/ingest/main.js', 'covid19/caso_full'], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
+    stdio: 'inherit',
+  })
+  if (job.status !== 0) throw new Error('covid19/caso_full was not published')
+  const none = { PAGE_CACHE_MB: '0', BLOCK_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
+  const [caching, cold] = [await startService(environment), await startService({ ...environment, ...none })]
+  const of = (state: string): string => `${rows(cold.port)}100&state=${state}`
+  const pages = await pagesOf(`${rows(caching.port)}100`)
+  return {
+    name: 'Acervo',
+    asks: {
+      page: (share) => `${rows(caching.port)}100&page=${1 + Math.floor(share * pages)}`,
+      first: of,
+      deep: (state, { rows: count }) => `${of(state)}&page=${Math.floor(count / 200)}`,
+      ordered: (state) => `${of(state)}&ordering=-order_for_place`,
+      contains: (text) => `${rows(cold.port)}100&city__contains=${text}`,
+      count: (state) => `${rows(cold.port)}1&state=${state}`,
+    },
+    rowsIn: (body) => (body as { results: unknown[] }).results.length,
+    countIn: (body) => (body as { count: number }).count,
+    roots: [caching.pid, cold.pid],
+    stop: async () => {
+      await caching.stop()
+      await cold.stop()
+    },
+  }
+}
+
+function rows(port: number): string {
+  return `http://127.0.0.1:${port}/api/v1/dataset/covid19/caso_full/data/?page_size=`
+}
+
+/** Whole pages of 100 rows. */
+async function pagesOf(address: string): Promise<number> {
+  const { count } = (await (await fetch(address)).json()) as { count: number }
+  return Math.floor(count / 100)
+}

