@@ -1,8 +1,9 @@
 """
 A table behind Django REST framework as its tutorials build it, in PostgreSQL with an index on all that is asked.
 
-`drf.py load CSV FIELDS` loads it, `drf.py database FOLDER` keeps a PostgreSQL of its own running; gunicorn serves
-`drf:application`. DATABASE is the address of the database.
+`drf.py load CSV` loads it, `drf.py database FOLDER` keeps a PostgreSQL of its own running; gunicorn serves
+`drf:application`. DATABASE is the address of the database, FIELDS
+the names and types of the fields as JSON.
 """
 
 import csv

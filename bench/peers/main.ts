@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
@@ -33,23 +33,24 @@ async function main(): Promise<void> {
     return console.log('peers are not measured: Linux alone tells the CPU of a process')
   const folder = path.resolve(process.env['BENCH_DATA'] ?? 'bench/data', 'peers')
   await mkdir(folder, { recursive: true })
-  const bin = preparePython(folder)
+  const bin = await preparePython(folder)
   if (bin === null) return
   const { states, ...source } = await prepareSource(folder, bin)
-  const peers = [await acervo(source), await datasette(source), await drf(source)]
+  const peers: Peer[] = []
   try {
+    for (const start of [acervo, datasette, drf]) peers.push(await start(source))
     await compare(peers, states)
   } finally {
     for (const peer of peers) await peer.stop()
   }
 }
 
-function preparePython(folder: string): string | null {
+async function preparePython(folder: string): Promise<string | null> {
   const environment = path.join(folder, 'python')
   const bin = path.join(environment, 'bin')
   const mark = path.join(environment, 'installed.txt')
   const wanted = packages.join(' ')
-  if (existsSync(mark) && spawnSync('grep', ['-qF', wanted, mark]).status === 0) return bin
+  if ((await readFile(mark, 'utf8').catch(() => '')) === wanted) return bin
   const steps: [string, string[]][] = [
     ['python3', ['-m', 'venv', environment]],
     [path.join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]],
@@ -61,16 +62,19 @@ function preparePython(folder: string): string | null {
     )
     return null
   }
-  spawnSync('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', wanted, mark])
+  await writeFile(mark, wanted)
   return bin
 }
 
-async function prepareSource(folder: string, bin: string): Promise<Source & { states: States }> {
+async function prepareSource(home: string, bin: string): Promise<Source & { states: States }> {
   const catalog = await loadCatalog('catalog.yaml')
   const table = allTables(catalog).find((one) => tableId(one) === 'covid19/caso_full')
   const sample = covid19.find(({ id }) => id === 'covid19/caso_full')
   if (table === undefined || sample === undefined) throw new Error('the catalog has no covid19/caso_full')
   const real = process.env['ACERVO_REAL_DATA']
+  // What the one has loaded must not pass for the other.
+  const folder = path.join(home, real === undefined ? 'sample' : 'real')
+  await mkdir(folder, { recursive: true })
   const sources = real === undefined ? path.join(folder, 'sources') : path.join(real, 'sources')
   const file = path.join(sources, 'covid19', 'caso_full.csv.gz')
   if (real === undefined && !existsSync(file)) {

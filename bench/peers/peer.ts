@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { cpuMsOf } from './processes.ts'
 
-/** The addresses of what is asked of each, always of 100 rows. */
+/** The addresses of what is asked of each: 100 rows, or, for a count, one. */
 export interface Asks {
   /** A page of the whole table, from its start (0) to its end (1). */
   readonly page: (share: number) => string

@@ -102,14 +102,12 @@ export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): Pag
 }
 
 /**
- * The bytes of a page, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
+ * The bytes of a page that is not at hand, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
  *
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { form, range } = page
-  const atHand = pageAtHand(page, engine, requester)
-  if (atHand !== null) return atHand
   if (range !== null && isLineForm(form)) return blockBody(page, form, range, engine, requester)
   return gatheredBody(page, engine, requester)
 }

@@ -25,7 +25,7 @@ export class Checks {
     return this.#manifest.checks !== undefined || !isParquet(file)
   }
 
-  /** Whether they are known, where a file has any. */
+  /** Whether no more of a file has to be read to know them; asked once all were hashed that had to be. */
   has(file: string): boolean {
     return this.isKept(file) || this.#read.has(file)
   }
