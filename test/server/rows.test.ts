@@ -287,6 +287,19 @@ test('a page that needs more memory than a query may use is a 422 that says what
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })
 
+test('a page that is too large is refused though all of its rows are at hand', async () => {
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': csv('x'.repeat(100), 100),
+  })
+  await shop.ingest()
+  const { app, blocks } = await serve(shop, { pageBytesMax: 5000 })
+  await request(app).get(`${address}?page_size=10`).expect(200)
+  const { hits } = blocks.stats
+  await request(app).get(`${address}?page_size=100`).expect(422)
+  await request(app).get(`${address}?page_size=10&page=2`).expect(200)
+  expect(blocks.stats.hits).toBe(hits + 1)
+})
+
 test('a page beside unusually long rows is read alone where the block of them does not fit', async () => {
   const [short, long] = [20_000, 400]
   const text = 'y'.repeat(100_000)
