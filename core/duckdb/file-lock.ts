@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -13,38 +14,45 @@ import { codeOf, LockHeld, messageOf } from '../errors.ts'
  */
 export async function holdLock(file: string): Promise<() => void> {
   await mkdir(path.dirname(file), { recursive: true })
-  await makeLockFile(file)
+  const instance = (await makeHeld(file)) ?? (await hold(file))
+  return () => instance.closeSync()
+}
+
+const lockSettings = { threads: '1', memory_limit: '16MB' }
+
+/**
+ * Null where the file is there. It comes to be whole, since one that was cut short by a kill could not be locked ever
+ * again, and held, since whoever sweeps takes one that nobody holds for one that was left behind.
+ */
+async function makeHeld(file: string): Promise<DuckDBInstance | null> {
+  const isThere = await stat(file).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return null
+  const draft = `${file}.${randomUUID()}.draft`
+  const instance = await DuckDBInstance.create(draft, lockSettings)
   try {
-    const instance = await DuckDBInstance.create(file, lockSettings)
-    return () => instance.closeSync()
+    await link(draft, file)
+    return instance
+  } catch (error) {
+    instance.closeSync()
+    // Another process was faster.
+    if (codeOf(error) === 'EEXIST') return null
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function hold(file: string): Promise<DuckDBInstance> {
+  try {
+    return await DuckDBInstance.create(file, lockSettings)
   } catch (error) {
     const found = /lock is held in .*?\(PID (\d+)\)/.exec(messageOf(error))
     if (found !== null || messageOf(error).includes('Could not set lock')) {
       throw new LockHeld(found === null ? null : Number(found[1]))
     }
     throw error
-  }
-}
-
-const lockSettings = { threads: '1', memory_limit: '16MB' }
-
-/** Whole or not at all, since a file that was cut short by a kill could not be locked ever again. */
-async function makeLockFile(file: string): Promise<void> {
-  const isThere = await stat(file).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return
-  const draft = `${file}.${process.pid}.draft`
-  await rm(draft, { force: true })
-  const instance = await DuckDBInstance.create(draft, lockSettings)
-  instance.closeSync()
-  try {
-    await link(draft, file)
-  } catch (error) {
-    // Another process was faster.
-    if (codeOf(error) !== 'EEXIST') throw error
-  } finally {
-    await rm(draft, { force: true })
   }
 }

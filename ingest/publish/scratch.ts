@@ -24,8 +24,9 @@ export async function inScratch<T>(
     await mkdir(folder)
     return await work(folder)
   } finally {
-    release()
+    // While it is held, nobody else sweeps it.
     await rm(home, { recursive: true, force: true })
+    release()
   }
 }
 
@@ -40,8 +41,12 @@ export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
     // One that was killed before it had its lock; its number is the next best sign of life.
     if (!hasLock && isAlive(Number.parseInt(name, 10))) continue
     try {
-      if (hasLock) (await holdLock(path.join(home, lockName)))()
-      await rm(home, { recursive: true, force: true })
+      const release = hasLock ? await holdLock(path.join(home, lockName)) : () => undefined
+      try {
+        await rm(home, { recursive: true, force: true })
+      } finally {
+        release()
+      }
     } catch (error) {
       if (!(error instanceof LockHeld)) throw error
     }

@@ -18,8 +18,9 @@ export async function openSpill(): Promise<string> {
   // Whoever does not keep it loses it, as soon as memory is swept.
   const letGo = await holdLock(path.join(folder, lockFile))
   process.once('exit', () => {
-    letGo()
+    // While it is held, nobody else sweeps it.
     rmSync(folder, { recursive: true, force: true })
+    letGo()
   })
   return folder
 }
@@ -30,8 +31,11 @@ async function sweep(home: string): Promise<void> {
     try {
       await access(path.join(folder, lockFile))
       const letGo = await holdLock(path.join(folder, lockFile))
-      letGo()
-      await rm(folder, { recursive: true, force: true })
+      try {
+        await rm(folder, { recursive: true, force: true })
+      } finally {
+        letGo()
+      }
     } catch {
       // Another process has it, has just begun with it, or it is not ours to touch.
     }

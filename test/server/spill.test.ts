@@ -28,3 +28,22 @@ test('a folder stays with the process that lives, however much memory is swept m
     child.kill()
   }
 })
+
+test('a folder that is just being made is not taken for one that was left behind', async () => {
+  const env = { PATH: process.env['PATH'], TMPDIR: await temporaryFolder() }
+  const node = (text: string): Promise<{ stdout: string }> =>
+    run(process.execPath, ['--input-type=module', '-e', script(text)], { env })
+  // Each further folder begins with a sweep.
+  const sweeping = `const until = Date.now() + 4000; while (Date.now() < until) await openSpill()`
+  const beginning = async (): Promise<boolean[]> => {
+    const kept: boolean[] = []
+    for (let time = 0; time < 6; time += 1) {
+      const { stdout } = await node(`await new Promise((go) => setTimeout(go, 50))
+        const { existsSync } = await import('node:fs'); console.log(existsSync(folder + '/lock')); process.exit(0)`)
+      kept.push(stdout.trim() === 'true')
+    }
+    return kept
+  }
+  const [, ...kept] = await Promise.all([node(sweeping), beginning(), beginning(), beginning()])
+  expect(kept.flat()).toEqual(Array.from({ length: 18 }, () => true))
+}, 60_000)
