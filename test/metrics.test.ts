@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'
-import { until } from './support/until.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** What an operator sees of the programs, as Prometheus reads it. */
@@ -41,7 +40,7 @@ test.each([1, 2])(
       METRICS_PORT: String(metrics),
       RATE_LIMITS: 'on',
     })
-    await until(() => workers === 1 || server.log().includes('"all workers serve"'))
+    if (workers > 1) await server.says('"all workers serve"')
     const get = (address: string): Promise<Response> =>
       fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
     const statuses: number[] = []

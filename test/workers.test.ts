@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
@@ -66,7 +68,7 @@ test('workers are replaced one after the other, and no request of 200 readers fa
   const asking = readers({ port: server.port, readers: 200, target: () => rows, look: isWhole })
   await setTimeout(500)
   process.kill(server.pid, 'SIGHUP')
-  await until(() => server.log().includes('"all workers replaced"'), 30_000)
+  await server.says('"all workers replaced"')
   await setTimeout(500)
   await asking.stop()
   expect([...asking.failures]).toEqual([])
@@ -159,7 +161,7 @@ test('a worker that dies while all are replaced is replaced once', async () => {
   process.kill(server.pid, 'SIGHUP')
   await setTimeout(300)
   process.kill(old[1] ?? 0, 'SIGKILL')
-  await until(() => server.log().includes('"all workers replaced"'))
+  await server.says('"all workers replaced"')
   await until(() => !workersOf(server.pid).some((pid) => old.includes(pid)))
   await setTimeout(2500)
   const fresh = workersOf(server.pid)
@@ -168,6 +170,32 @@ test('a worker that dies while all are replaced is replaced once', async () => {
   for (const pid of fresh) process.kill(pid, 'SIGKILL')
   await until(() => workersOf(server.pid).filter((pid) => !fresh.includes(pid)).length === 2)
 }, 60_000)
+
+const prlimit = '/usr/bin/prlimit'
+const hasPrlimit = existsSync(prlimit)
+if (!hasPrlimit) process.stderr.write(`${prlimit} is not here: its test of workers is skipped\n`)
+
+const withPrlimit = hasPrlimit ? describe : describe.skip
+withPrlimit('without descriptors', () => {
+  test('where the system starts no more processes, those that are there go on', async () => {
+    const server = await startWorkers(table.settings, 2)
+    const limit = (descriptors: number): unknown =>
+      execFileSync(prlimit, ['--pid', String(server.pid), `--nofile=${descriptors}:`])
+    limit(readdirSync(`/proc/${server.pid}/fd`).length + 2)
+    process.kill(server.pid, 'SIGHUP')
+    await server.says('a new worker did not start: the old ones go on')
+    const [first = 0, second = 0] = workersOf(server.pid)
+    process.kill(second, 'SIGKILL')
+    // The place of the one that died, and that of the one that could not take it.
+    await until(() => server.log().split('a worker died; another takes its place').length > 2)
+    expect(workersOf(server.pid)).toEqual([first])
+    expect((await fetch(`http://127.0.0.1:${server.port}${rows}`)).status).toBe(200)
+    limit(1000)
+    await until(() => workersOf(server.pid).length === 2)
+    process.kill(server.pid, 'SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  }, 60_000)
+})
 
 test('a stop while all are replaced waits for no new one', async () => {
   const server = await startWorkers(table.settings, 2)
@@ -190,7 +218,7 @@ test('an answer that is taken slowly goes on while its worker is replaced', asyn
     `http://127.0.0.1:${server.port}/api/v1/dataset/d/t/export/?format=ndjson&n__gte=0`,
   )
   process.kill(server.pid, 'SIGHUP')
-  await until(() => server.log().includes('"all workers replaced"'))
+  await server.says('"all workers replaced"')
   const lines = (await answer.text()).trimEnd().split('\n')
   expect([lines.length, lines.at(-1)]).toEqual([
     count,

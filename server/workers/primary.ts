@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Settings } from '../../core/settings/read.ts'
 import { answered } from '../limits/channel.ts'
@@ -17,6 +16,8 @@ const pauseMs = 1000
 const drainMs = 600_000
 /** What it has more than it was given, before it is ended. */
 const tardinessMs = 3000
+
+const notReplaced = 'a new worker did not start: the old ones go on'
 
 /**
  * The process that keeps the workers: it hands connections to them in turn, counts for the limits, replaces one that died,
@@ -108,9 +109,10 @@ class Keeper {
 
   /** New ones first, each before an old one ends, so that readers meet no gap; once at a time. */
   async replaceAll(): Promise<void> {
-    const turn = this.#replacing.then(async () => (this.#isStopping ? undefined : this.#replaceEach()))
-    this.#replacing = turn.catch(() => undefined)
-    await turn
+    this.#replacing = this.#replacing
+      .then(async () => (this.#isStopping ? undefined : this.#replaceEach()))
+      .catch((error: unknown) => this.#log.error({ err: error }, notReplaced))
+    await this.#replacing
   }
 
   async #replaceEach(): Promise<void> {
@@ -122,7 +124,7 @@ class Keeper {
       const code = await Promise.race([serving(fresh), exitOf(fresh)])
       if (this.#isStopping) return
       if (code !== null) {
-        this.#log.error('a new worker did not start: the old ones go on')
+        this.#log.error(notReplaced)
         return
       }
       this.#keep(fresh, true)
@@ -150,7 +152,7 @@ class Keeper {
     await Promise.all(
       workers.map(async (worker) => {
         if (worker.isDead()) return
-        const ended = once(worker, 'exit')
+        const ended = exitOf(worker)
         // One that has not begun to serve has nothing to finish, and may not hear it.
         if (begun.has(worker)) tell(worker, { stopWithinMs: withinMs })
         else worker.process.kill('SIGKILL')
@@ -175,6 +177,13 @@ class Keeper {
         this.#reception.add(worker)
       }
     })
+    worker.on('error', (error) => {
+      this.#log.error({ worker: worker.id, err: error }, 'a worker could not be started or told something')
+      if (!worker.isDead()) return
+      // One that could not be started has no exit of its own, and stays in the list.
+      Reflect.deleteProperty(cluster.workers ?? {}, worker.id)
+      worker.emit('exit', 1, null)
+    })
     worker.once('exit', () => this.#leave(worker))
     return worker
   }
@@ -198,7 +207,13 @@ class Keeper {
 
   async #replaceAfter(pause: number): Promise<void> {
     await setTimeout(pause)
-    if (!this.#isStopping) this.#keep(this.#fork(true))
+    if (this.#isStopping) return
+    try {
+      this.#keep(this.#fork(true))
+    } catch (error) {
+      this.#log.error({ err: error }, 'the system starts no worker; tried again in a second')
+      await this.#replaceAfter(pauseMs)
+    }
   }
 }
 
@@ -221,7 +236,8 @@ function serving(worker: Worker): Promise<null> {
   })
 }
 
-async function exitOf(worker: Worker): Promise<number> {
-  const [code] = (await once(worker, 'exit')) as [number | null]
-  return code ?? 1
+function exitOf(worker: Worker): Promise<number> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code: number | null) => resolve(code ?? 1))
+  })
 }

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { run, startServer, type ServerProgram } from './programs.ts'
-import { until } from './until.ts'
 import { catalogText, fieldOf, temporaryFolder } from './workshop.ts'
 
 /** The table `d/t` as an operator has it, for the programs themselves: a catalog, a source and a warehouse in a folder. */
@@ -70,6 +69,6 @@ export async function startWorkers(
   count: number,
 ): Promise<ServerProgram> {
   const server = await startServer({ ...settings, WORKERS: String(count) })
-  await until(() => server.log().includes('"all workers serve"'))
+  await server.says('"all workers serve"')
   return server
 }

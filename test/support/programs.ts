@@ -3,6 +3,7 @@ import os from 'node:os'
 import { afterAll } from '@jest/globals'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './ports.ts'
+import { until } from './until.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -28,7 +29,7 @@ export function start(program: string, args: readonly string[], settings: Record
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code) => resolve({ code, out, err }))
   })
-  return { child, ended, out: () => out }
+  return { child, ended, out: () => out, err: () => err }
 }
 
 export const run = (
@@ -50,6 +51,8 @@ export interface ServerProgram {
   readonly port: number
   readonly pid: number
   readonly log: () => string
+  /** Waits until it has logged this text; where it never does, the error has all that it said. */
+  readonly says: (text: string, ms?: number) => Promise<void>
   readonly ended: Promise<Ended>
 }
 
@@ -58,7 +61,7 @@ export async function startServer(settings: Record<string, string>): Promise<Ser
   // Another test may take the port first, and then answer in its place.
   for (let tries = 0; tries < 5; tries += 1) {
     const port = await freePort()
-    const { child, ended, out } = start('server/main', [], {
+    const { child, ended, out, err } = start('server/main', [], {
       RATE_LIMITS: 'off',
       ...settings,
       PORT: String(port),
@@ -66,9 +69,13 @@ export async function startServer(settings: Record<string, string>): Promise<Ser
     running.push({ kill: () => child.kill('SIGKILL'), ended })
     for (let wait = 0; wait < 1200 && child.exitCode === null && !out().includes('"serving"'); wait += 1)
       await setTimeout(50)
-    if (out().includes('"serving"')) return { port, pid: child.pid ?? 0, log: out, ended }
-    const { err } = await ended
-    if (!err.includes('the port is taken')) throw new Error(`the server did not begin to serve: ${err}`)
+    const says = (text: string, ms?: number): Promise<void> =>
+      until(() => out().includes(text), ms).catch((cause: unknown) => {
+        throw new Error(`the server never said ${text}:\n${out()}${err()}`, { cause })
+      })
+    if (out().includes('"serving"')) return { port, pid: child.pid ?? 0, log: out, says, ended }
+    await ended
+    if (!err().includes('the port is taken')) throw new Error(`the server did not begin to serve: ${err()}`)
   }
   throw new Error('no port was free')
 }
