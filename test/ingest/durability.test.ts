@@ -36,7 +36,7 @@ async function durableCalls(): Promise<string[]> {
     .replaceAll(warehouse, '')
     .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'SNAPSHOT')
     .replaceAll(/\/\.scratch\/[^/]+/g, '/SCRATCH')
-    .replaceAll(/\.\d+\.draft/g, '.draft')
+    .replaceAll(/\.[0-9a-f-]+\.draft/g, '.draft')
     .split('\n')
     .flatMap((line) => {
       const [, synced] = /fsync\(\d+<(.*?)>\)/.exec(line) ?? []
