@@ -282,7 +282,8 @@ test(`${requests} requests of every kind are answered as they should be`, async 
   expect({ seed, faults }).toEqual({ seed, faults: [] })
   expect(statuses.get(200)).toBeGreaterThan(requests / 20)
   expect(broken).toBeLessThan(requests / 20)
-  expect(end).toBeLessThan(half + 60)
+  // A heap and an allocator move by some 40 of themselves.
+  expect(end).toBeLessThan(half + 100)
   // It still answers.
   const { status } = await fetch(`http://127.0.0.1:${server.port}/api/v1/dataset/d/t/data/`)
   expect(status).toBe(200)
