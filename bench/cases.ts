@@ -150,7 +150,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
       ['<=', 0.15],
       walks,
     ),
-    line('random page, cold block, CPU, to its own SQL', 'ms', cpu(random), reference, ['<=', 2.4], random),
+    line('random page, cold block, CPU, to its own SQL', 'ms', cpu(random), reference, ['<=', 1.3], random),
     line(
       'page of 1,000 rows, warm block, event loop busy',
       'ms',

@@ -39,6 +39,8 @@ export class Blocks {
   readonly #pool: Pool
   readonly #kept: Kept<Block>
   readonly #flights = new SingleFlight<Block>()
+  /** Where rows that were read alone begin and end: whoever goes on there is on a walk. Each counts one. */
+  readonly #borders = new Kept<Cut>(bordersMax, () => 1)
 
   /** @param bytes bound of all blocks together; 0 keeps none */
   constructor(pool: Pool, bytes: number) {
@@ -57,22 +59,34 @@ export class Blocks {
   }
 
   /**
-   * Reads the block of a cut, once for all who want it at the same time. Where a block of unusually long rows
-   * does not fit into memory, the rows of the cut alone are read.
+   * Reads the block of a cut, once for all who want it at the same time; or the rows of the cut alone, where they are few
+   * and no walk comes to them, or where a block of unusually long rows does not fit into memory.
    *
    * @throws QueueFull, QueryTimeout or TooLarge
    */
   async read(snapshot: Snapshot, form: LineForm, cut: Cut, requester: Requester): Promise<ReadRows> {
     const { client } = requester
     const signal = requester.signal()
+    const alone = async (): Promise<ReadRows> => this.#query(snapshot, form, cut, client, signal)
+    if (this.#isAlone(snapshot, form, cut)) return alone()
     try {
       const block = await this.#block(snapshot, form, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error
-      const block = await this.#query(snapshot, form, cut, client, signal)
-      return { bytes: block.bytes, timing: block.timing }
+      return alone()
     }
+  }
+
+  /** Few rows that nobody comes to on a walk; a walk is told by its second page, forwards or backwards. */
+  #isAlone(snapshot: Snapshot, form: LineForm, cut: Cut): boolean {
+    if (!this.#kept.isKeeping) return true
+    const key = keyOf(snapshot, form, cut)
+    if (this.#flights.has(key) || cut.rows > wholeOf(snapshot, cut).rows * aloneMax) return false
+    const borders = [cut.first, cut.first + cut.rows].map((row) => `${key} ${row}`)
+    const isOnWalk = borders.some((border) => this.#borders.has(border))
+    for (const border of borders) this.#borders.set(border, cut)
+    return !isOnWalk
   }
 
   /**
@@ -80,9 +94,11 @@ export class Blocks {
    * its cost is that of a row group, however few rows are taken.
    */
   prefetch(snapshot: Snapshot, form: LineForm, name: BlockName): void {
-    if (!this.#kept.isKeeping || !this.#pool.isFree) return
+    if (!this.#kept.isKeeping) return
     const next = blockAfter(snapshot, name)
     if (next === null || this.#isKnown(snapshot, form, next)) return
+    this.#borders.set(`${keyOf(snapshot, form, next)} 0`, wholeOf(snapshot, next))
+    if (!this.#pool.isFree) return
     const second = blockAfter(snapshot, next)
     const isPair = second !== null && second.part === next.part && !this.#isKnown(snapshot, form, second)
     this.#readAhead(snapshot, form, isPair ? [next, second] : [next])
@@ -154,6 +170,10 @@ export class Blocks {
   }
 }
 
+/** Of a block: more of it costs hardly less than all. */
+const aloneMax = 1 / 4
+/** Enough for a hundred walks at once, and few beside the pages of a large table. */
+const bordersMax = 256
 /** What is read for nobody yet is not worth more time. */
 const prefetchMs = 1000
 const nobody = 'nobody yet'

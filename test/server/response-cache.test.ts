@@ -235,8 +235,36 @@ describe('work that is done once', () => {
         ...Array.from({ length: rowCount }).keys(),
       ])
     }
-    // The first block, then the two that a walk comes to next, in one statement.
-    expect(service.pool.statements).toBe(2)
+    // The first page, its block, then the two that a walk comes to next, in one statement.
+    expect(service.pool.statements).toBe(3)
+  })
+
+  test('pages that nobody comes to on a walk are read alone', async () => {
+    const service = await serve(shop)
+    const { blocks, pool, app } = service
+    const ask = async (page: number): Promise<readonly number[]> => {
+      const { results } = await getPage(app, `${rows}?page_size=20&page=${page}`)
+      expect(results.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, row) => (page - 1) * 20 + row))
+      return [pool.statements, blocks.stats.entries]
+    }
+    expect([await ask(40), await ask(7), await ask(60), await ask(80)]).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [4, 0],
+    ])
+    // On from one of them, and back from another: in the block that is there then.
+    expect([await ask(61), await ask(6), await ask(81)]).toEqual([
+      [5, 1],
+      [5, 1],
+      [5, 1],
+    ])
+    // Backwards, in another block.
+    expect([await ask(150), await ask(149), await ask(148)]).toEqual([
+      [6, 1],
+      [7, 2],
+      [7, 2],
+    ])
   })
 
   test('a walk finds the next block read already', async () => {
@@ -296,11 +324,12 @@ describe('work that is done once', () => {
 test('Server-Timing tells what a live page took, and nothing of a kept one', async () => {
   const service = await serve(shop)
   const timings: (string | undefined)[] = []
-  for (let time = 0; time < 3; time += 1) {
-    const { headers } = await rawGet(service.app, `${rows}?page_size=10`)
+  // The second of a walk reads the block of the others.
+  for (const page of [1, 2, 3, 3, 3]) {
+    const { headers } = await rawGet(service.app, `${rows}?page_size=10&page=${page}`)
     timings.push(headers['server-timing']?.toString())
   }
-  const [cold = '', warm, kept] = timings
+  const [cold = '', , warm, , kept] = timings
   const [, query] = /^queue;dur=[\d.]+, query;dur=([\d.]+), send;dur=[\d.]+$/.exec(cold) ?? []
   expect(Number(query)).toBeGreaterThan(0)
   expect(warm).toMatch(/^queue;dur=0.00, query;dur=0.00, send;dur=[\d.]+$/)
