@@ -2,7 +2,7 @@ import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fingerprint, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { filesOf, holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/verified.ts'
@@ -11,12 +11,14 @@ import { blockRowsOf, rowBytesOf } from './block-size.ts'
 import { Checks } from './checks.ts'
 import { Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KnownSnapshot } from './table-state.ts'
+import type { KnownSnapshot, Progress } from './table-state.ts'
 
 /** What becomes of a snapshot whose files are not what they were. */
 export interface Watch {
   readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['takeOut']>) => void
   readonly doubt: (snapshot: Snapshot, why: string) => void
+  /** Told before files are read, and again when they are or cannot be, with null. */
+  readonly reading: (progress: Progress | null) => void
 }
 
 /**
@@ -42,17 +44,32 @@ export async function openSnapshot(
   const folder = await store.local(layout.snapshot(table, manifest.snapshot))
   const verified = await readVerified(store, table, manifest.snapshot)
   const checks = new Checks(folder, manifest)
+  const isKnown = (file: string): boolean => seen.get(file) === verified.get(file) && checks.isKept(file)
+  const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)
+  const sizes = new Map(filesOf(manifest).map(({ file, bytes }) => [file, bytes]))
+  const progress: Progress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
       const found = await fingerprint(path.join(folder, file))
       seen.set(file, found?.version ?? 'none')
       return found?.bytes ?? null
     },
-    hash: (file) => checks.hash(file),
+    hash: async (file) => {
+      // Now it is known what each file is like.
+      if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
+      watch.reading(progress)
+      const hash = await checks.hash(file)
+      progress.bytes += sizes.get(file) ?? 0
+      return hash
+    },
   }
-  await requireFiles(files, manifest, (file) => seen.get(file) === verified.get(file) && checks.isKept(file))
-  const unread = filesOf(manifest).find(({ file }) => !checks.has(file))
-  if (unread !== undefined) throw new Unfit(`${unread.file} is no Parquet that this server can read`)
+  try {
+    await requireFiles(files, manifest, isKnown)
+  } finally {
+    watch.reading(null)
+  }
+  const unfit = filesOf(manifest).find(({ file }) => !checks.has(file))
+  if (unfit !== undefined) throw new Unfit(`${unfit.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
   const report = await readReport(store, table, manifest.snapshot)
   const snapshot: Snapshot = {

@@ -3,10 +3,13 @@ import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Snapshots } from './snapshots.ts'
+import { progressText } from './status.ts'
+import type { Progress } from './table-state.ts'
 
 /** Disks lose bits in silence; this leaves nine tenths of a slow one to the readers. */
 const bytesPerSecondMax = 20_000_000
 const chunkBytes = 1024 * 1024
+const tellEveryMs = 60_000
 
 /** Reads all that is served again, slowly, once in a while, and takes what is damaged out of service. */
 export class Scrub {
@@ -34,9 +37,19 @@ export class Scrub {
     this.#timer = setTimeout(again, everyMs).unref()
   }
 
-  async once(): Promise<void> {
+  /** @param everyMs how often its log says how far it is */
+  async once(everyMs = tellEveryMs): Promise<void> {
     const began = performance.now()
-    await this.#snapshots.scrub((file) => slowHash(file, this.#stop.signal))
+    const progress: Progress = { bytes: 0, of: await this.#snapshots.bytes() }
+    const telling = setInterval(
+      () => this.#log.info(`reading files again: ${progressText(progress)}`),
+      everyMs,
+    )
+    try {
+      await this.#snapshots.scrub((file) => slowHash(file, progress, this.#stop.signal))
+    } finally {
+      clearInterval(telling)
+    }
     this.#log.info({ seconds: Math.round((performance.now() - began) / 1000) }, 'files read again')
   }
 
@@ -46,11 +59,12 @@ export class Scrub {
   }
 }
 
-/** SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
-async function slowHash(file: string, signal: AbortSignal): Promise<string> {
+/** SHA-256 of a file, read no faster than `bytesPerSecondMax`, and counted. */
+async function slowHash(file: string, progress: Progress, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {
     hash.update(chunk as Buffer)
+    progress.bytes += (chunk as Buffer).length
     const pauseMs = (1000 * (chunk as Buffer).length) / bytesPerSecondMax
     await wait(pauseMs, undefined, { signal, ref: false })
   }

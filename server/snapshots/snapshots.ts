@@ -116,6 +116,18 @@ export class Snapshots {
     }
   }
 
+  /** Of the files of every snapshot that is served: what a scrub reads. */
+  async bytes(): Promise<number> {
+    let sum = 0
+    for (const { kept } of this.#states.values()) {
+      for (const { opened } of kept.values()) {
+        const snapshot = opened === null ? null : await opened
+        for (const { bytes } of snapshot === null ? [] : filesOf(snapshot.manifest)) sum += bytes
+      }
+    }
+    return sum
+  }
+
   /** Why what is published of a table is not what is served; null where it is. */
   fault(table: Table): string | null {
     return this.#states.get(tableId(table))?.fault ?? null
@@ -311,6 +323,7 @@ export class Snapshots {
     return openSnapshot(this.#store, state.table, manifest, known, {
       takeOut: (snapshot, error) => this.#takeOutSoon(state, snapshot, error),
       doubt: (snapshot, why) => void this.#readAgain(state, snapshot, why),
+      reading: (progress) => (state.reading = progress),
     })
   }
 

@@ -1,6 +1,6 @@
 import { spanOf, tableId, type Frequency } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import type { TableState } from './table-state.ts'
+import type { Progress, TableState } from './table-state.ts'
 
 /** How a table stands. */
 export interface TableStatus {
@@ -42,7 +42,14 @@ export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): bo
 }
 
 /** Why a table cannot be asked for though it is published; null where it can, or where nothing is. */
-export function whyMissing({ current, fault, seen }: TableState): string | null {
+export function whyMissing({ current, fault, seen, reading }: TableState): string | null {
   if (current !== null) return null
+  if (reading !== null) {
+    return `its files are being read again: ${progressText(reading)}`
+  }
   return seen === '' && fault === null ? 'it is being loaded' : fault
+}
+
+export function progressText({ bytes, of }: Progress): string {
+  return `${Math.floor((100 * bytes) / Math.max(1, of))} % of ${Math.ceil(of / 1e6)} MB`
 }

@@ -13,6 +13,13 @@ export function unopened(): KnownSnapshot {
   return { opened: null, seen: new Map() }
 }
 
+/** How much was read of the files that have to be. */
+export interface Progress {
+  /** Of files that are done. */
+  bytes: number
+  of: number
+}
+
 /** What the server knows of one table. */
 export interface TableState {
   readonly table: Table
@@ -24,6 +31,8 @@ export interface TableState {
   fault: string | null
   /** What is done to it, one after the other: a poll must not come between a scrub and what follows from it. */
   turn: Promise<unknown>
+  /** While the files of a snapshot are read before it serves; null otherwise. */
+  reading: Progress | null
   /** Why the pointer, or a removal, did not work; told once. */
   trouble: string | null
 }
@@ -36,6 +45,7 @@ export function emptyState(table: Table): TableState {
     seen: '',
     fault: null,
     turn: Promise.resolve(),
+    reading: null,
     trouble: null,
   }
 }

@@ -1,8 +1,11 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { Readiness } from '../../server/snapshots/readiness.ts'
+import { Scrub } from '../../server/snapshots/scrub.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { openLog } from '../../server/log.ts'
 import { serve, type Service } from '../support/service.ts'
@@ -34,6 +37,23 @@ async function starting(shop: Workshop): Promise<Service & { readonly load: () =
   }
   return { ...service, load }
 }
+
+test('a scrub says how far it is', async () => {
+  const { store, catalog } = await published()
+  const logged = new PassThrough()
+  const log = openLog('info', {}, logged)
+  const snapshots = new Snapshots({ store, catalog, retention: { count: 2, graceMs: 0 }, log })
+  await snapshots.refresh()
+  await new Scrub(snapshots, log).once(1)
+  const lines = String(logged.read())
+  const percents = [...lines.matchAll(/reading files again: (\d+) % of 1 MB/g)].map(([, percent]) =>
+    Number(percent),
+  )
+  expect(percents.length).toBeGreaterThan(0)
+  expect(percents).toEqual(percents.toSorted((a, b) => a - b))
+  expect(percents.every((percent) => percent <= 100)).toBe(true)
+  expect(lines).toContain('files read again')
+})
 
 describe('a service that starts', () => {
   let shop: Workshop
@@ -89,6 +109,42 @@ describe('a service that starts', () => {
     await load()
     await request(app).get('/readyz').expect(200)
     expect((await request(app).get('/health').expect(200)).body).toMatchObject({ status: 'degraded' })
+  })
+
+  test('says how far it is with files that nobody has found whole as they are', async () => {
+    const count = 60_000
+    const lines = Array.from({ length: count }, (_, n) => `${n},${randomBytes(150).toString('base64')}`)
+    const own = await workshop(
+      catalogAround([{ name: 't', order: [], fields: [...fields, fieldOf('s:string')] }]),
+      { 'd/t.csv': `n,s\n${lines.join('\n')}\n` },
+    )
+    await own.ingest()
+    const home = path.join(own.warehouse, 'd', 't')
+    const { snapshot, parts } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
+      snapshot: string
+      parts: { file: string; bytes: number }[]
+    }
+    const files = ['t.csv.gz', ...parts.map(({ file }) => file)].map((file) =>
+      path.join(home, snapshot, file),
+    )
+    for (const file of files) await utimes(file, new Date(0), new Date(0))
+    const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    const { app, load } = await starting(own)
+    const said = new Set<string>()
+    const at = { isOver: false }
+    const loading = load().finally(() => (at.isOver = true))
+    while (!at.isOver) {
+      const { missing } = (await request(app).get('/readyz')).body as { missing: { why: string }[] }
+      for (const { why } of missing) said.add(why)
+    }
+    await loading
+    const again = [...said].flatMap(
+      (why) => /^its files are being read again: (\d+) % of (\d+) MB$/.exec(why) ?? [],
+    )
+    expect(again.filter((_, index) => index % 3 === 2)).toContain(String(Math.ceil(bytes / 1e6)))
+    expect(again[1]).toBe('0')
+    await request(app).get('/readyz').expect(200)
   })
 
   test('is ready without tables that never were published', async () => {
