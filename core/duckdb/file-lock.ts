@@ -18,6 +18,21 @@ export async function holdLock(file: string): Promise<() => void> {
   return () => instance.closeSync()
 }
 
+/**
+ * Removes a folder that was left behind: it is held meanwhile, so that two who sweep do not meet in it.
+ *
+ * @param file the lock in it
+ * @throws LockHeld where it is somebody's
+ */
+export async function removeLeft(folder: string, file: string): Promise<void> {
+  const letGo = await holdLock(path.join(folder, file))
+  try {
+    await rm(folder, { recursive: true, force: true })
+  } finally {
+    letGo()
+  }
+}
+
 const lockSettings = { threads: '1', memory_limit: '16MB' }
 
 /**
@@ -31,12 +46,13 @@ async function makeHeld(file: string): Promise<DuckDBInstance | null> {
   )
   if (isThere) return null
   const draft = `${file}.${randomUUID()}.draft`
-  const instance = await DuckDBInstance.create(draft, lockSettings)
+  let instance: DuckDBInstance | null = null
   try {
+    instance = await DuckDBInstance.create(draft, lockSettings)
     await link(draft, file)
     return instance
   } catch (error) {
-    instance.closeSync()
+    instance?.closeSync()
     // Another process was faster.
     if (codeOf(error) === 'EEXIST') return null
     throw error

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { holdLock } from '../../core/duckdb/file-lock.ts'
+import { holdLock, removeLeft } from '../../core/duckdb/file-lock.ts'
 import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
@@ -24,9 +24,12 @@ export async function inScratch<T>(
     await mkdir(folder)
     return await work(folder)
   } finally {
-    // While it is held, nobody else sweeps it.
-    await rm(home, { recursive: true, force: true })
-    release()
+    try {
+      // While it is held, nobody else sweeps it.
+      await rm(home, { recursive: true, force: true })
+    } finally {
+      release()
+    }
   }
 }
 
@@ -41,12 +44,7 @@ export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
     // One that was killed before it had its lock; its number is the next best sign of life.
     if (!hasLock && isAlive(Number.parseInt(name, 10))) continue
     try {
-      const release = hasLock ? await holdLock(path.join(home, lockName)) : () => undefined
-      try {
-        await rm(home, { recursive: true, force: true })
-      } finally {
-        release()
-      }
+      await (hasLock ? removeLeft(home, lockName) : rm(home, { recursive: true, force: true }))
     } catch (error) {
       if (!(error instanceof LockHeld)) throw error
     }

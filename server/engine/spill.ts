@@ -1,8 +1,8 @@
-import { access, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { access, mkdtemp, readdir } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { holdLock } from '../../core/duckdb/file-lock.ts'
+import { holdLock, removeLeft } from '../../core/duckdb/file-lock.ts'
 
 const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/
@@ -30,12 +30,7 @@ async function sweep(home: string): Promise<void> {
     const folder = path.join(home, name)
     try {
       await access(path.join(folder, lockFile))
-      const letGo = await holdLock(path.join(folder, lockFile))
-      try {
-        await rm(folder, { recursive: true, force: true })
-      } finally {
-        letGo()
-      }
+      await removeLeft(folder, lockFile)
     } catch {
       // Another process has it, has just begun with it, or it is not ours to touch.
     }

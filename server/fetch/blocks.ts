@@ -39,7 +39,7 @@ export class Blocks {
   readonly #pool: Pool
   readonly #kept: Kept<Block>
   readonly #flights = new SingleFlight<Block>()
-  /** Where rows that were read alone begin and end: whoever goes on there is on a walk. Each counts one. */
+  /** Where rows that were read begin and end: whoever goes on there is on a walk. Each counts one. */
   readonly #borders = new Kept<Cut>(bordersMax, () => 1)
 
   /** @param bytes bound of all blocks together; 0 keeps none */
@@ -68,7 +68,9 @@ export class Blocks {
     const { client } = requester
     const signal = requester.signal()
     const alone = async (): Promise<ReadRows> => this.#query(snapshot, form, cut, client, signal)
-    if (this.#isAlone(snapshot, form, cut)) return alone()
+    if (!this.#kept.isKeeping) return alone()
+    const isOnWalk = this.#follow(snapshot, form, cut)
+    if (!isOnWalk && cut.rows <= wholeOf(snapshot, cut).rows * aloneMax) return alone()
     try {
       const block = await this.#block(snapshot, form, cut, client, signal)
       return { bytes: rowsOf(block, cut.first, cut.rows), timing: block.timing }
@@ -78,15 +80,13 @@ export class Blocks {
     }
   }
 
-  /** Few rows that nobody comes to on a walk; a walk is told by its second page, forwards or backwards. */
-  #isAlone(snapshot: Snapshot, form: LineForm, cut: Cut): boolean {
-    if (!this.#kept.isKeeping) return true
+  /** Notes where a cut lies, and says whether a walk has come to it: forwards, backwards, or where the block is being read. */
+  #follow(snapshot: Snapshot, form: LineForm, cut: Cut): boolean {
     const key = keyOf(snapshot, form, cut)
-    if (this.#flights.has(key) || cut.rows > wholeOf(snapshot, cut).rows * aloneMax) return false
     const borders = [cut.first, cut.first + cut.rows].map((row) => `${key} ${row}`)
-    const isOnWalk = borders.some((border) => this.#borders.has(border))
+    const isKnown = this.#flights.has(key) || borders.some((border) => this.#borders.has(border))
     for (const border of borders) this.#borders.set(border, cut)
-    return !isOnWalk
+    return isKnown
   }
 
   /**

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Snapshots } from './snapshots.ts'
-import { progressText } from './status.ts'
 import type { Progress } from './table-state.ts'
 
 /** Disks lose bits in silence; this leaves nine tenths of a slow one to the readers. */
@@ -41,10 +40,7 @@ export class Scrub {
   async once(everyMs = tellEveryMs): Promise<void> {
     const began = performance.now()
     const progress: Progress = { bytes: 0, of: await this.#snapshots.bytes() }
-    const telling = setInterval(
-      () => this.#log.info(`reading files again: ${progressText(progress)}`),
-      everyMs,
-    )
+    const telling = setInterval(() => this.#log.info(progress, 'reading files again'), everyMs)
     try {
       await this.#snapshots.scrub((file) => slowHash(file, progress, this.#stop.signal))
     } finally {

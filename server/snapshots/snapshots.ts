@@ -100,32 +100,33 @@ export class Snapshots {
    * @param hash reads a file, as slowly as it likes
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
-    for (const state of this.#states.values()) {
-      for (const [id, kept] of state.kept) {
-        const snapshot = kept.opened === null ? null : await kept.opened
-        if (snapshot === null) continue
-        try {
-          await requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
-        } catch (error) {
-          if (!isDamage(error)) throw error
-          await inTurn(state, async () => {
-            if (state.kept.get(id) === kept) await this.#takeOut(state, snapshot, error)
-          })
-        }
+    for await (const { state, id, kept, snapshot } of this.#served()) {
+      try {
+        await requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        await inTurn(state, async () => {
+          if (state.kept.get(id) === kept) await this.#takeOut(state, snapshot, error)
+        })
       }
     }
   }
 
-  /** Of the files of every snapshot that is served: what a scrub reads. */
+  /** Of the files that a scrub reads. */
   async bytes(): Promise<number> {
     let sum = 0
-    for (const { kept } of this.#states.values()) {
-      for (const { opened } of kept.values()) {
-        const snapshot = opened === null ? null : await opened
-        for (const { bytes } of snapshot === null ? [] : filesOf(snapshot.manifest)) sum += bytes
+    for await (const { snapshot } of this.#served())
+      for (const { bytes } of filesOf(snapshot.manifest)) sum += bytes
+    return sum
+  }
+
+  async *#served() {
+    for (const state of this.#states.values()) {
+      for (const [id, kept] of state.kept) {
+        const snapshot = kept.opened === null ? null : await kept.opened
+        if (snapshot !== null) yield { state, id, kept, snapshot }
       }
     }
-    return sum
   }
 
   /** Why what is published of a table is not what is served; null where it is. */

@@ -1,6 +1,6 @@
 import { spanOf, tableId, type Frequency } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import type { Progress, TableState } from './table-state.ts'
+import type { TableState } from './table-state.ts'
 
 /** How a table stands. */
 export interface TableStatus {
@@ -45,11 +45,8 @@ export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): bo
 export function whyMissing({ current, fault, seen, reading }: TableState): string | null {
   if (current !== null) return null
   if (reading !== null) {
-    return `its files are being read again: ${progressText(reading)}`
+    const { bytes, of } = reading
+    return `its files are being read again: ${Math.floor((100 * bytes) / Math.max(1, of))} % of ${Math.ceil(of / 1e6)} MB`
   }
   return seen === '' && fault === null ? 'it is being loaded' : fault
-}
-
-export function progressText({ bytes, of }: Progress): string {
-  return `${Math.floor((100 * bytes) / Math.max(1, of))} % of ${Math.ceil(of / 1e6)} MB`
 }

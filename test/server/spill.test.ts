@@ -47,3 +47,21 @@ test('a folder that is just being made is not taken for one that was left behind
   const [, ...kept] = await Promise.all([node(sweeping), beginning(), beginning(), beginning()])
   expect(kept.flat()).toEqual(Array.from({ length: 18 }, () => true))
 }, 60_000)
+
+test('a lock is held from the moment on at which it can be seen', async () => {
+  const home = await temporaryFolder()
+  const node = async (text: string): Promise<string> => {
+    const lines = `const { holdLock } = await import('./dist/core/duckdb/file-lock.js')
+      const { existsSync, writeFileSync } = await import('node:fs'); const home = '${home}'; ${text}`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', lines])
+    return stdout
+  }
+  const owner = `const held = []; for (let n = 0; n < 60; n += 1) held.push(await holdLock(home + '/' + n))
+    writeFileSync(home + '/over', ''); await new Promise((go) => setTimeout(go, 300)); console.log(held.length); process.exit(0)`
+  // Looks at the next one that is not there yet, again and again.
+  const other = `let taken = 0; for (let n = 0; n < 60 && !existsSync(home + '/over');) {
+      if (!existsSync(home + '/' + n)) continue
+      await holdLock(home + '/' + n).then((letGo) => { taken += 1; letGo() }, () => undefined); n += 1
+    } console.log(taken); process.exit(0)`
+  expect(await Promise.all([node(owner), node(other)])).toEqual(['60\n', '0\n'])
+}, 60_000)
