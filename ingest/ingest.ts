@@ -8,6 +8,7 @@ import { hashOf } from '../core/warehouse/hash.ts'
 import { damagedIn, setAside } from '../core/warehouse/damaged.ts'
 import { clearFailure, writeFailure } from '../core/warehouse/failure.ts'
 import { newestIn, publishedBefore } from '../core/warehouse/history.ts'
+import { codedValuesMax } from '../core/warehouse/codes/layout.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { noteLooked } from '../core/warehouse/looked.ts'
 import { holdsFields, type Manifest } from '../core/warehouse/manifest.ts'
@@ -18,7 +19,6 @@ import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
 import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
-import { indexedDistinctMin } from './convert/indexes.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
@@ -50,7 +50,7 @@ export interface IngestOptions {
   /** Version of what turns sources into rows. */
   readonly converter?: number
   /** Different values from which on a field gets an index. */
-  readonly indexedDistinctMin?: number
+  readonly codedDistinctMax?: number
   /** Text that is cast at once. */
   readonly batchBytes?: number
   /** Removes snapshots that are over their time; without it all are kept. */
@@ -223,7 +223,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         progress,
         partRows,
         definition,
-        indexedDistinctMin: options.indexedDistinctMin ?? indexedDistinctMin,
+        codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
         now: options.now,

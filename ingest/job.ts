@@ -12,7 +12,7 @@ import type { Store } from '../core/warehouse/stores/store.ts'
 import { forgetWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type Staged, type Work, type WrittenPart } from './convert/convert.ts'
 import { Intake } from './convert/intake.ts'
-import { writeIndexes, type WrittenIndex } from './convert/indexes.ts'
+import { writeIndexes, type Written } from './convert/indexes.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
 import { reconcilePublished } from './convert/reconcile.ts'
 import { driftSince, emptinessOf } from './drift.ts'
@@ -46,8 +46,8 @@ export interface Job {
   readonly partRows: number
   /** Of the table, as `definitionOf` tells it. */
   readonly definition: string
-  /** Fields of the catalog's filters with this many different values get an index. */
-  readonly indexedDistinctMin: number
+  /** Fields of the catalog's filters with more different values have no codes. */
+  readonly codedDistinctMax: number
   /** Text that is cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
@@ -78,7 +78,7 @@ interface Converted {
   readonly rejects: readonly Reject[]
   readonly parts: readonly WrittenPart[]
   readonly profiles: readonly FieldProfile[]
-  readonly indexes: readonly WrittenIndex[]
+  readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
 }
@@ -98,10 +98,10 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const parts = await steps.time('writing', write, 'own')
   await steps.time('reconciling', () => reconcilePublished(work, folder, parts, staged))
   const profiles = await steps.time('profiling', () => profile(work, staged.goodRows))
-  const indexes = await steps.time('indexing', () =>
-    writeIndexes(work, folder, parts, profiles, job.indexedDistinctMin),
+  const beside = await steps.time('indexing', () =>
+    writeIndexes(work, folder, parts, profiles, job.codedDistinctMax),
   )
-  return { work, folder, read, staged, rejects, parts, profiles, indexes, ofHeader }
+  return { work, folder, read, staged, rejects, parts, profiles, beside, ofHeader }
 }
 
 /**
@@ -131,7 +131,7 @@ async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: C
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  { folder, read, staged, rejects, parts, profiles, indexes }: Converted,
+  { folder, read, staged, rejects, parts, profiles, beside }: Converted,
   drift: readonly string[],
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
@@ -168,7 +168,7 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder, indexes)
+  const manifest = await label(labelled, named, folder, beside)
   await publish(store, table, folder, manifest)
   await clearFailure(store, table)
   // What is published anew is not held back any more.

@@ -36,7 +36,7 @@ async function served(type: FieldType) {
   const shop = await workshop(catalog, {
     'd/t.csv': `n,v\n${written.map((text, n) => `${n},${cell(text)}\n`).join('')}`,
   })
-  const [outcome] = await shop.ingest({ partRows: 64, indexedDistinctMin: 5 })
+  const [outcome] = await shop.ingest({ partRows: 64, codedDistinctMax: 5 })
   expect([seed, outcome?.status]).toEqual([seed, 'published'])
   const values = written.map((text) =>
     text === '' ? null : row.parse(text.replace(' ', type === 'datetime' ? 'T' : ' '), digitsDefault),

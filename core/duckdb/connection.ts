@@ -109,23 +109,29 @@ export class Connection {
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
+    const [numbers = new Uint32Array()] = await this.numberColumns(sql, parameters, options)
+    return numbers
+  }
+
+  /** The same of several UINTEGER columns. */
+  async numberColumns(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+    options: RunOptions = {},
+  ): Promise<Uint32Array[]> {
     return this.#run(sql, parameters, options, async (statement) => {
       const result = await statement.run()
-      const pieces: Uint32Array[] = []
-      let length = 0
+      const chunks: Uint32Array[][] = []
       for (;;) {
         const chunk = await result.fetchChunk()
         if (chunk === null || chunk.rowCount === 0) break
-        pieces.push(itemsOf(chunk.getColumnVector(0)))
-        length += chunk.rowCount
+        chunks.push(
+          Array.from({ length: chunk.columnCount }, (_, column) => itemsOf(chunk.getColumnVector(column))),
+        )
       }
-      const numbers = new Uint32Array(length)
-      let at = 0
-      for (const piece of pieces) {
-        numbers.set(piece, at)
-        at += piece.length
-      }
-      return numbers
+      return Array.from({ length: result.columnCount }, (_, column) =>
+        joined(chunks.map((pieces) => pieces[column] ?? new Uint32Array())),
+      )
     })
   }
 
@@ -208,6 +214,16 @@ export class Connection {
       },
     }
   }
+}
+
+function joined(pieces: readonly Uint32Array[]): Uint32Array {
+  const numbers = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    numbers.set(piece, at)
+    at += piece.length
+  }
+  return numbers
 }
 
 function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {

@@ -32,6 +32,14 @@ const indexShape = z.discriminatedUnion('kind', [
   fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
 ])
 
+/** Codes of the fields that have few different values, for the server alone: see `codes/layout.ts`. */
+const codesShape = fileShape.extend({
+  /** Parquet: `field`, its place among those below; `value`, as it is rendered; `rows` that have it. */
+  dictionary: fileShape,
+  /** With how many different values each has, without null. */
+  fields: z.array(z.object({ name: z.string(), values: positions })),
+})
+
 const sourceShape = z.object({
   name: z.string(),
   bytes: positions,
@@ -59,6 +67,8 @@ const manifestShape = z.object({
   files: z.array(fileShape),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
+  /** Not there in older manifests. */
+  codes: codesShape.optional(),
   /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
   checks: fileShape.optional(),
   /** In the order of declaration. */
@@ -85,6 +95,7 @@ const manifestShape = z.object({
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Index = z.infer<typeof indexShape>
+export type CodesFile = z.infer<typeof codesShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
 
@@ -151,8 +162,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 }
 
 /** All files of a snapshot but its manifest. */
-export function filesOf({ parts, files, indexes = [], checks }: Manifest): StoredFile[] {
-  return [...parts, ...files, ...indexes, ...(checks === undefined ? [] : [checks])]
+export function filesOf({ parts, files, indexes = [], codes, checks }: Manifest): StoredFile[] {
+  const beside = [...(codes === undefined ? [] : [codes, codes.dictionary]), ...(checks === undefined ? [] : [checks])]
+  return [...parts, ...files, ...indexes, ...beside]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

@@ -23,7 +23,7 @@ import { valueSql } from './values.ts'
  * Raised whenever the same source would be cast, sorted, profiled or written in another way than before, so that what
  * was mended reaches sources that did not change. The first lost a U+FEFF at the start of values in the profile.
  */
-export const converterVersion = 2
+export const converterVersion = 3
 
 /**
  * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (docs/performance.md).

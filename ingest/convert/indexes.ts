@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
-import { TableFailure } from '../rejects.ts'
+import { writeCodes, type WrittenCodes } from './codes.ts'
 import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
 import type { FieldProfile } from './profile.ts'
+import { readSql, requireSame, sumOf } from './proof.ts'
 
 /**
  * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
@@ -20,39 +21,52 @@ export type WrittenIndex =
       readonly part: number
     }
 
-/** A field with fewer different values is read about as fast from the parts, where a dictionary holds them. */
-export const indexedDistinctMin = 10_000
 /** Larger groups than those of parts, since one value is in one of them. */
 const valueGroupRows = 65_536
 const wordGroupRows = 16_384
 
+/** What a snapshot is to have beside its parts. */
+export interface Written {
+  readonly indexes: readonly WrittenIndex[]
+  readonly codes: WrittenCodes | null
+}
+
+/** @param codedDistinctMax a field with more different values has no codes, but an index of its values */
 export async function writeIndexes(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
   profiles: readonly FieldProfile[],
-  distinctMin: number,
-): Promise<WrittenIndex[]> {
-  if (parts.length < 2) return []
-  return [
-    ...(await writeValues(work, folder, profiles, distinctMin)),
-    ...(await writeWords(work, folder, parts)),
-  ]
+  codedDistinctMax: number,
+): Promise<Written> {
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  const { indexes, search } = work.table
+  const wanted = new Set([...indexes.values, ...(indexes.words ? search : [])])
+  const few = work.fields.flatMap(({ field }, index) => {
+    const distinct = profiles[index]?.distinct_estimate ?? 0
+    const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
+    return wanted.has(field.name) && isFew ? [index] : []
+  })
+  const codes = await writeCodes(work, folder, rows, few)
+  if (parts.length < 2) return { indexes: [], codes }
+  const coded = new Set(codes?.fields.map(({ name }) => name))
+  return {
+    indexes: [...(await writeValues(work, folder, coded)), ...(await writeWords(work, folder, parts, coded))],
+    codes,
+  }
 }
 
-async function writeValues(
-  work: Work,
-  folder: string,
-  profiles: readonly FieldProfile[],
-  distinctMin: number,
-): Promise<WrittenIndex[]> {
+/** A field that has more different values than this share of its rows is next to unique: codes would save nothing. */
+const codedShare = 1 / 4
+const distinctAlways = 1000
+
+async function writeValues(work: Work, folder: string, coded: ReadonlySet<string>): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
   const written: WrittenIndex[] = []
   for (const [index, { field }] of fields.entries()) {
-    const distinct = profiles[index]?.distinct_estimate ?? 0
     // What leads the order is found by the statistics of the parts.
     const isLed = table.order[0]?.field === field.name
-    if (!table.indexes.values.includes(field.name) || isLed || distinct < distinctMin) continue
+    if (!table.indexes.values.includes(field.name) || isLed || coded.has(field.name)) continue
     const file = fileNames.valueIndex(index)
     const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
     await db.rows(`copy (${rows} order by value nulls last, position)
@@ -71,10 +85,11 @@ async function writeWords(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
+  coded: ReadonlySet<string>,
 ): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
+  if (!table.indexes.words || table.search.every((name) => coded.has(name))) return []
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
-  if (texts.length === 0 || !table.indexes.words) return []
   // No word holds a line feed, so none is found across two fields.
   const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
   const written: WrittenIndex[] = []
@@ -95,22 +110,4 @@ async function writeWords(
   }
   await db.rows('drop table if exists words')
   return written
-}
-
-function readSql(folder: string, file: string): string {
-  return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
-}
-
-/** The number of rows, and the sum of the hashes of some of their values. */
-async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
-  const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
-  return row.join(' ')
-}
-
-/** @throws TableFailure */
-function requireSame(what: string, due: string, written: string): void {
-  if (due === written) return
-  throw new TableFailure(
-    `the proof of the ${what} failed (source ${due}, read back ${written}); nothing was published`,
-  )
 }

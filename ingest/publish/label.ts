@@ -11,6 +11,7 @@ import {
   manifestFormat,
   orderTerms,
   storedFields,
+  type CodesFile,
   type Index,
   type Manifest,
   type Part,
@@ -18,7 +19,8 @@ import {
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
-import type { WrittenIndex } from '../convert/indexes.ts'
+import type { WrittenCodes } from '../convert/codes.ts'
+import type { Written } from '../convert/indexes.ts'
 
 /**
  * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.
@@ -88,7 +90,7 @@ export async function label(
   { dataset, table, sources, rows, textBytes, definition, importDate, before, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  written: readonly WrittenIndex[],
+  { indexes: written, codes }: Written,
 ): Promise<Manifest> {
   const files: StoredFile[] = []
   for (const file of [fileNames.download(table), fileNames.report]) {
@@ -101,10 +103,10 @@ export async function label(
       index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
-  const checks = await writeChecks(
-    folder,
-    [...parts, ...written].map(({ file }) => file),
-  )
+  const checks = await writeChecks(folder, [
+    ...[...parts, ...written].map(({ file }) => file),
+    ...(codes === null ? [] : [codes.dictionary]),
+  ])
   return {
     format: manifestFormat,
     dataset: table.dataset,
@@ -116,6 +118,7 @@ export async function label(
     parts,
     files,
     ...(indexes.length > 0 && { indexes }),
+    ...(codes !== null && { codes: await withSums(codes, folder) }),
     checks,
     fields: storedFields(table),
     order: orderTerms(table),
@@ -129,6 +132,14 @@ export async function label(
     definition,
     tools: { node: process.version, duckdb: duckdbVersion },
   }
+}
+
+async function withSums({ file, dictionary, fields }: WrittenCodes, folder: string): Promise<CodesFile> {
+  const stored = async (name: string): Promise<StoredFile> => ({
+    file: name,
+    ...(await sumsOf(path.join(folder, name))),
+  })
+  return { ...(await stored(file)), dictionary: await stored(dictionary), fields: [...fields] }
 }
 
 /** Sums up the pieces of Parquet files, so that no server has to read all of them first. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
       'd/t.csv': 'n,s\n1,a\n2,b\n3,c\n',
     },
   )
-  await shop.ingest({ partRows: 2, indexedDistinctMin: 1 })
+  await shop.ingest({ partRows: 2, codedDistinctMax: 1 })
   pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
   written = await readFile(pointer, 'utf8')
 })

@@ -1,0 +1,25 @@
+import path from 'node:path'
+import { quotedText } from '../../core/sql.ts'
+import { TableFailure } from '../rejects.ts'
+import type { Work } from './convert.ts'
+
+/** How a file beside the parts is compared with the rows that it was written from. */
+
+export function readSql(folder: string, file: string): string {
+  return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
+}
+
+/** The number of rows, and the sum of the hashes of some of their values. */
+export async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
+  const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
+  return row.join(' ')
+}
+
+/** @throws TableFailure */
+export function requireSame(what: string, due: string, written: string): void {
+  if (due === written) return
+  const [one, other] = [due, written].map((text) => (text.length > 100 ? `${text.slice(0, 100)}…` : text))
+  throw new TableFailure(
+    `the proof of the ${what} failed (source ${one}, read back ${other}); nothing was published`,
+  )
+}
