@@ -27,7 +27,7 @@ import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicLake } from './snapshots/public-lake.ts'
 import { PublicViews } from './snapshots/public-views.ts'
-import { DuckDbSelections } from './select/duckdb/duckdb-selections.ts'
+import { openSelections } from './select/open.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { Scrub } from './snapshots/scrub.ts'
 import { Readiness } from './snapshots/readiness.ts'
@@ -96,7 +96,7 @@ export async function serve(settings: Settings): Promise<void> {
     snapshots.follow()
     readiness.loaded()
   }
-  const selections = new DuckDbSelections(scanPool, settings)
+  const selections = openSelections(scanPool, settings)
   const blocks = new Blocks(pool, settings.blockCacheBytes)
   const engine = { pool, blocks, selections, memory: new MemoryGate(settings) }
   const sendBudget = new SendBudget(settings)

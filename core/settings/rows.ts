@@ -254,6 +254,16 @@ export const settingRows = {
     share: divided(0),
     expects: `${expectsMegabytes(0)}, or auto`,
   }),
+  indexBytesMax: row({
+    name: 'INDEX_CACHE_MB',
+    default: 'auto',
+    meaning:
+      'What the codes of filter fields hold kept unpacked, in megabytes: their values, and a byte or two a row; 0 leaves codes alone. Shared; auto is 32 for each worker, at most a 64th of the memory.',
+    parse: (text) => megabytes(text, 0),
+    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
+    share: divided(0),
+    expects: `${expectsMegabytes(0)}, or auto`,
+  }),
   pageCacheBytes: row({
     name: 'PAGE_CACHE_MB',
     default: 'auto',

@@ -32,6 +32,8 @@ const targets = [
   `${base}/data/?n__range=1000,1100&format=csv`,
   `${base}/data/?search=paulo&page_size=20`,
   `${base}/data/?ordering=-name,code&page_size=30`,
+  `${base}/data/?state=BA&name__contains=7&ordering=-name`,
+  `${base}/data/?name__startswith=S%C3%A3o%20Paulo%2012`,
   `${base}/data/?state=BA&ordering=code&page_size=30&format=arrow`,
   `${base}/export/?state__ne=BA&format=csv`,
   `${base}/export/?n__gte=7&format=arrow`,
@@ -49,7 +51,8 @@ beforeAll(async () => {
     {
       name: 't',
       order: ['n asc'],
-      search: ['name'],
+      filters: ['n', 'state', 'name', 'code'],
+      search: ['name', 'code'],
       fields: ['n:integer', 'state:string', 'name:string', 'code:string', 'x:float'].map(fieldOf),
     },
   ])
@@ -59,15 +62,15 @@ beforeAll(async () => {
     (_, n) => `${n},${states[(n * 7) % 5] ?? ''},São Paulo ${(n * 31) % 501},c${(n * 7919) % 1000},${n / 7}`,
   )
   shop = await workshop(catalog, { 'd/t.csv': `n,state,name,code,x\n${lines.join('\n')}\n` })
-  const [outcome] = await shop.ingest({ partRows: 1024, indexedDistinctMin: 100 })
+  const [outcome] = await shop.ingest({ partRows: 1024, codedDistinctMax: 600 })
   if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
   home = path.join(shop.warehouse, layout.snapshot({ dataset: 'd', name: 't' }, outcome.manifest.snapshot))
   pristine = await mkdtemp(path.join(path.dirname(shop.warehouse), 'pristine-'))
   await cp(home, pristine, { recursive: true })
   const service = await serve(shop, uncached)
   for (const target of targets) due.set(target, (await rawGet(service.app, target)).body)
-  const files = (await readdir(home)).filter((name) => /parquet|index|csv\.gz/.test(name))
-  for (const file of files.filter((name) => !name.endsWith('.index'))) {
+  const files = (await readdir(home)).filter((name) => /parquet|index|bin|csv\.gz/.test(name))
+  for (const file of files.filter((name) => !/index|bin/.test(name))) {
     const address = `/files/d/t/${outcome.manifest.snapshot}/${file}`
     targets.push(address)
     due.set(address, (await rawGet(service.app, address)).body)
@@ -133,7 +136,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     await rm(home, { recursive: true })
     await cp(pristine, home, { recursive: true })
     const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
-    const names = (await readdir(home)).filter((name) => /parquet|index|csv\.gz/.test(name))
+    const names = (await readdir(home)).filter((name) => /parquet|index|bin|csv\.gz/.test(name))
     const [name, kind] = [one(names), one(Object.keys(kinds))]
     const file = path.join(home, name)
     const before = await readFile(file)

@@ -154,7 +154,8 @@ describe('what an ask counts', () => {
 
   test.each<[what: string, address: string, policy: string, counts: number]>([
     ['a page', rows, 'rows-1m', 1],
-    ['a page of a filter', `${rows}?m=3`, 'scans-1m', 1],
+    ['a page of a filter that is counted already', `${rows}?m=3`, 'rows-1m', 1],
+    ['a page of several filters', `${rows}?m=3&n__gt=1`, 'scans-1m', 1],
     ['the catalog', '/api/v1/datasets/', 'catalog-1m', 1],
     ['a page for people', '/en/', 'catalog-1m', 1],
     ['rows for people', '/en/dataset/d/t/', 'rows-1m', 1],
@@ -177,8 +178,8 @@ describe('what an ask counts', () => {
 
   test('is nothing for the scan of what others have found', async () => {
     const { app } = await limited({ scans: [{ requests: 100, ...minute }] })
-    await request(app).get(`${rows}?m=5`).expect(200)
-    const other = await request(app).get(`${rows}?m=5&page_size=7&page=2`).expect(200)
+    await request(app).get(`${rows}?m=5&n__gt=1`).expect(200)
+    const other = await request(app).get(`${rows}?m=5&n__gt=1&page_size=7&page=2`).expect(200)
     expect(leftOf(other.headers as Record<string, string>)['scans-1m']).toBeUndefined()
     expect((await request(app).get('/limits')).body).toMatchObject({
       limits: [{ policy: 'scans-1m', remaining: 99 }, {}],
@@ -255,7 +256,7 @@ describe('what an ask counts', () => {
   test('is no matter of others who want the same at that moment', async () => {
     const { app } = await limited({ scans: [{ requests: 1, ...minute }] }, { trustProxy: 1 })
     const ask = (client: string, m: number) =>
-      request(app).get(`${rows}?m=${m}`).set('X-Forwarded-For', client)
+      request(app).get(`${rows}?m=${m}&n__gt=1`).set('X-Forwarded-For', client)
     await ask('192.0.2.1', 1).expect(200)
     for (const [index, m] of [2, 3, 4, 5].entries()) {
       // Who has had enough begins it, or finds it begun by the other.

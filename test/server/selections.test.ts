@@ -6,10 +6,12 @@ import { layout } from '../../core/warehouse/layout.ts'
 import { manifestText } from '../../core/warehouse/manifest.ts'
 import { TooLarge } from '../../server/engine/errors.ts'
 import { poolOf } from '../support/spies.ts'
-import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
+import { getPage, rawGet, serve as serveAll, walk, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
-/** How selections are found and kept: what is read, what is read again, and what is refused. */
+/** How DuckDB finds selections and keeps them: what is read, what is read again, and what is refused. */
+
+const serve: typeof serveAll = async (of, options) => serveAll(of, { indexBytesMax: 0, ...options })
 
 const address = '/api/v1/dataset/d/t/data/'
 const rowCount = 5000
@@ -45,24 +47,24 @@ const csv = (all: readonly Row[]): string =>
 let shop: Workshop
 beforeAll(async () => {
   shop = await workshop(catalog, { 'd/t.csv': csv(rows) })
-  await shop.ingest({ partRows: 512, indexedDistinctMin: 100 })
+  await shop.ingest({ partRows: 512, codedDistinctMax: 20 })
 })
 
 const numbers = (found: readonly Record<string, unknown>[]): unknown[] => found.map(({ n }) => n)
 
 describe('a selection is found once', () => {
   test('for all its pages, formats and fields, and for many readers at once', async () => {
-    const { app, selections } = await serve(shop)
+    const { app, scans } = await serve(shop)
     const ask = `${address}?state=SP&page_size=10`
     await Promise.all(Array.from({ length: 20 }, () => getPage(app, ask)))
     await getPage(app, `${ask}&page=7`)
     await getPage(app, `${ask}&page=last&fields=n`)
     await request(app).get(`${ask}&format=csv`).expect(200)
-    expect(selections.statements).toBe(1)
+    expect(scans.statements).toBe(1)
     await getPage(app, `${address}?state__eq=SP&page_size=10`)
-    expect(selections.statements).toBe(1)
+    expect(scans.statements).toBe(1)
     await getPage(app, `${address}?state=RJ&page_size=10`)
-    expect(selections.statements).toBe(2)
+    expect(scans.statements).toBe(2)
   })
 
   test.each(['identity', 'gzip', 'identity;q=0, br'])(
@@ -88,12 +90,12 @@ describe('a selection is found once', () => {
   )
 
   test('again and again where nothing is kept, with the same answers', async () => {
-    const { app, selections } = await serve(shop, { selectionBytesMax: 0 })
+    const { app, scans } = await serve(shop, { selectionBytesMax: 0 })
     const due = rows.filter(({ state }) => state === 'SP').map(({ n }) => n)
     const pages = await walk(app, `${address}?state=SP&page_size=400`)
     expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
     expect(pages.map(({ count }) => count)).toEqual(pages.map(() => due.length))
-    expect(selections.statements).toBeGreaterThan(pages.length)
+    expect(scans.statements).toBeGreaterThan(pages.length)
   })
 
   test('by its counts, where its positions are too many to keep', async () => {
@@ -136,7 +138,7 @@ describe('only what can be right is read', () => {
 
   test('words are not looked up in what another version of DuckDB folded', async () => {
     const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
-    const [outcome] = await other.ingest({ partRows: 512, indexedDistinctMin: 100 })
+    const [outcome] = await other.ingest({ partRows: 512, codedDistinctMax: 20 })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
@@ -180,11 +182,11 @@ describe('orders', () => {
   })
 
   test('the order in which the rows lie costs no query, nor does a field of one value', async () => {
-    const { app, selections } = await serve(shop)
+    const { app, scans } = await serve(shop)
     await getPage(app, `${address}?ordering=n`)
-    expect(selections.statements).toBe(0)
+    expect(scans.statements).toBe(0)
     const { results } = await getPage(app, `${address}?state=SP&order-by=state,n&page_size=3`)
-    expect(selections.statements).toBe(1)
+    expect(scans.statements).toBe(1)
     expect(numbers(results)).toEqual(
       rows
         .filter(({ state }) => state === 'SP')
@@ -202,7 +204,7 @@ describe('orders', () => {
 
 describe('what costs too much is refused, with the way to the whole file', () => {
   test.each(['state=SP', 'ordering=-state', 'search=rio'])('%s', async (query) => {
-    const { app, selections } = await serve(shop, { scanValuesMax: 1500 })
+    const { app, scans } = await serve(shop, { scanValuesMax: 1500 })
     const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
     const { type, detail } = body as { type: string; detail: string }
     expect(type).toBe('urn:acervo:problem:query-too-costly')
@@ -212,7 +214,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
     expect(headers['link']).toContain('<http://localhost:8000/files/d/t.csv.gz>')
     // A narrower ask is not.
     expect((await getPage(app, `${address}?n__lt=100&state=SP`)).count).toBe(20)
-    expect(selections.statements).toBeGreaterThan(0)
+    expect(scans.statements).toBeGreaterThan(0)
   })
 
   test('a scan that takes too long is stopped, and says where all rows are', async () => {
@@ -226,13 +228,13 @@ describe('what costs too much is refused, with the way to the whole file', () =>
 })
 
 test('an answer that is asked for again is 304 before anything is selected', async () => {
-  const { app, selections } = await serve(shop)
+  const { app, scans } = await serve(shop)
   const ask = `${address}?state=SP&ordering=-code&page_size=5`
   const { headers } = await request(app).get(ask).expect(200)
-  const before = selections.statements
+  const before = scans.statements
   const again = await serve(shop)
   await request(again.app).get(ask).set('If-None-Match', String(headers['etag'])).expect(304)
-  expect([selections.statements, again.selections.statements]).toEqual([before, 0])
+  expect([scans.statements, again.scans.statements]).toEqual([before, 0])
 })
 
 test('a kept answer, compressed or not, keeps the headers that only its making told', async () => {
@@ -333,7 +335,7 @@ describe('tables of odd shapes', () => {
         'd/none.csv': 'n,s\n',
       },
     )
-    await shopOfOdd.ingest({ partRows: 16, indexedDistinctMin: 5 })
+    await shopOfOdd.ingest({ partRows: 16, codedDistinctMax: 5 })
     made = await serve(shopOfOdd)
   })
 

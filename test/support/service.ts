@@ -23,7 +23,9 @@ import { PublicLake } from '../../server/snapshots/public-lake.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
-import { DuckDbSelections, type SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
+import type { CodedLimits } from '../../server/select/codes/coded-selections.ts'
+import type { SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
+import { openSelections, type KeptSelections } from '../../server/select/open.ts'
 import type { Selections } from '../../server/select/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
@@ -51,7 +53,7 @@ export interface Service {
   /** Of scans for selections. */
   readonly scans: Pool
   readonly blocks: Blocks
-  readonly selections: DuckDbSelections
+  readonly selections: KeptSelections
   readonly engine: RowEngine
   readonly sendBudget: SendBudget
   readonly exports: ConcurrencyLimit
@@ -67,7 +69,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & MemoryGateLimits
+  AppOptions & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
@@ -128,8 +130,8 @@ export async function serve(
     shareOf(options.connections ?? 2),
   )
   await scanDatabase.lock()
-  const limits = { selectionBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
-  const selections = new DuckDbSelections(scanConnections, limits)
+  const limits = { selectionBytesMax: 10_000_000, indexBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
+  const selections = openSelections(scanConnections, limits)
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
   const engine = { blocks, pool, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({

@@ -1,17 +1,16 @@
 import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
-import { Kept, type KeptStats } from '../../kept.ts'
+import type { Kept, KeptStats } from '../../kept.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { priceOfScan } from '../../limits/prices.ts'
 import { bytesOf } from '../../../core/duckdb/vectors.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
 import { isIndexed, valueIndex, wordIndexes } from './indexes.ts'
-import { RowSet } from './row-set.ts'
+import { RowSet } from '../row-set.ts'
 import {
   narrowed,
   planBits,
@@ -26,8 +25,11 @@ import {
   type Wanted,
 } from './scan.ts'
 import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
+import { afford } from '../afford.ts'
+import type { Found } from '../found.ts'
+import { leadingField } from '../leading-field.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
-import { leadingField, planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
+import { planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
@@ -62,19 +64,15 @@ export class DuckDbSelections implements Selections {
   readonly #flights = new SingleFlight<Found>()
   readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
 
-  constructor(pool: Pool, limits: SelectionLimits) {
+  constructor(pool: Pool, kept: Kept<Found>, limits: SelectionLimits) {
     this.#pool = pool
     this.#limits = limits
-    this.#kept = new Kept(limits.selectionBytesMax, sizeOf)
+    this.#kept = kept
   }
 
+  /** Of all selections that are kept. */
   get stats(): KeptStats {
     return this.#kept.stats
-  }
-
-  /** How many queries have begun since the start. */
-  get statements(): number {
-    return this.#pool.statements
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
@@ -297,22 +295,8 @@ export class DuckDbSelections implements Selections {
     return reading
   }
 
-  /**
-   * Before values are read.
-   *
-   * @throws TooCostly for more than any query may read, and what `pay` throws
-   */
   async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
-    if (values <= this.#limits.scanValuesMax) return requester.pay(priceOfScan(values))
-    const [million, most] = [values, this.#limits.scanValuesMax].map((number) =>
-      Math.ceil(number / 1e6).toLocaleString('en'),
-    )
-    const lead = leadingField(snapshot)
-    const advice =
-      lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
-    throw new TooCostly(
-      `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
-    )
+    return afford(values, this.#limits.scanValuesMax, snapshot, requester)
   }
 
   async #once(
@@ -340,12 +324,6 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
     if (!(error instanceof TooLarge)) throw error
     throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
   }
-}
-
-type Found = RowSet | Uint32Array
-
-function sizeOf(kept: Found): number {
-  return Math.max(1, kept instanceof RowSet ? kept.bytes : kept.byteLength)
 }
 
 const nothing = new RowSet([])

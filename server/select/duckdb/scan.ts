@@ -10,7 +10,7 @@ import { Parameters, type Plan } from '../../engine/plan.ts'
 import { everyRow, readsOf, rowsAmong, rowsBetween } from '../../engine/reads.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Grouping } from '../selections.ts'
-import type { PartRows } from './row-set.ts'
+import type { PartRows } from '../row-set.ts'
 import { comparisonSql, conditionSql, wordSql } from './where.ts'
 import type { Span } from './zone-map.ts'
 

@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Plan } from '../../engine/plan.ts'
 import { noRow, readsOf } from '../../engine/reads.ts'
-import { orderTerm, quotedText } from '../../../core/sql.ts'
+import { quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues, readValue } from '../../query/values.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
@@ -25,14 +25,6 @@ export type ZoneMap = readonly Zone[]
 export interface Span {
   readonly from: number
   readonly to: number
-}
-
-/** The field that leads the order in which the rows of a snapshot lie; null where none does. */
-export function leadingField({ table, manifest }: Snapshot): Field | null {
-  const [term] = manifest.order
-  const leads = ({ name }: Field): boolean =>
-    (['asc', 'desc'] as const).some((direction) => orderTerm({ field: name, direction }) === term)
-  return table.fields.find(leads) ?? null
 }
 
 /** Reads the statistics of the field from the footers of all parts, group by group. */

@@ -1,0 +1,18 @@
+import type { Pool } from '../engine/pool.ts'
+import { Kept, type KeptStats } from '../kept.ts'
+import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
+import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
+import { sizeOfFound, type Found } from './found.ts'
+import type { Selections } from './selections.ts'
+
+/** Selections that tell what is kept of them. */
+export interface KeptSelections extends Selections {
+  readonly stats: KeptStats
+}
+
+/** All ways in which rows are chosen, the one that costs least first; without memory for indexes, DuckDB alone. */
+export function openSelections(pool: Pool, limits: SelectionLimits & CodedLimits): KeptSelections {
+  const kept = new Kept<Found>(limits.selectionBytesMax, sizeOfFound)
+  const duckdb = new DuckDbSelections(pool, kept, limits)
+  return limits.indexBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, kept, limits)
+}

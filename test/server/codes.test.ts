@@ -1,0 +1,153 @@
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { allTables } from '../../core/catalog/catalog.ts'
+import { Connection } from '../../core/duckdb/connection.ts'
+import { readRows, type Row } from '../support/evaluator.ts'
+import { compareOne, randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { getPage, serve, type Service, type ServiceOptions } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+
+/** Selections by codes, over more rows than a section has. */
+
+const asks = runsOf('CODED_QUERIES')
+const rowCount = 300_000
+const address = '/api/v1/dataset/d/t/data/'
+const states = ['SP', 'RJ', 'MG', 'BA', '', 'São Tomé', 'sp']
+
+interface Cells {
+  readonly n: number
+  readonly state: string
+  readonly city: string
+  readonly day: string
+  readonly price: number
+  readonly flag: boolean | null
+  readonly rare: string
+}
+
+/** Scattered, clustered, in runs and alone: of few values, of more than a byte tells, and with nulls. */
+const cellsOf = (n: number): Cells => ({
+  n,
+  state: states[(n * 7 + (n >> 9)) % states.length] ?? '',
+  city: n % 97 === 0 ? '' : `Cidade ${(n * 7919) % 3000}`,
+  day: `2020-${String(1 + (n >> 15)).padStart(2, '0')}-${String(1 + ((n >> 10) % 28)).padStart(2, '0')}`,
+  price: ((n * 31) % 401) / 8,
+  flag: n % 5 === 0 ? null : n % 2 === 0,
+  rare: n === 250_000 ? 'x' : '',
+})
+const all = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
+
+const table = {
+  name: 't',
+  order: ['n asc'],
+  filters: ['state', 'city', 'day', 'price', 'flag', 'rare'],
+  search: ['city', 'state'],
+  fields: [
+    'n:integer',
+    'state:string',
+    'city:string',
+    'day:date',
+    'price:float',
+    'flag:bool',
+    'rare:string',
+  ].map(fieldOf),
+}
+
+let shop: Workshop
+let rows: readonly Row[]
+let coded: unknown
+
+beforeAll(async () => {
+  const lines = all.map((cells) =>
+    Object.values(cells)
+      .map((cell: Cells[keyof Cells]) => String(cell ?? ''))
+      .join(','),
+  )
+  const csv = `n,state,city,day,price,flag,rare\n${lines.join('\n')}\n`
+  shop = await workshop(catalogAround([table]))
+  await shop.write('d/t.csv.gz', gzipSync(csv))
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+  coded = outcome.manifest.codes?.fields
+  const [only] = allTables(shop.catalog)
+  if (only === undefined) throw new Error('no table')
+  rows = await readRows(path.join(shop.sources, 'd/t.csv.gz'), only)
+}, 120_000)
+
+/** A service, and the statements of its selections. */
+async function serving(options: ServiceOptions = {}): Promise<Service & { seen: () => string[] }> {
+  const service = await serve(shop, options)
+  const spies = [jest.spyOn(Connection.prototype, 'rows'), jest.spyOn(Connection.prototype, 'numbers')]
+  return { ...service, seen: () => spies.flatMap((spy) => spy.mock.calls.map(([sql]) => sql)) }
+}
+
+test('each filter field has codes', () => {
+  expect(coded).toEqual([
+    { name: 'state', values: 6 },
+    { name: 'city', values: 3000 },
+    { name: 'day', values: 257 },
+    { name: 'price', values: 401 },
+    { name: 'flag', values: 2 },
+    { name: 'rare', values: 1 },
+  ])
+})
+
+test('random asks answer what a second reading finds, with codes and without', async () => {
+  const [only] = allTables(shop.catalog)
+  if (only === undefined) throw new Error('no table')
+  const differences: string[] = []
+  for (const options of [{}, { selectionBytesMax: 0, indexBytesMax: 400_000 }, { indexBytesMax: 0 }]) {
+    const service = await serve(shop, options)
+    const random = randomFrom(seed)
+    for (let ask = 0; ask < asks; ask += 1) {
+      const difference = await compareOne(service, only, rows, random)
+      if (difference !== null) differences.push(difference)
+    }
+  }
+  expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+}, 1_800_000)
+
+describe('without a statement over the parts', () => {
+  const cases: [ask: string, isRight: (cells: Cells) => boolean][] = [
+    ['?state=SP', ({ state }) => state === 'SP'],
+    ['?state__ne=SP&page=400&page_size=100', ({ state }) => state !== 'SP'],
+    ['?city__contains=cidade%2029&page=last', ({ city }) => city.startsWith('Cidade 29')],
+    ['?state__isnull=true', ({ state }) => state === ''],
+    ['?state__isnull=false&page=80', ({ state }) => state !== ''],
+    ['?day__range=2020-02-01,2020-02-09', ({ day }) => day >= '2020-02-01' && day <= '2020-02-09'],
+    ['?price__gt=49.5', ({ price }) => price > 49.5],
+    ['?price__lte=0.125', ({ price }) => price <= 0.125],
+    ['?search=tom%C3%A9&page_size=10', ({ state }) => state === 'São Tomé'],
+    [
+      '?search=sp%207&flag=true',
+      ({ city, state, flag }) => flag === true && /sp/i.test(state) && city.includes('7'),
+    ],
+    ['?state=SP&flag=true&page=7&page_size=10', ({ state, flag }) => state === 'SP' && flag === true],
+    ['?rare=x', ({ rare }) => rare === 'x'],
+    ['?state=MG&flag__isnull=true&rare=x', () => false],
+    ['?city=Cidade%201&ordering=-price,day', ({ city }) => city === 'Cidade 1'],
+    ['?state=nowhere&ordering=-city', () => false],
+    ['?city__in=nobody,Cidade%201&state__in=a,b', () => false],
+    ['?price__gte=0', () => true],
+  ]
+  test.each(cases)('%s', async (ask, isRight) => {
+    const { app, seen } = await serving()
+    const { count, results } = await getPage(app, `${address}${ask}`)
+    expect(count).toBe(all.filter(isRight).length)
+    for (const { n } of results) expect(isRight(cellsOf(Number(n)))).toBe(true)
+    const read = (): string[] => seen().filter((sql) => sql.includes('read_parquet'))
+    const before = read()
+    expect(before.filter((sql) => sql.includes('part-'))).toEqual([])
+    await getPage(app, `${address}${ask}&fields=n`)
+    expect(read()).toEqual(before)
+  })
+})
+
+test('values are looked up once, whatever is asked of them', async () => {
+  const { app, seen } = await serving()
+  await getPage(app, `${address}?state=SP`)
+  await getPage(app, `${address}?state__in=RJ,MG`)
+  await getPage(app, `${address}?state__gte=RJ&page=30`)
+  expect(seen().length).toBe(1)
+})
