@@ -172,6 +172,7 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
+    isPacked: definition.packed ?? false,
     measures: definition.measures ?? [],
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,

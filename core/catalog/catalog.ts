@@ -169,6 +169,8 @@ export interface Table {
   readonly search: readonly string[]
   /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
   readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
+  /** Whether rows are also kept one by one. */
+  readonly isPacked: boolean
   /** Integer and decimal fields whose sums over rows mean something. */
   readonly measures: readonly string[]
   /** Rows that one export may have. */

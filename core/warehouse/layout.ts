@@ -56,9 +56,12 @@ export const fileNames = {
   /** Named so that no pattern for Parquet takes them for parts: see `Index`. */
   valueIndex: (field: number): string => `values-${digits(field)}.index`,
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
-  /** The codes of fields (`codes/layout.ts`), and what they stand for: Parquet too, all values of a field in their order. */
-  codes: 'codes.bin',
+  /** All different values of the fields that have few, in their order: Parquet. */
   dictionary: 'dictionary.index',
+  /** Which of them each row has: see `codes/layout.ts`. */
+  codes: 'codes.bin',
+  /** All rows one by one: see `packs/layout.ts`. */
+  packs: 'packs.bin',
   /** Sums of the pieces of all Parquet beside it: see `FileChecks`. */
   checks: 'checks.json',
   /** What the ingest saw and proved. */

@@ -32,13 +32,17 @@ const indexShape = z.discriminatedUnion('kind', [
   fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
 ])
 
-/** Codes of the fields that have few different values, for the server alone: see `codes/layout.ts`. */
-const codesShape = fileShape.extend({
-  /** Parquet: `field`, its place among those below; `value`, as it is rendered; `rows` that have it. */
-  dictionary: fileShape,
+/**
+ * All different values of the fields that have few. Parquet: `field`, its place among those below; `value`, as it is
+ * rendered; `rows` that have it; by field, then by value.
+ */
+const dictionaryShape = fileShape.extend({
   /** With how many different values each has, without null. */
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
+
+/** Codes of some of these fields: see `codes/layout.ts`. */
+const codesShape = fileShape.extend({ fields: z.array(z.string()) })
 
 const sourceShape = z.object({
   name: z.string(),
@@ -67,8 +71,11 @@ const manifestShape = z.object({
   files: z.array(fileShape),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
-  /** Not there in older manifests. */
+  /** For the server alone; not there in older manifests, and where no field has few different values. */
+  dictionary: dictionaryShape.optional(),
   codes: codesShape.optional(),
+  /** All rows one by one, for the server alone, where the catalog says so: see `packs/layout.ts`. */
+  packs: fileShape.optional(),
   /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
   checks: fileShape.optional(),
   /** In the order of declaration. */
@@ -95,6 +102,7 @@ const manifestShape = z.object({
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Index = z.infer<typeof indexShape>
+export type DictionaryFile = z.infer<typeof dictionaryShape>
 export type CodesFile = z.infer<typeof codesShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
@@ -162,9 +170,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 }
 
 /** All files of a snapshot but its manifest. */
-export function filesOf({ parts, files, indexes = [], codes, checks }: Manifest): StoredFile[] {
-  const beside = [...(codes === undefined ? [] : [codes, codes.dictionary]), ...(checks === undefined ? [] : [checks])]
-  return [...parts, ...files, ...indexes, ...beside]
+export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
+  const { dictionary, codes, packs, checks } = beside
+  return [...parts, ...files, ...indexes, ...[dictionary, codes, packs, checks].flatMap((file) => file ?? [])]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

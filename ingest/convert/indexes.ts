@@ -1,7 +1,18 @@
 import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
-import { writeCodes, type WrittenCodes } from './codes.ts'
+import { sectionRows } from '../../core/warehouse/codes/layout.ts'
+import { CodesWriter } from './codes.ts'
+import {
+  dueSums,
+  forgetValues,
+  numberValues,
+  readCodes,
+  writeDictionary,
+  type CodedField,
+  type DueSums,
+} from './dictionary.ts'
+import { PacksWriter } from './packs.ts'
 import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
 import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
@@ -25,11 +36,16 @@ export type WrittenIndex =
 const valueGroupRows = 65_536
 const wordGroupRows = 16_384
 
-/** What a snapshot is to have beside its parts. */
+/** What a snapshot is to have beside its parts, for the server alone. */
 export interface Written {
   readonly indexes: readonly WrittenIndex[]
-  readonly codes: WrittenCodes | null
+  readonly dictionary: WrittenDictionary | null
+  /** Names of the fields that have codes; null where none has. */
+  readonly codes: readonly string[] | null
+  readonly hasPacks: boolean
 }
+
+export type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
 /** @param codedDistinctMax a field with more different values has no codes, but an index of its values */
 export async function writeIndexes(
@@ -40,19 +56,69 @@ export async function writeIndexes(
   codedDistinctMax: number,
 ): Promise<Written> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search } = work.table
-  const wanted = new Set([...indexes.values, ...(indexes.words ? search : [])])
+  const { indexes, search, isPacked } = work.table
+  const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])
   const few = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
-    return wanted.has(field.name) && isFew ? [index] : []
+    return (isPacked || asked.has(field.name)) && isFew ? [index] : []
   })
-  const codes = await writeCodes(work, folder, rows, few)
-  if (parts.length < 2) return { indexes: [], codes }
-  const coded = new Set(codes?.fields.map(({ name }) => name))
+  const fields = rows === 0 ? [] : await numberValues(work, few)
+  const coded = fields.filter(({ name }) => asked.has(name))
+  const hasPacks = isPacked && rows > 0
+  if (fields.length > 0) await writeDictionary(work, folder, fields)
+  await writeRows(work, folder, rows, fields, coded, hasPacks)
+  await forgetValues(work, fields)
+  const known = new Set(coded.map(({ name }) => name))
+  const isAlone = parts.length < 2
   return {
-    indexes: [...(await writeValues(work, folder, coded)), ...(await writeWords(work, folder, parts, coded))],
-    codes,
+    indexes: isAlone
+      ? []
+      : [...(await writeValues(work, folder, known)), ...(await writeWords(work, folder, parts, known))],
+    dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
+    codes: coded.length === 0 ? null : coded.map(({ name }) => name),
+    hasPacks,
+  }
+}
+
+/** Sections whose codes are in memory at once. */
+const sliceRows = 2 * sectionRows
+
+/** Codes and packs, from one reading of the rows. */
+async function writeRows(
+  work: Work,
+  folder: string,
+  rows: number,
+  fields: readonly CodedField[],
+  coded: readonly CodedField[],
+  hasPacks: boolean,
+): Promise<void> {
+  const codesFile = path.join(folder, fileNames.codes)
+  const codes = coded.length === 0 ? null : await CodesWriter.open(codesFile, coded)
+  const packs = hasPacks ? await PacksWriter.open(work, path.join(folder, fileNames.packs), fields) : null
+  if (codes === null && packs === null) return
+  try {
+    for (let first = 0; first < rows; first += sliceRows) {
+      const columns = await readCodes(work, fields, first, Math.min(sliceRows, rows - first))
+      const count = Math.min(sliceRows, rows - first)
+      for (let from = 0; from < count; from += sectionRows) {
+        const section = new Map(
+          fields.map(({ index }, place) => [
+            index,
+            columns[place]?.subarray(from, from + sectionRows) ?? new Uint8Array(),
+          ]),
+        )
+        await codes?.add(coded.map(({ index }) => section.get(index) ?? new Uint8Array()))
+        await packs?.add(section, Math.min(sectionRows, count - from))
+      }
+    }
+    const due = new Map<number, DueSums>()
+    for (const field of hasPacks ? fields : coded) due.set(field.index, await dueSums(work, field))
+    await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
+    await packs?.finish(due)
+  } finally {
+    await codes?.close()
+    await packs?.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
@@ -22,4 +23,11 @@ export function requireSame(what: string, due: string, written: string): void {
   throw new TableFailure(
     `the proof of the ${what} failed (source ${one}, read back ${other}); nothing was published`,
   )
+}
+
+/** Some bytes of a file that was written. */
+export async function bytesAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length)
+  await handle.read(bytes, 0, length, start)
+  return bytes
 }

@@ -11,7 +11,6 @@ import {
   manifestFormat,
   orderTerms,
   storedFields,
-  type CodesFile,
   type Index,
   type Manifest,
   type Part,
@@ -19,7 +18,6 @@ import {
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
-import type { WrittenCodes } from '../convert/codes.ts'
 import type { Written } from '../convert/indexes.ts'
 
 /**
@@ -41,6 +39,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     // Named as they were when tables were first published, so that none is converted anew for a word.
     lookups: [table.indexes, table.search],
     partRows,
+    ...(table.isPacked && { isPacked: true }),
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,
@@ -90,22 +89,22 @@ export async function label(
   { dataset, table, sources, rows, textBytes, definition, importDate, before, previous }: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  { indexes: written, codes }: Written,
+  beside: Written,
 ): Promise<Manifest> {
   const files: StoredFile[] = []
   for (const file of [fileNames.download(table), fileNames.report]) {
     files.push({ file, ...(await sumsOf(path.join(folder, file))) })
   }
   const indexes: Index[] = []
-  for (const index of written) {
+  for (const index of beside.indexes) {
     const sums = await sumsOf(path.join(folder, index.file))
     indexes.push(
       index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
   const checks = await writeChecks(folder, [
-    ...[...parts, ...written].map(({ file }) => file),
-    ...(codes === null ? [] : [codes.dictionary]),
+    ...[...parts, ...beside.indexes].map(({ file }) => file),
+    ...(beside.dictionary === null ? [] : [fileNames.dictionary]),
   ])
   return {
     format: manifestFormat,
@@ -118,7 +117,7 @@ export async function label(
     parts,
     files,
     ...(indexes.length > 0 && { indexes }),
-    ...(codes !== null && { codes: await withSums(codes, folder) }),
+    ...(await readApart(beside, folder)),
     checks,
     fields: storedFields(table),
     order: orderTerms(table),
@@ -134,12 +133,22 @@ export async function label(
   }
 }
 
-async function withSums({ file, dictionary, fields }: WrittenCodes, folder: string): Promise<CodesFile> {
-  const stored = async (name: string): Promise<StoredFile> => ({
-    file: name,
-    ...(await sumsOf(path.join(folder, name))),
+/** What the server reads itself. */
+async function readApart(
+  { dictionary, codes, hasPacks }: Written,
+  folder: string,
+): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'packs'>> {
+  const stored = async (file: string): Promise<StoredFile> => ({
+    file,
+    ...(await sumsOf(path.join(folder, file))),
   })
-  return { ...(await stored(file)), dictionary: await stored(dictionary), fields: [...fields] }
+  return {
+    ...(dictionary !== null && {
+      dictionary: { ...(await stored(fileNames.dictionary)), fields: [...dictionary] },
+    }),
+    ...(codes !== null && { codes: { ...(await stored(fileNames.codes)), fields: [...codes] } }),
+    ...(hasPacks && { packs: await stored(fileNames.packs) }),
+  }
 }
 
 /** Sums up the pieces of Parquet files, so that no server has to read all of them first. */

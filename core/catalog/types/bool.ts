@@ -28,6 +28,7 @@ export const bool: FieldTypeRow = {
   compare: compareAscii,
   json: same,
   wire: { kind: 'truth', text: same },
+  isPlainInJson: true,
   csv: same,
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
   schema: { type: 'boolean' },

@@ -43,6 +43,7 @@ export const date: FieldTypeRow = {
   compare: compareAscii,
   json: asText,
   wire: plainText,
+  isPlainInJson: true,
   csv: same,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
   schema: { type: 'string', format: 'date' },

@@ -37,6 +37,7 @@ export const datetime: FieldTypeRow = {
   compare: compareAscii,
   json: inJson,
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
+  isPlainInJson: true,
   csv: inJson,
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
   // RFC 3339 without an offset, in the registry of OpenAPI.

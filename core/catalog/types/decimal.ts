@@ -52,6 +52,7 @@ export const decimal: FieldTypeRow = {
   // to_json would write 12.0 for a decimal without fraction.
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
+  isPlainInJson: false,
   csv: same,
   // The digits without the point, since a cast would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },

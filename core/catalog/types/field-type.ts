@@ -75,6 +75,8 @@ export interface FieldTypeRow {
   readonly json: (column: string, digits: Digits) => string
   /** What JSON has for a value, and of what kind, from the value as `rendered` writes it. */
   readonly wire: { readonly kind: 'text' | 'number' | 'truth'; readonly text: (rendered: string) => string }
+  /** Whether JSON has the digits of a number as CSV has them; of texts and truths it is so. */
+  readonly isPlainInJson: boolean
   /** SQL: a value in the CSV that is published, not quoted yet. */
   readonly csv: (column: string) => string
   readonly arrow: ArrowMapping

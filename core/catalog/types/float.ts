@@ -45,6 +45,7 @@ export const float: FieldTypeRow = {
   // to_json writes a bare NaN or Infinity, which is not JSON.
   json: (column) => `case when isfinite(${column}) then ${column} end`,
   wire: plainNumber,
+  isPlainInJson: false,
   csv: same,
   arrow: { type: 'float64', values: same },
   schema: { type: 'number', format: 'double' },

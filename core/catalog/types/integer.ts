@@ -38,6 +38,7 @@ export const integer: FieldTypeRow = {
   compare: (a, b) => compareWhole(BigInt(a), BigInt(b)),
   json: same,
   wire: plainNumber,
+  isPlainInJson: true,
   csv: same,
   arrow: { type: 'int64', values: same },
   schema: { type: 'integer', format: 'int64' },

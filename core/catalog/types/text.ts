@@ -24,6 +24,7 @@ export const string: FieldTypeRow = {
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
   json: same,
   wire: plainText,
+  isPlainInJson: true,
   csv: same,
   arrow: { type: 'utf8', values: same },
   schema: { type: 'string' },

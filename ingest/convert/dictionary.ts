@@ -1,0 +1,131 @@
+import path from 'node:path'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { codedValuesMax, codesOf, groupRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
+import { quotedText } from '../../core/sql.ts'
+import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
+import { readSql, requireSame, sumOf } from './proof.ts'
+
+/** A field that has few different values, each of which has its number, its code, while a table is written. */
+export interface CodedField {
+  /** Among the fields of the table. */
+  readonly index: number
+  readonly name: string
+  /** How many different ones, without null. */
+  readonly values: number
+}
+
+const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
+
+/** @param indexes of the fields that are said to have few different values; those that have too many are left out */
+export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
+  const fields: CodedField[] = []
+  for (const index of indexes) {
+    const field = work.fields[index]?.field
+    if (field === undefined) throw new RangeError(`the table has no field ${index}`)
+    const table = tableOf({ index })
+    await work.db.rows(`create or replace temp table ${table} as
+      select value, ${typeRow(field.type).rendered('value')} as text, rows,
+        (row_number() over (order by value nulls last) - 1)::uinteger as code
+      from (select f${index} as value, count(*) as rows from ${sortedSql(work)} group by 1)`)
+    const [row = []] = await work.db.rows(`select count(value) from ${table}`)
+    const values = numberOf(row[0])
+    if (values <= codedValuesMax) fields.push({ index, name: field.name, values })
+    else await work.db.rows(`drop table ${table}`)
+  }
+  return fields
+}
+
+export async function forgetValues({ db }: Work, fields: readonly CodedField[]): Promise<void> {
+  for (const field of fields) await db.rows(`drop table ${tableOf(field)}`)
+}
+
+/** Writes all different values in their order, and reads them back. */
+export async function writeDictionary(
+  work: Work,
+  folder: string,
+  fields: readonly CodedField[],
+): Promise<void> {
+  const values = fields.map(
+    (field, place) =>
+      `select ${place}::usmallint as field, code, text as value, rows from ${tableOf(field)} where value is not null`,
+  )
+  const all = `(select *, row_number() over (order by field, code) - 1 as row from (${values.join(' union all ')}))`
+  await work.db.rows(`copy (select field, value, rows from ${all} order by row)
+    to ${quotedText(path.join(folder, fileNames.dictionary))} (format parquet, codec zstd, row_group_size ${groupRows})`)
+  requireSame(
+    'dictionary',
+    await sumOf(work, all, 'field, value, rows, row'),
+    await sumOf(work, readSql(folder, fileNames.dictionary), 'field, value, rows, file_row_number'),
+  )
+}
+
+/** Of each field, the codes of consecutive rows. */
+export async function readCodes(
+  work: Work,
+  fields: readonly CodedField[],
+  first: number,
+  rows: number,
+): Promise<Codes[]> {
+  const joins = fields.map(
+    (field) =>
+      `left join ${tableOf(field)} on sorted.f${field.index} is not distinct from ${tableOf(field)}.value`,
+  )
+  // A value that is nowhere among the numbers would show in the proof; a null may be.
+  const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
+  // Joined rows come as they like.
+  const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(
+    `select ${[`(file_row_number - ${first})::uinteger`, ...codes].join(', ')}
+      from (select * from ${sortedRowsSql(work, first, rows)}) as sorted ${joins.join(' ')}`,
+  )
+  return fields.map(({ values }, place) => {
+    const placed = codesOf(values, rows)
+    const found = columns[place] ?? new Uint32Array()
+    for (let row = 0; row < found.length; row += 1) placed[positions[row] ?? 0] = found[row] ?? 0
+    return placed
+  })
+}
+
+/**
+ * What the codes of a field must come to: two sums of each group over what they stand for, of a part of the hash of a value
+ * times the number of its row from 1. All numbers stay below 2^53.
+ */
+export interface DueSums {
+  /** Two a group, from the sorted rows. */
+  readonly sums: Float64Array
+  /** Of a code, two parts of the hash of its value. */
+  readonly hashes: readonly Uint32Array[]
+}
+
+const halves = (value: string): string[] =>
+  [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
+
+export async function dueSums(work: Work, field: CodedField): Promise<DueSums> {
+  const { db } = work
+  const hashed = halves('value').map((half) => `${half}::uinteger`)
+  const [codes = new Uint32Array(), ...found] = await db.numberColumns(
+    `select code::uinteger, ${hashed.join(', ')} from (select value, code from ${tableOf(field)} where value is not null
+      union all select null, ${field.values})`,
+  )
+  const hashes = found.map((column) => {
+    const byCode = new Uint32Array(field.values + 1)
+    for (let row = 0; row < codes.length; row += 1) byCode[codes[row] ?? 0] = column[row] ?? 0
+    return byCode
+  })
+  const sums = halves(`f${field.index}`).map(
+    (half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`,
+  )
+  const rows = await db.rows(
+    `select ${sums.join(', ')} from ${sortedSql(work)} group by file_row_number // ${groupRows} order by file_row_number // ${groupRows}`,
+  )
+  return { sums: Float64Array.from(rows.flat(), Number), hashes }
+}
+
+/** The two sums of a group, of its codes as they were read back. */
+export function sumsOf(codes: Codes, { hashes }: DueSums): number[] {
+  return hashes.map((hashed) => {
+    let sum = 0
+    for (let row = 0; row < codes.length; row += 1) sum += (hashed[codes[row] ?? 0] ?? 0) * (row + 1)
+    return sum
+  })
+}
