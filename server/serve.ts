@@ -27,6 +27,8 @@ import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicLake } from './snapshots/public-lake.ts'
 import { PublicViews } from './snapshots/public-views.ts'
+import { PackedRows } from './fetch/packed-rows.ts'
+import { Dictionaries } from './indexes/dictionaries.ts'
 import { openSelections } from './select/open.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { Scrub } from './snapshots/scrub.ts'
@@ -96,9 +98,13 @@ export async function serve(settings: Settings): Promise<void> {
     snapshots.follow()
     readiness.loaded()
   }
-  const selections = openSelections(scanPool, settings)
-  const blocks = new Blocks(pool, settings.blockCacheBytes)
-  const engine = { pool, blocks, selections, memory: new MemoryGate(settings) }
+  const indexBytesMax = settings.indexBytesMax / 2
+  const dictionaries = new Dictionaries(pool, indexBytesMax)
+  const limits = { ...settings, codesBytesMax: indexBytesMax }
+  const selections = openSelections(scanPool, dictionaries, limits)
+  const packed = new PackedRows(dictionaries)
+  const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
+  const engine = { pool, blocks, packed, selections, memory: new MemoryGate(settings) }
   const sendBudget = new SendBudget(settings)
   const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, sendBudget)
 

@@ -22,6 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['server/metrics'],
   ['server/engine'],
   ['server/formats'],
+  ['server/indexes'],
   ['server/select', 'server/fetch'],
   ['server/representations'],
   ['server/documents'],

@@ -18,6 +18,8 @@ interface AnyFormat {
 export interface LineFormat extends AnyFormat {
   /** SQL: a row as text, from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string
+  /** As `line` writes it, of values that are texts already; not there where DuckDB alone writes it. */
+  readonly written?: WrittenLine
   /** Stands between two rows. */
   readonly separator: string
   /** Whether each row has the names of the fields, which are most of it then. */
@@ -25,6 +27,17 @@ export interface LineFormat extends AnyFormat {
   /** What comes before and after the rows, where no envelope does. */
   readonly head: (fields: readonly Field[]) => string
   readonly tail: (rows: number) => string
+}
+
+export interface WrittenLine {
+  /** What it is given of a value: as JSON has it, or without quotes and escapes. */
+  readonly takes: 'json' | 'plain'
+  /** What stands before each value of a field. */
+  readonly before: (field: Field) => string
+  readonly value: (text: string, field: Field) => string
+  readonly null: string
+  /** What stands before all values, between two of them, and after them. */
+  readonly around: readonly [before: string, between: string, after: string]
 }
 
 /** Writes rows column by column, each value of its own type. */

@@ -1,5 +1,5 @@
 import type { LineFormat } from './format.ts'
-import { jsonLine } from './json.ts'
+import { jsonLine, writtenJson } from './json.ts'
 
 /** A JSON object a line. */
 export const ndjson: LineFormat = {
@@ -8,6 +8,7 @@ export const ndjson: LineFormat = {
   contentType: 'application/x-ndjson',
   ending: 'ndjson',
   line: jsonLine,
+  written: writtenJson,
   separator: '\n',
   repeatsNames: true,
   head: () => '',

@@ -7,6 +7,7 @@ import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
 import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../formats/format.ts'
+import type { PackedRows } from '../fetch/packed-rows.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { groupsOf, valuesOfGroups } from '../fetch/cost.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
@@ -52,6 +53,7 @@ export interface PageRange extends Slice {
 export interface RowEngine {
   readonly blocks: Blocks
   readonly pool: Pool
+  readonly packed: PackedRows
   readonly selections: Selections
   readonly memory: MemoryGate
 }
@@ -197,7 +199,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = (): Promise<Gathered> =>
     isLineForm(form)
-      ? gather(snapshot, form, positions, engine.pool, requester)
+      ? gather(snapshot, form, positions, engine.pool, requester, engine.packed)
       : gatherColumns(snapshot, form, positions, query, engine.pool, requester)
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()

@@ -1,4 +1,5 @@
 import type { Pool } from '../engine/pool.ts'
+import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { Kept, type KeptStats } from '../kept.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
@@ -10,9 +11,13 @@ export interface KeptSelections extends Selections {
   readonly stats: KeptStats
 }
 
-/** All ways in which rows are chosen, the one that costs least first; without memory for indexes, DuckDB alone. */
-export function openSelections(pool: Pool, limits: SelectionLimits & CodedLimits): KeptSelections {
+/** All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone. */
+export function openSelections(
+  pool: Pool,
+  dictionaries: Dictionaries,
+  limits: SelectionLimits & CodedLimits,
+): KeptSelections {
   const kept = new Kept<Found>(limits.selectionBytesMax, sizeOfFound)
   const duckdb = new DuckDbSelections(pool, kept, limits)
-  return limits.indexBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, kept, limits)
+  return limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, kept, limits)
 }

@@ -69,7 +69,7 @@ beforeAll(async () => {
   await shop.write('d/t.csv.gz', gzipSync(csv))
   const [outcome] = await shop.ingest()
   if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
-  coded = outcome.manifest.codes?.fields
+  coded = [outcome.manifest.codes?.fields, outcome.manifest.dictionary?.fields]
   const [only] = allTables(shop.catalog)
   if (only === undefined) throw new Error('no table')
   rows = await readRows(path.join(shop.sources, 'd/t.csv.gz'), only)
@@ -84,12 +84,15 @@ async function serving(options: ServiceOptions = {}): Promise<Service & { seen: 
 
 test('each filter field has codes', () => {
   expect(coded).toEqual([
-    { name: 'state', values: 6 },
-    { name: 'city', values: 3000 },
-    { name: 'day', values: 257 },
-    { name: 'price', values: 401 },
-    { name: 'flag', values: 2 },
-    { name: 'rare', values: 1 },
+    table.filters,
+    [
+      { name: 'state', values: 6 },
+      { name: 'city', values: 3000 },
+      { name: 'day', values: 257 },
+      { name: 'price', values: 401 },
+      { name: 'flag', values: 2 },
+      { name: 'rare', values: 1 },
+    ],
   ])
 })
 
@@ -97,7 +100,7 @@ test('random asks answer what a second reading finds, with codes and without', a
   const [only] = allTables(shop.catalog)
   if (only === undefined) throw new Error('no table')
   const differences: string[] = []
-  for (const options of [{}, { selectionBytesMax: 0, indexBytesMax: 400_000 }, { indexBytesMax: 0 }]) {
+  for (const options of [{}, { selectionBytesMax: 0, codesBytesMax: 400_000 }, { codesBytesMax: 0 }]) {
     const service = await serve(shop, options)
     const random = randomFrom(seed)
     for (let ask = 0; ask < asks; ask += 1) {

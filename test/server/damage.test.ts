@@ -53,6 +53,7 @@ beforeAll(async () => {
       order: ['n asc'],
       filters: ['n', 'state', 'name', 'code'],
       search: ['name', 'code'],
+      packed: true,
       fields: ['n:integer', 'state:string', 'name:string', 'code:string', 'x:float'].map(fieldOf),
     },
   ])

@@ -29,7 +29,7 @@ beforeAll(async () => {
 /** Each engine that says which rows a query chooses; one that is added is added here. */
 const engines: [engine: string, open: () => ServiceOptions][] = [
   ['codes, and DuckDB for what has none', () => ({})],
-  ['DuckDB', () => ({ indexBytesMax: 0 })],
+  ['DuckDB', () => ({ codesBytesMax: 0 })],
   ['a linear reading', () => ({ otherSelections: new LinearSelections() })],
 ]
 

@@ -11,7 +11,7 @@ import { catalogAround, fieldOf, workshop, type Workshop } from '../support/work
 
 /** How DuckDB finds selections and keeps them: what is read, what is read again, and what is refused. */
 
-const serve: typeof serveAll = async (of, options) => serveAll(of, { indexBytesMax: 0, ...options })
+const serve: typeof serveAll = async (of, options) => serveAll(of, { codesBytesMax: 0, ...options })
 
 const address = '/api/v1/dataset/d/t/data/'
 const rowCount = 5000

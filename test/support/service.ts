@@ -25,6 +25,8 @@ import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-ga
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import type { CodedLimits } from '../../server/select/codes/coded-selections.ts'
 import type { SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
+import { PackedRows } from '../../server/fetch/packed-rows.ts'
+import { Dictionaries } from '../../server/indexes/dictionaries.ts'
 import { openSelections, type KeptSelections } from '../../server/select/open.ts'
 import type { Selections } from '../../server/select/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
@@ -111,7 +113,6 @@ export async function serve(
   await snapshots.refresh()
   const readiness = new Readiness(snapshots)
   readiness.loaded()
-  const blocks = new Blocks(pool, options.blockBytes ?? 10_000_000)
   const scanDatabase = await Database.open({
     memory: options.memory ?? '256MB',
     threads: 2,
@@ -130,10 +131,13 @@ export async function serve(
     shareOf(options.connections ?? 2),
   )
   await scanDatabase.lock()
-  const limits = { selectionBytesMax: 10_000_000, indexBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
-  const selections = openSelections(scanConnections, limits)
+  const limits = { selectionBytesMax: 10_000_000, codesBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
+  const dictionaries = new Dictionaries(pool, 10_000_000)
+  const packed = new PackedRows(dictionaries)
+  const selections = openSelections(scanConnections, dictionaries, limits)
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { blocks, pool, selections: options.otherSelections ?? selections, memory }
+  const blocks = new Blocks(pool, packed, options.blockBytes ?? 10_000_000)
+  const engine = { blocks, pool, packed, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({
     catalog,
     snapshots,

@@ -1,4 +1,4 @@
-import type { Chosen } from './dictionary.ts'
+import type { Chosen } from './chosen.ts'
 
 /** A field of which some values are chosen. */
 export interface Choice {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import {
   countsOf,
   groupRows,
@@ -7,29 +6,10 @@ import {
   sectionsIn,
 } from '../../../core/warehouse/codes/layout.ts'
 import type { OrderKey } from '../../../core/catalog/catalog.ts'
+import type { Turns } from '../../concurrency/turns.ts'
 import { RowSet, type PartRows } from '../row-set.ts'
 import type { Choice, Clause } from './clauses.ts'
-import type { CodedTable } from './coded-table.ts'
-
-/** How long others wait for their turn, at most, in ms. */
-const turnMs = 2
-
-/** Gives others their turn from time to time. */
-export class Turns {
-  readonly #signal: AbortSignal
-  #began = performance.now()
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-  }
-
-  async next(): Promise<void> {
-    if (performance.now() - this.#began < turnMs) return
-    await setImmediate()
-    this.#signal.throwIfAborted()
-    this.#began = performance.now()
-  }
-}
+import type { CodedTable } from '../../indexes/coded-table.ts'
 
 /**
  * Some of the rows in which a field has a chosen value, as they lie: counts tell which groups hold them.

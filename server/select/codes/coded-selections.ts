@@ -2,6 +2,7 @@ import { tableId } from '../../../core/catalog/catalog.ts'
 import { foldedSql } from '../../../core/sql.ts'
 import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
+import { Turns } from '../../concurrency/turns.ts'
 import { Kept, type KeptStats } from '../../kept.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
@@ -14,13 +15,14 @@ import type { Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
 import { Clauses, mostOf, type Clause } from './clauses.ts'
-import { CodedTable, type Unpacked } from './coded-table.ts'
-import { ordered, scanned, sliceOf, Turns } from './coded-scan.ts'
-import { chosenBy, holding, planDictionary, readDictionary, type Dictionary } from './dictionary.ts'
+import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
+import type { Dictionaries, Dictionary } from '../../indexes/dictionaries.ts'
+import { ordered, scanned, sliceOf } from './coded-scan.ts'
+import { chosenBy, holding } from './chosen.ts'
 
 export interface CodedLimits {
-  /** Of dictionaries and codes that are kept in memory, in bytes. */
-  readonly indexBytesMax: number
+  /** Of codes that are kept unpacked, in bytes; 0 leaves codes alone. */
+  readonly codesBytesMax: number
   /** Values that one query may have read. */
   readonly scanValuesMax: number
 }
@@ -43,16 +45,22 @@ export class CodedSelections implements Selections {
   readonly #kept: Kept<Found>
   readonly #flights = new SingleFlight<Found>()
   readonly #unpacked: Kept<Unpacked>
-  readonly #dictionaries: Kept<Dictionary>
+  readonly #dictionaries: Dictionaries
 
-  /** @param pool looks values up, and folds what is looked for */
-  constructor(others: Selections, pool: Pool, kept: Kept<Found>, limits: CodedLimits) {
+  /** @param pool folds what is looked for */
+  constructor(
+    others: Selections,
+    pool: Pool,
+    dictionaries: Dictionaries,
+    kept: Kept<Found>,
+    limits: CodedLimits,
+  ) {
     this.#others = others
     this.#pool = pool
     this.#limits = limits
     this.#kept = kept
-    this.#unpacked = new Kept(limits.indexBytesMax / 2, ({ byteLength }) => byteLength)
-    this.#dictionaries = new Kept(limits.indexBytesMax / 2, ({ bytes }) => bytes)
+    this.#dictionaries = dictionaries
+    this.#unpacked = new Kept(limits.codesBytesMax, ({ byteLength }) => byteLength)
   }
 
   /** Of all selections that are kept. */
@@ -113,8 +121,8 @@ export class CodedSelections implements Selections {
     const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
     const dictionaries = new Map<string, { readonly place: number; readonly dictionary: Dictionary }>()
     for (const field of new Set([...conditions.map((condition) => condition.field), ...searched])) {
-      const place = codes.fields.findIndex(({ name }) => name === field.name)
-      const dictionary = await this.#dictionary(snapshot, codes, place, requester)
+      const place = codes.fields.indexOf(field.name)
+      const dictionary = await this.#dictionaries.values(snapshot, field, requester)
       if (dictionary === null) return null
       dictionaries.set(field.name, { place, dictionary })
     }
@@ -138,25 +146,6 @@ export class CodedSelections implements Selections {
       )
     }
     return clauses.simplified(snapshot.manifest.rows)
-  }
-
-  async #dictionary(
-    snapshot: Snapshot,
-    codes: CodesFile,
-    place: number,
-    requester: Requester,
-  ): Promise<Dictionary | null> {
-    const { table, manifest } = snapshot
-    const field = table.fields.find(({ name }) => name === codes.fields[place]?.name)
-    if (field === undefined) return null
-    const key = `${tableId(table)}/${manifest.snapshot} ${place}`
-    const kept = this.#dictionaries.get(key)
-    if (kept !== undefined) return kept
-    const plan = planDictionary(snapshot, codes, place, field)
-    const { rows } = await this.#pool.rows(plan, requester.client, requester.signal())
-    const dictionary = readDictionary(field, rows, manifest.rows)
-    if (dictionary !== null) this.#dictionaries.set(key, dictionary)
-    return dictionary
   }
 
   /** A part of a text as dictionaries are folded. Of ASCII it is known; what else there is, DuckDB knows best. */
@@ -245,7 +234,7 @@ function areCoded(
   { table }: Snapshot,
   { conditions, words, ordering }: RowFilter,
 ): boolean {
-  const coded = new Set(codes.fields.map(({ name }) => name))
+  const coded = new Set(codes.fields)
   const asked = [
     ...conditions.map(({ field }) => field.name),
     ...(words.length > 0 ? table.search : []),

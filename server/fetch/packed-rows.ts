@@ -1,0 +1,175 @@
+import { tableId } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import {
+  Pack,
+  packRows,
+  PackSections,
+  placeIn,
+  sectionPacks,
+  type PackPlaces,
+} from '../../core/warehouse/packs/layout.ts'
+import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import { Turns } from '../concurrency/turns.ts'
+import { TooLarge } from '../engine/errors.ts'
+import type { Requester } from '../engine/requester.ts'
+import type { LineForm, WrittenLine } from '../formats/format.ts'
+import { quotedJson } from '../formats/json.ts'
+import { CheckedFile } from '../indexes/checked-file.ts'
+import type { Dictionaries } from '../indexes/dictionaries.ts'
+import { Kept } from '../kept.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** Where packs lie, kept in memory, in bytes: of some 100 million rows. */
+const placesBytesMax = 16_000_000
+/** More rows than this are made by DuckDB, whose work others do not wait for. */
+const rowsMax = 2000
+
+/** Longer rows are made by DuckDB too, whose memory is bounded. */
+const packBytesMax = 1_000_000
+
+/** Rows that a snapshot keeps one by one: few of them cost little, wherever they lie. */
+export class PackedRows {
+  readonly #dictionaries: Dictionaries
+  readonly #places = new Kept<PackPlaces>(
+    placesBytesMax,
+    ({ starts, directory }) => starts.byteLength + directory.length,
+  )
+
+  constructor(dictionaries: Dictionaries) {
+    this.#dictionaries = dictionaries
+  }
+
+  /**
+   * Rows by their positions, as texts with the separator of their format between.
+   *
+   * @returns null where they are not kept so, or are many, or DuckDB alone writes them
+   * @throws DamagedTable, TooLarge, and what a statement throws
+   */
+  async read(
+    snapshot: Snapshot,
+    form: LineForm,
+    positions: Uint32Array,
+    requester: Requester,
+  ): Promise<Uint8Array | null> {
+    const { packs } = snapshot.manifest
+    const { written, separator } = form.format
+    if (packs === undefined || written === undefined || positions.length > rowsMax) return null
+    const columns = await this.#columns(snapshot, form, written, requester)
+    if (columns === null) return null
+    const turns = new Turns(requester.signal())
+    const reader = new Reader(snapshot, packs, this.#places)
+    const [before, between, after] = written.around
+    const rows: string[] = []
+    let bytes = 0
+    try {
+      for (const position of positions) {
+        await turns.next()
+        const pack = reader.pack(Math.floor(position / packRows))
+        if (pack === null) return null
+        const row = position % packRows
+        let text = before
+        for (const [index, column] of columns.entries())
+          text += (index === 0 ? '' : between) + column(pack, row)
+        bytes += text.length
+        if (bytes > requester.pageBytesMax) throw new TooLarge()
+        rows.push(text + after)
+      }
+    } finally {
+      reader.close()
+    }
+    return Buffer.from(rows.join(separator))
+  }
+
+  /** Of each field, what writes it of a row; null where one cannot be written so. */
+  async #columns(
+    snapshot: Snapshot,
+    { fields }: LineForm,
+    written: WrittenLine,
+    requester: Requester,
+  ): Promise<((pack: Pack, row: number) => string)[] | null> {
+    const columns: ((pack: Pack, row: number) => string)[] = []
+    for (const field of fields) {
+      const place = snapshot.table.fields.indexOf(field)
+      const before = written.before(field)
+      const none = before + written.null
+      const writings = await this.#dictionaries.writings(snapshot, field, requester)
+      if (writings !== null) {
+        const texts = writings[written.takes]
+        columns.push((pack, row) => {
+          const text = texts[pack.code(place, row)]
+          return text === undefined ? none : before + written.value(text, field)
+        })
+        continue
+      }
+      const { wire, isPlainInJson } = typeRow(field.type)
+      if (written.takes === 'plain' && !isPlainInJson) return null
+      const isQuoted = written.takes === 'json' && wire.kind === 'text'
+      columns.push((pack, row) => {
+        const text = pack.text(place, row)
+        return text === null ? none : before + written.value(isQuoted ? quotedJson(text) : text, field)
+      })
+    }
+    return columns
+  }
+}
+
+/** The file of packs of a snapshot, while an ask reads it. */
+class Reader {
+  readonly #snapshot: Snapshot
+  readonly #file: CheckedFile
+  readonly #areCoded: readonly boolean[]
+  readonly #places: Kept<PackPlaces>
+  #last: { readonly number: number; readonly pack: Pack } | null = null
+
+  constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
+    this.#snapshot = snapshot
+    this.#file = new CheckedFile(snapshot, packs)
+    const coded = new Set(snapshot.manifest.dictionary?.fields.map(({ name }) => name))
+    this.#areCoded = snapshot.manifest.fields.map(({ name }) => coded.has(name))
+    this.#places = places
+  }
+
+  /**
+   * Null where it is large.
+   *
+   * @throws DamagedTable
+   */
+  pack(number: number): Pack | null {
+    if (this.#last?.number === number) return this.#last.pack
+    const section = Math.floor(number / sectionPacks)
+    const place = placeIn(this.#placesOf(section), number % sectionPacks)
+    if (place.length > packBytesMax) return null
+    const bytes = this.#file.piece(place)
+    const rows = Math.min(packRows, this.#snapshot.manifest.rows - number * packRows)
+    const pack = new Pack(bytes, rows, this.#areCoded)
+    this.#last = { number, pack }
+    return pack
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+
+  #placesOf(section: number): PackPlaces {
+    const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot} ${section}`
+    const kept = this.#places.get(key)
+    if (kept !== undefined) return kept
+    const sections = this.#sections()
+    const places = sections.places(section, this.#file.piece(sections.directory(section)))
+    this.#places.set(key, places)
+    return places
+  }
+
+  #sections(): PackSections {
+    const known = allSections.get(this.#snapshot)
+    if (known !== undefined) return known
+    const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes }
+    const length = PackSections.bytes(shape)
+    const sections = PackSections.read(this.#file.unchecked(shape.bytes - length, length), shape)
+    if (sections === null) throw this.#file.damaged('its directory has another sum')
+    allSections.set(this.#snapshot, sections)
+    return sections
+  }
+}
+
+const allSections = new WeakMap<Snapshot, PackSections>()

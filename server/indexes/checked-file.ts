@@ -1,0 +1,75 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import path from 'node:path'
+import zlib from 'node:zlib'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import { DamagedFile } from '../../core/warehouse/whole.ts'
+import { DamagedTable } from '../engine/errors.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** A file of a snapshot that is read here, piece by piece, each of which is compared with its sum. */
+export class CheckedFile {
+  readonly bytes: number
+  readonly #snapshot: Snapshot
+  readonly #name: string
+  #descriptor: number | null = null
+
+  constructor(snapshot: Snapshot, { file, bytes }: StoredFile) {
+    this.#snapshot = snapshot
+    this.#name = file
+    this.bytes = bytes
+  }
+
+  /**
+   * @param sum CRC-32
+   * @throws DamagedTable
+   */
+  piece({
+    start,
+    length,
+    sum,
+  }: {
+    readonly start: number
+    readonly length: number
+    readonly sum: number
+  }): Buffer {
+    const bytes = this.unchecked(start, length)
+    if (zlib.crc32(bytes) !== sum) throw this.damaged(`its bytes from ${start} on have another sum`)
+    return bytes
+  }
+
+  /**
+   * The same of what tells by itself that it is whole. It is read here and now: what is asked for often is in the memory of
+   * the system, and a turn of Node's pool costs more.
+   */
+  unchecked(start: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
+    try {
+      this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#name), 'r')
+      for (let filled = 0; filled < length;) {
+        const read = readSync(this.#descriptor, bytes, filled, length - filled, start + filled)
+        if (read === 0) throw this.damaged('it is cut short')
+        filled += read
+      }
+    } catch (error) {
+      if (error instanceof DamagedTable) throw error
+      this.#snapshot.doubt(messageOf(error))
+      throw new DamagedTable(tableId(this.#snapshot.table))
+    }
+    return bytes
+  }
+
+  /** Takes the snapshot out. */
+  damaged(what: string): DamagedTable {
+    const { takeOut, table } = this.#snapshot
+    takeOut(new DamagedFile(`${this.#name} is not as it was written: ${what}`))
+    return new DamagedTable(tableId(table))
+  }
+
+  /** Whoever has made one ends it. */
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor)
+    this.#descriptor = null
+  }
+}

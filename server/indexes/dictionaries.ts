@@ -1,0 +1,130 @@
+import path from 'node:path'
+import { tableId, type Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { foldedSql, quotedText } from '../../core/sql.ts'
+import type { Plan } from '../engine/plan.ts'
+import type { Pool } from '../engine/pool.ts'
+import { readsOf, rowsBetween } from '../engine/reads.ts'
+import type { Requester } from '../engine/requester.ts'
+import { quotedJson } from '../formats/json.ts'
+import { Kept } from '../kept.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+
+/** All different values of a field, as something; the code of each is its index, and that of null their number. */
+interface Entries {
+  /** What it takes in memory, about. */
+  readonly bytes: number
+}
+
+/** As what is asked is compared with them. */
+export interface Dictionary extends Entries {
+  readonly field: Field
+  /** As an address has them, in their order. */
+  readonly values: readonly string[]
+  /** Without regard to case and accents; null where they are no texts. */
+  readonly folded: readonly string[] | null
+  /** By code: in how many rows it stands. */
+  readonly rows: Float64Array
+}
+
+/** As rows are written with them. */
+export interface Writings extends Entries {
+  /** What a line of CSV has, not quoted yet. */
+  readonly plain: readonly string[]
+  readonly json: readonly string[]
+}
+
+/** How many different values a field of a snapshot has, where it has a dictionary. */
+export function valuesOf({ manifest: { dictionary } }: Snapshot, field: string): number {
+  return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
+}
+
+/** The dictionaries of snapshots, looked up when they are asked for, and kept as long as there is room. */
+export class Dictionaries {
+  readonly #pool: Pool
+  readonly #kept: Kept<Dictionary | Writings>
+
+  constructor(pool: Pool, bytesMax: number) {
+    this.#pool = pool
+    this.#kept = new Kept(bytesMax, ({ bytes }) => bytes)
+  }
+
+  /** Null where a field has none, or a value is none that the server knows to compare. */
+  async values(snapshot: Snapshot, field: Field, requester: Requester): Promise<Dictionary | null> {
+    const text = typeRow(field.type).isText ? foldedSql('value') : 'null'
+    return this.#of(snapshot, field, requester, 'values', ['value', text, 'rows::double'], (answer) =>
+      dictionaryOf(field, answer, snapshot.manifest.rows),
+    )
+  }
+
+  /** Null where a field has none. */
+  async writings(snapshot: Snapshot, field: Field, requester: Requester): Promise<Writings | null> {
+    const { json, stored, wire } = typeRow(field.type)
+    const value = json(`value::${stored(field)}`, field)
+    const isText = wire.kind === 'text'
+    const columns = [`(${value})::varchar`, isText ? 'null' : `to_json(${value})::varchar`]
+    return this.#of(snapshot, field, requester, 'writings', columns, (answer) => {
+      const plain = answer.map(([text]) => String(text))
+      const written = isText ? plain.map(quotedJson) : answer.map(([, text]) => String(text))
+      return { plain, json: written, bytes: bytesIn([...plain, ...written]) }
+    })
+  }
+
+  async #of<T extends Dictionary | Writings>(
+    snapshot: Snapshot,
+    field: Field,
+    { client, signal }: Requester,
+    what: string,
+    columns: readonly string[],
+    read: (answer: readonly (readonly unknown[])[]) => T | null,
+  ): Promise<T | null> {
+    const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${what} ${field.name}`
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) return kept as T
+    const plan = planOf(snapshot, field, columns)
+    if (plan === null) return null
+    const { rows } = await this.#pool.rows(plan, client, signal())
+    const made = read(rows)
+    if (made !== null) this.#kept.set(key, made)
+    return made
+  }
+}
+
+function planOf(snapshot: Snapshot, { name }: Field, columns: readonly string[]): Plan | null {
+  const { folder, manifest } = snapshot
+  const place = manifest.dictionary?.fields.findIndex((field) => field.name === name) ?? -1
+  if (manifest.dictionary === undefined || place === -1) return null
+  const { file, fields } = manifest.dictionary
+  const first = fields.slice(0, place).reduce((sum, { values }) => sum + values, 0)
+  const end = first + (fields[place]?.values ?? 0)
+  const reads = [{ file, isRead: rowsBetween(first, end) }]
+  return {
+    sql: `select ${columns.join(', ')} from read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)
+      where file_row_number between ${first} and ${end - 1} order by file_row_number`,
+    parameters: [],
+    reads: readsOf(snapshot, reads, ['field', 'value', 'rows'], false),
+  }
+}
+
+function dictionaryOf(
+  field: Field,
+  answer: readonly (readonly unknown[])[],
+  rows: number,
+): Dictionary | null {
+  const { isText, parse } = typeRow(field.type)
+  const values = answer.map(([value]) => (isText ? String(value) : parse(String(value), field)))
+  if (!values.every((value) => value !== null)) return null
+  const folded = isText ? answer.map(([, text]) => String(text)) : null
+  const counts = new Float64Array(values.length + 1)
+  for (const [code, [, , count]] of answer.entries()) counts[code] = Number(count)
+  counts[values.length] = rows - counts.reduce((sum, count) => sum + count, 0)
+  const bytes = counts.byteLength + bytesIn([...values, ...(folded ?? [])])
+  return { field, values, folded, rows: counts, bytes }
+}
+
+/** Of a text beside its characters. */
+const textBytes = 40
+
+function bytesIn(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + 2 * length + textBytes, textBytes)
+}

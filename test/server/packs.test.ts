@@ -1,0 +1,128 @@
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import request from 'supertest'
+import { allTables } from '../../core/catalog/catalog.ts'
+import { Connection } from '../../core/duckdb/connection.ts'
+import { readRows, randomQuery, type Row } from '../support/evaluator.ts'
+import { hostileCsv, hostileTable } from '../support/hostile.ts'
+import { compareOne, randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { getPage, rawGet, serve, type Service } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+
+/** Rows that are kept one by one. */
+
+const asks = runsOf('PACKED_QUERIES')
+const address = '/api/v1/dataset/d/t/data/'
+
+describe('rows of every type', () => {
+  let shops: readonly Workshop[]
+  let rows: readonly Row[]
+  beforeAll(async () => {
+    const csv = gzipSync(hostileCsv(randomFrom(seed), 1500, 3))
+    shops = await Promise.all(
+      [true, false].map(async (isPacked) => {
+        const shop = await workshop(catalogAround([{ name: 't', ...hostileTable, packed: isPacked }]))
+        await shop.write('d/t.csv.gz', csv)
+        const [outcome] = await shop.ingest({ partRows: 512 })
+        if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+        if ((outcome.manifest.packs !== undefined) !== isPacked) throw new Error('packs are not as declared')
+        return shop
+      }),
+    )
+    const [first] = shops
+    const [table] = first === undefined ? [] : allTables(first.catalog)
+    if (first === undefined || table === undefined) throw new Error('no table')
+    rows = await readRows(path.join(first.sources, 'd/t.csv.gz'), table)
+  }, 60_000)
+
+  test('have the same bytes as DuckDB writes, in every format', async () => {
+    const services = await Promise.all(shops.map((shop) => serve(shop, { blockBytes: 0 })))
+    const [table] = allTables(shops[0]?.catalog ?? catalogAround([]))
+    if (table === undefined) throw new Error('no table')
+    const random = randomFrom(seed)
+    for (let left = asks; left > 0; left -= 1) {
+      const { query } = randomQuery(random, table, rows)
+      query.set('page_size', String([1, 7, 300][left % 3]))
+      for (const format of ['json', 'csv', 'ndjson']) {
+        query.set('format', format)
+        const target = `${address}?${query.toString()}`
+        const [packed, written] = await Promise.all(services.map(({ app }) => rawGet(app, target)))
+        expect([seed, target, packed?.body.toString()]).toEqual([seed, target, written?.body.toString()])
+      }
+    }
+  }, 1_800_000)
+
+  test('answer what a second reading finds', async () => {
+    const [shop] = shops
+    const [table] = shop === undefined ? [] : allTables(shop.catalog)
+    if (shop === undefined || table === undefined) throw new Error('no table')
+    const service = await serve(shop, { blockBytes: 0 })
+    const random = randomFrom(seed)
+    const differences: string[] = []
+    for (let left = asks; left > 0; left -= 1) {
+      const difference = await compareOne(service, table, rows, random)
+      if (difference !== null) differences.push(difference)
+    }
+    expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+  }, 1_800_000)
+})
+
+const due = (n: number) => ({ alone: `name ${n}`, few: n % 7, n, some: (n * 7919) % 5000, x: n / 64 })
+
+describe('rows of a table of several sections', () => {
+  const count = 270_000
+  let shop: Workshop
+  beforeAll(async () => {
+    const lines = Array.from(
+      { length: count },
+      (_, n) => `${n},${n % 7},${(n * 7919) % 5000},${n / 64},name ${n}`,
+    )
+    const fields = ['n:integer', 'few:integer', 'some:integer', 'x:float', 'alone:string'].map(fieldOf)
+    const table = { name: 't', order: ['n asc'], filters: ['few', 'some'], packed: true, fields }
+    shop = await workshop(catalogAround([table]), {
+      'd/t.csv': `n,few,some,x,alone\n${lines.join('\n')}\n`,
+    })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+  }, 60_000)
+
+  /** A service, and how many statements brought rows. */
+  const serving = async (): Promise<Service & { statements: () => number }> => {
+    const service = await serve(shop)
+    const spy = jest.spyOn(Connection.prototype, 'texts')
+    return { ...service, statements: () => spy.mock.calls.length }
+  }
+
+  test.each([1, 128, 1310, 1311, 2048, 2700])('page %d is read without a statement', async (page) => {
+    const { app, statements } = await serving()
+    const { results } = await getPage(app, `${address}?page=${page}&page_size=100`)
+    expect(results).toEqual(Array.from({ length: 100 }, (_, row) => due((page - 1) * 100 + row)))
+    expect(statements()).toBe(0)
+  })
+
+  test('rows that lie far apart are too, in their order', async () => {
+    const { app, statements } = await serving()
+    const { results } = await getPage(app, `${address}?some=77&ordering=-few`)
+    const all = Array.from({ length: count }, (_, n) => due(n)).filter(({ some }) => some === 77)
+    expect(results).toEqual(all.toSorted((a, b) => b.few - a.few || a.n - b.n))
+    expect(statements()).toBe(0)
+  })
+
+  test('a walk is read in blocks, and many rows at once by DuckDB', async () => {
+    const { app, statements } = await serving()
+    await getPage(app, `${address}?page=1&page_size=100`)
+    expect(statements()).toBe(0)
+    await getPage(app, `${address}?page=2&page_size=100`)
+    expect(statements()).toBe(1)
+    await getPage(app, `${address}?few=3&page_size=5000`)
+    expect(statements()).toBeGreaterThan(1)
+  })
+
+  test('a page that is too large says so', async () => {
+    const { app } = await serve(shop, { pageBytesMax: 5000 })
+    await request(app).get(`${address}?some=77&page_size=1000`).expect(200)
+    await request(app).get(`${address}?few=1&page_size=1000`).expect(422)
+  })
+})
