@@ -14,7 +14,7 @@ import type {
   Table,
   Window,
 } from './catalog.ts'
-import { orderedField } from './check.ts'
+import { orderedField, signedKey } from './check.ts'
 import { coloursDefault } from './colours.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
 import { typeRow } from './field-types.ts'
@@ -172,7 +172,8 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
-    isPacked: definition.packed ?? false,
+    isPacked: definition.packed ?? (definition.orders !== undefined || definition.clustered !== undefined),
+    orders: buildOrders(definition),
     measures: definition.measures ?? [],
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
@@ -232,6 +233,18 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
 function buildOrderKey(key: string, names: readonly string[]): OrderKey {
   const field = orderedField(key, names)
   return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
+}
+
+/** Each once; what lies together in it is more than what is only ordered so. */
+function buildOrders({ orders = [], clustered }: TableDefinition): Table['orders'] {
+  const near = clustered?.map((field): OrderKey => ({ field, direction: 'asc' }))
+  const others = orders
+    .map((keys) => keys.map((key) => signedKey(key)))
+    .filter((keys) => JSON.stringify(keys) !== JSON.stringify(near))
+  return [
+    ...(near === undefined ? [] : [{ keys: near, isClustered: true }]),
+    ...others.map((keys) => ({ keys, isClustered: false })),
+  ]
 }
 
 /** Freezes plain objects and arrays; Maps and Sets stay read-only by their type. */

@@ -171,6 +171,8 @@ export interface Table {
   readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
   /** Whether rows are also kept one by one. */
   readonly isPacked: boolean
+  /** Other orders in which they are kept: where each row is, or, clustered, the rows themselves. */
+  readonly orders: readonly { readonly keys: readonly OrderKey[]; readonly isClustered: boolean }[]
   /** Integer and decimal fields whose sums over rows mean something. */
   readonly measures: readonly string[]
   /** Rows that one export may have. */

@@ -1,4 +1,5 @@
 import { didYouMean } from '../nearest.ts'
+import type { OrderKey } from './catalog.ts'
 import { languages } from './languages.ts'
 import { parseDateFormat } from './date-format.ts'
 import { fieldTypeNames, typeRow } from './field-types.ts'
@@ -98,6 +99,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
   checkOrder(table, path, known, report)
   checkFilters(table, path, known, report)
+  checkOrders(table, path, known, report)
   checkSearch(table, path, fields, known, report)
   checkMeasures(table, path, fields, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
@@ -120,6 +122,30 @@ function checkOrder(table: unknown, path: Path, known: readonly string[], report
       report(keyPath, `"${word}" is no direction: write "${field} asc" or "${field} desc"`)
     } else requireField(key, keyPath, known, report)
   }
+}
+
+/** The other orders, of fields that readers may order by. */
+function checkOrders(table: unknown, path: Path, known: readonly string[], report: Report): void {
+  const filters = strings(table, 'filters').map(([, name]) => name)
+  const allowed = at(table, 'filters') === undefined ? known : filters
+  const check = (keys: readonly (readonly [Path, string])[]): void => {
+    for (const [keyPath, name] of keys) {
+      requireField(name, keyPath, known, report)
+      if (known.includes(name) && !allowed.includes(name))
+        report(keyPath, `"${name}" cannot be ordered by: only what \`filters\` names can`)
+    }
+    reportRepeats(keys, 'order field', report)
+  }
+  for (const [index, order] of items(table, 'orders')) {
+    const keys = Array.isArray(order) ? order.filter((key) => typeof key === 'string') : []
+    check(keys.map((key, place) => [[...path, 'orders', index, place], signedKey(key).field] as const))
+  }
+  check(strings(table, 'clustered').map(([index, name]) => [[...path, 'clustered', index], name] as const))
+}
+
+/** A key as an address has it: with a minus before it, it descends. */
+export function signedKey(key: string): OrderKey {
+  return key.startsWith('-') ? { field: key.slice(1), direction: 'desc' } : { field: key, direction: 'asc' }
 }
 
 function checkFilters(table: unknown, path: Path, known: readonly string[], report: Report): void {

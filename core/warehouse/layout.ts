@@ -62,6 +62,10 @@ export const fileNames = {
   codes: 'codes.bin',
   /** All rows one by one: see `packs/layout.ts`. */
   packs: 'packs.bin',
+  /** The rows in another order: where they are, their codes, and themselves. */
+  orderPositions: (order: number): string => `order-${digits(order)}.bin`,
+  orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
+  orderPacks: (order: number): string => `order-${digits(order)}-packs.bin`,
   /** Sums of the pieces of all Parquet beside it: see `FileChecks`. */
   checks: 'checks.json',
   /** What the ingest saw and proved. */

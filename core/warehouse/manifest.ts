@@ -44,6 +44,16 @@ const dictionaryShape = fileShape.extend({
 /** Codes of some of these fields: see `codes/layout.ts`. */
 const codesShape = fileShape.extend({ fields: z.array(z.string()) })
 
+/** The rows in another order than the declared one, for the server alone. */
+const orderShape = z.object({
+  keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
+  /** Where each row is in the table: see `orders.ts`. */
+  positions: fileShape,
+  /** Codes and rows in this order; rows where the catalog says that they lie together so. */
+  codes: codesShape.optional(),
+  packs: fileShape.optional(),
+})
+
 const sourceShape = z.object({
   name: z.string(),
   bytes: positions,
@@ -76,6 +86,7 @@ const manifestShape = z.object({
   codes: codesShape.optional(),
   /** All rows one by one, for the server alone, where the catalog says so: see `packs/layout.ts`. */
   packs: fileShape.optional(),
+  orders: z.array(orderShape).optional(),
   /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
   checks: fileShape.optional(),
   /** In the order of declaration. */
@@ -104,6 +115,7 @@ export type Part = z.infer<typeof partShape>
 export type Index = z.infer<typeof indexShape>
 export type DictionaryFile = z.infer<typeof dictionaryShape>
 export type CodesFile = z.infer<typeof codesShape>
+export type Order = z.infer<typeof orderShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type Source = z.infer<typeof sourceShape>
 
@@ -171,8 +183,10 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 
 /** All files of a snapshot but its manifest. */
 export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
-  const { dictionary, codes, packs, checks } = beside
-  return [...parts, ...files, ...indexes, ...[dictionary, codes, packs, checks].flatMap((file) => file ?? [])]
+  const { dictionary, codes, packs, orders = [], checks } = beside
+  const ordered = orders.flatMap((order) => [order.positions, order.codes, order.packs])
+  const apart = [dictionary, codes, packs, ...ordered, checks].flatMap((file) => file ?? [])
+  return [...parts, ...files, ...indexes, ...apart]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

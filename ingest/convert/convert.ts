@@ -30,7 +30,7 @@ export const converterVersion = 3
  */
 export const partRowsDefault = 16 * rowGroupRows
 /** Of files that only a next step reads, where fewer and larger groups are cheaper. */
-const scratchGroupRows = 131_072
+export const scratchGroupRows = 131_072
 
 /** A table on its way. */
 export interface Work {
@@ -43,6 +43,8 @@ export interface Work {
   readonly weights: readonly ColumnWeights[]
   /** Folder of the files between the steps. */
   readonly scratch: string
+  /** Of rows in another order than the declared one: which fields they hold, besides `position`; all where it is not there. */
+  readonly held?: ReadonlySet<number>
 }
 
 /** Batches that were cast, and what their rows say of themselves. */
@@ -85,18 +87,19 @@ export function plainSql({ table, columns }: Work, { file, breaks }: Batch, isIn
     columns = {${names.join(', ')}})`
 }
 
-const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
+export const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
 
 export const stagedSql = (files: readonly string[]): string =>
   `read_parquet([${files.map(quotedText).join(', ')}], file_row_number = true)`
 
-/** The sorted rows, with their position as file_row_number. */
-export function sortedSql({ fields, scratch }: Work): string {
-  const values = fields.map(({ field }, index) =>
-    isNarrowed(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`,
-  )
-  return `(select file_row_number, ${values.join(', ')}
-    from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
+/** The sorted rows, with their place as file_row_number. */
+export function sortedSql({ fields, scratch, held }: Work): string {
+  const values = fields.flatMap(({ field }, index) => {
+    if (held !== undefined && !held.has(index)) return []
+    return isNarrowed(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`
+  })
+  const all = ['file_row_number', ...(held === undefined ? [] : ['position']), ...values]
+  return `(select ${all.join(', ')} from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
 }
 
 export const sortedRowsSql = (work: Work, first: number, rows: number): string =>

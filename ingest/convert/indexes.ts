@@ -1,19 +1,10 @@
 import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
-import { sectionRows } from '../../core/warehouse/codes/layout.ts'
-import { CodesWriter } from './codes.ts'
-import {
-  dueSums,
-  forgetValues,
-  numberValues,
-  readCodes,
-  writeDictionary,
-  type CodedField,
-  type DueSums,
-} from './dictionary.ts'
-import { PacksWriter } from './packs.ts'
+import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
+import { writeOrders, type WrittenOrder } from './orders.ts'
 import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
+import { writeRows } from './row-files.ts'
 import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
@@ -43,6 +34,7 @@ export interface Written {
   /** Names of the fields that have codes; null where none has. */
   readonly codes: readonly string[] | null
   readonly hasPacks: boolean
+  readonly orders: readonly WrittenOrder[]
 }
 
 export type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
@@ -56,18 +48,24 @@ export async function writeIndexes(
   codedDistinctMax: number,
 ): Promise<Written> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search, isPacked } = work.table
+  const { indexes, search, isPacked, orders: declared } = work.table
+  const isClustered = declared.some((order) => order.isClustered)
   const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])
   const few = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
-    return (isPacked || asked.has(field.name)) && isFew ? [index] : []
+    return (isPacked || isClustered || asked.has(field.name)) && isFew ? [index] : []
   })
   const fields = rows === 0 ? [] : await numberValues(work, few)
   const coded = fields.filter(({ name }) => asked.has(name))
   const hasPacks = isPacked && rows > 0
   if (fields.length > 0) await writeDictionary(work, folder, fields)
-  await writeRows(work, folder, rows, fields, coded, hasPacks)
+  const files = {
+    codes: path.join(folder, fileNames.codes),
+    packs: hasPacks ? path.join(folder, fileNames.packs) : null,
+  }
+  await writeRows(work, files, rows, fields, coded)
+  const orders = await writeOrders(work, folder, rows, fields, coded)
   await forgetValues(work, fields)
   const known = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
@@ -78,47 +76,7 @@ export async function writeIndexes(
     dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     hasPacks,
-  }
-}
-
-/** Sections whose codes are in memory at once. */
-const sliceRows = 2 * sectionRows
-
-/** Codes and packs, from one reading of the rows. */
-async function writeRows(
-  work: Work,
-  folder: string,
-  rows: number,
-  fields: readonly CodedField[],
-  coded: readonly CodedField[],
-  hasPacks: boolean,
-): Promise<void> {
-  const codesFile = path.join(folder, fileNames.codes)
-  const codes = coded.length === 0 ? null : await CodesWriter.open(codesFile, coded)
-  const packs = hasPacks ? await PacksWriter.open(work, path.join(folder, fileNames.packs), fields) : null
-  if (codes === null && packs === null) return
-  try {
-    for (let first = 0; first < rows; first += sliceRows) {
-      const columns = await readCodes(work, fields, first, Math.min(sliceRows, rows - first))
-      const count = Math.min(sliceRows, rows - first)
-      for (let from = 0; from < count; from += sectionRows) {
-        const section = new Map(
-          fields.map(({ index }, place) => [
-            index,
-            columns[place]?.subarray(from, from + sectionRows) ?? new Uint8Array(),
-          ]),
-        )
-        await codes?.add(coded.map(({ index }) => section.get(index) ?? new Uint8Array()))
-        await packs?.add(section, Math.min(sectionRows, count - from))
-      }
-    }
-    const due = new Map<number, DueSums>()
-    for (const field of hasPacks ? fields : coded) due.set(field.index, await dueSums(work, field))
-    await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
-    await packs?.finish(due)
-  } finally {
-    await codes?.close()
-    await packs?.close()
+    orders,
   }
 }
 

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { OrderKey } from '../../core/catalog/catalog.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
@@ -94,21 +95,27 @@ export async function reconcilePublished(
 async function misplaced(work: Work): Promise<number> {
   const terms = work.table.order.map(({ field, direction }) => ({
     column: `f${work.fields.findIndex((matched) => matched.field.name === field)}`,
-    sign: direction === 'asc' ? '>' : '<',
+    direction,
   }))
+  return countMisplaced(work, sortedSql(work), terms)
+}
+
+/** The same of any rows that have a file_row_number. */
+export async function countMisplaced(
+  { db }: Work,
+  from: string,
+  terms: readonly { readonly column: string; readonly direction: OrderKey['direction'] }[],
+): Promise<number> {
   if (terms.length === 0) return 0
   // Nulls stand last in either direction.
-  const isWrong = terms.reduceRight(
-    (
-      later,
-      { column, sign },
-    ) => `coalesce(last_${column} ${sign} ${column}, last_${column} is null and ${column} is not null)
-      or (last_${column} is not distinct from ${column} and (${later}))`,
-    'false',
-  )
+  const isWrong = terms.reduceRight((later, { column, direction }) => {
+    const sign = direction === 'asc' ? '>' : '<'
+    return `coalesce(last_${column} ${sign} ${column}, last_${column} is null and ${column} is not null)
+      or (last_${column} is not distinct from ${column} and (${later}))`
+  }, 'false')
   const columns = terms.flatMap(({ column }) => [column, `lag(${column}) over () as last_${column}`])
-  const [row] = await work.db.rows(`select count(*) filter (where position > 0 and (${isWrong}))
-    from (select file_row_number as position, ${columns.join(', ')} from ${sortedSql(work)})`)
+  const [row] = await db.rows(`select count(*) filter (where row > 0 and (${isWrong}))
+    from (select file_row_number as row, ${columns.join(', ')} from ${from})`)
   return numberOf(row?.[0])
 }
 

@@ -13,6 +13,7 @@ import {
   storedFields,
   type Index,
   type Manifest,
+  type Order,
   type Part,
   type Source,
   type StoredFile,
@@ -40,6 +41,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     lookups: [table.indexes, table.search],
     partRows,
     ...(table.isPacked && { isPacked: true }),
+    ...(table.orders.length > 0 && { orders: table.orders }),
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,
@@ -135,19 +137,31 @@ export async function label(
 
 /** What the server reads itself. */
 async function readApart(
-  { dictionary, codes, hasPacks }: Written,
+  { dictionary, codes, hasPacks, orders }: Written,
   folder: string,
-): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'packs'>> {
+): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'packs' | 'orders'>> {
   const stored = async (file: string): Promise<StoredFile> => ({
     file,
     ...(await sumsOf(path.join(folder, file))),
   })
+  const ordered: Order[] = []
+  for (const [number, order] of orders.entries()) {
+    ordered.push({
+      keys: order.keys.map((key) => ({ ...key })),
+      positions: await stored(fileNames.orderPositions(number)),
+      ...(order.codes !== null && {
+        codes: { ...(await stored(fileNames.orderCodes(number))), fields: [...order.codes] },
+      }),
+      ...(order.hasPacks && { packs: await stored(fileNames.orderPacks(number)) }),
+    })
+  }
   return {
     ...(dictionary !== null && {
       dictionary: { ...(await stored(fileNames.dictionary)), fields: [...dictionary] },
     }),
     ...(codes !== null && { codes: { ...(await stored(fileNames.codes)), fields: [...codes] } }),
     ...(hasPacks && { packs: await stored(fileNames.packs) }),
+    ...(ordered.length > 0 && { orders: ordered }),
   }
 }
 

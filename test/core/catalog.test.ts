@@ -314,6 +314,36 @@ describe('the loader', () => {
       ['c.yaml:23:19: there is no field "dat" (did you mean "date"?); known: date, city, value'],
     ],
     [
+      'another order by a field that is not there',
+      'search: [city]',
+      'orders: [[-dat]]',
+      ['c.yaml:24:19: there is no field "dat" (did you mean "date"?); known: date, city, value'],
+    ],
+    [
+      'another order by a field that readers cannot order by',
+      'search: [city]',
+      'orders: [[-date], [date, value]]',
+      ['c.yaml:24:34: "value" cannot be ordered by: only what `filters` names can'],
+    ],
+    [
+      'another order by a field twice',
+      'search: [city]',
+      'orders: [[-date, date]]',
+      ['c.yaml:24:26: order field "date" is there twice: each must be unique'],
+    ],
+    [
+      'another order of nothing',
+      'search: [city]',
+      'orders: [[]]',
+      ['c.yaml:24:18: item 1 of "orders" is [], and it must name a field'],
+    ],
+    [
+      'rows together by a field that is not there',
+      'search: [city]',
+      'clustered: [cit]',
+      ['c.yaml:24:21: there is no field "cit" (did you mean "city"?); known: date, city, value'],
+    ],
+    [
       'a search in a field without text',
       'search: [city]',
       'search: [value]',

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import path from 'node:path'
+import zlib from 'node:zlib'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { sectionRows } from '../../core/warehouse/codes/layout.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
+import {
+  positionBytes,
+  positionsEnd,
+  positionsOfPiece,
+  readPositionSums,
+} from '../../core/warehouse/orders.ts'
+import { orderTerm, quotedText } from '../../core/sql.ts'
+import { scratchGroupRows, sortedFile, sortedSql, type Work } from './convert.ts'
+import type { CodedField } from './dictionary.ts'
+import { bytesAt, requireSame, sumOf } from './proof.ts'
+import { countMisplaced } from './reconcile.ts'
+import { writeRows } from './row-files.ts'
+
+type DeclaredOrder = Table['orders'][number]
+
+/** What was written of an order besides its positions: codes of fields, by their names; rows. */
+export interface WrittenOrder {
+  readonly keys: DeclaredOrder['keys']
+  readonly codes: readonly string[] | null
+  readonly hasPacks: boolean
+}
+
+/** Positions that are in memory at once. */
+const sliceRows = 16 * sectionRows
+
+/**
+ * Writes where the rows are in each other order that the catalog declares, the codes of the filter fields in it and,
+ * where it is clustered, the rows.
+ *
+ * @param fields all that have codes while the table is written, of which `coded` keep them
+ * @throws TableFailure where a proof fails
+ */
+export async function writeOrders(
+  work: Work,
+  folder: string,
+  rows: number,
+  fields: readonly CodedField[],
+  coded: readonly CodedField[],
+): Promise<WrittenOrder[]> {
+  const written: WrittenOrder[] = []
+  if (rows === 0) return written
+  for (const [number, order] of work.table.orders.entries()) {
+    const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, coded)
+    await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
+    const files = {
+      codes: path.join(folder, fileNames.orderCodes(number)),
+      packs: order.isClustered ? path.join(folder, fileNames.orderPacks(number)) : null,
+    }
+    await writeRows(sorted, files, rows, order.isClustered ? fields : coded, coded)
+    await rm(sorted.scratch, { recursive: true })
+    const names = coded.map(({ name }) => name)
+    written.push({
+      keys: order.keys,
+      codes: names.length === 0 ? null : names,
+      hasPacks: order.isClustered,
+    })
+  }
+  return written
+}
+
+/** Sorts what is needed of the rows, with their positions, and proves that it is in order, and of these rows. */
+async function sortInto(
+  work: Work,
+  scratch: string,
+  { keys, isClustered }: DeclaredOrder,
+  coded: readonly CodedField[],
+): Promise<Work> {
+  await mkdir(scratch)
+  const terms = keys.map(({ field, direction }) => ({
+    index: work.fields.findIndex((matched) => matched.field.name === field),
+    direction,
+  }))
+  const held = isClustered
+    ? [...work.fields.keys()]
+    : [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
+  const columns = held.map((index) => `f${index}`)
+  const order = terms.map(({ index, direction }) =>
+    orderTerm({ field: `f${index}`, direction }, (name) => name),
+  )
+  await work.db
+    .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(work)}
+    order by ${[...order, 'position'].join(', ')})
+    to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+  const sorted: Work = { ...work, scratch, held: new Set(held) }
+  const named = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
+  const misplaced = await countMisplaced(work, sortedSql(sorted), [
+    ...named,
+    { column: 'position', direction: 'asc' },
+  ])
+  requireSame('order', '0', String(misplaced))
+  requireSame(
+    'rows of an order',
+    await sumOf(work, sortedSql(work), ['file_row_number::uinteger', ...columns].join(', ')),
+    await sumOf(work, sortedSql(sorted), ['position', ...columns].join(', ')),
+  )
+  return sorted
+}
+
+async function writePositions(sorted: Work, file: string, rows: number): Promise<void> {
+  const handle = await open(file, 'wx+')
+  try {
+    const [sums, due] = [[] as number[], createHash('sha256')]
+    let at = 0
+    for (let first = 0; first < rows; first += sliceRows) {
+      const positions = await readPositions(sorted, first, Math.min(sliceRows, rows - first))
+      const bytes = Buffer.alloc(positions.length * positionBytes)
+      for (const [row, position] of positions.entries()) bytes.writeUInt32LE(position, row * positionBytes)
+      due.update(bytes)
+      const pieceBytes = positionsOfPiece * positionBytes
+      for (let from = 0; from < bytes.length; from += pieceBytes)
+        sums.push(zlib.crc32(bytes.subarray(from, from + pieceBytes)))
+      await handle.write(bytes, 0, bytes.length, at)
+      at += bytes.length
+    }
+    const end = positionsEnd(sums)
+    await handle.write(end, 0, end.length, at)
+    const found = createHash('sha256')
+    for (let from = 0; from < at; from += sliceRows * positionBytes)
+      found.update(await bytesAt(handle, from, Math.min(sliceRows * positionBytes, at - from)))
+    requireSame('positions of an order', due.digest('hex'), found.digest('hex'))
+    const read = readPositionSums(await bytesAt(handle, at, end.length), rows)
+    requireSame('sums of the positions of an order', sums.join(' '), read?.join(' ') ?? 'none')
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readPositions(sorted: Work, first: number, rows: number): Promise<Uint32Array> {
+  const [places = new Uint32Array(), positions = new Uint32Array()] = await sorted.db.numberColumns(
+    `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sorted)}
+      where file_row_number between ${first} and ${first + rows - 1}`,
+  )
+  const placed = new Uint32Array(rows)
+  for (const [index, place] of places.entries()) placed[place] = positions[index] ?? 0
+  return placed
+}
