@@ -91,12 +91,10 @@ export class Blocks {
     cut: Cut,
     requester: Requester,
   ): Promise<ReadRows | null> {
-    const began = performance.now()
-    const first =
-      (snapshot.manifest.parts[cut.part]?.firstRow ?? 0) + cut.block * snapshot.blockRows + cut.first
-    const positions = Uint32Array.from({ length: cut.rows }, (_, row) => first + row)
-    const bytes = await this.#packed.read(snapshot, form, positions, requester)
-    return bytes && { bytes, timing: { queue: 0, query: performance.now() - began } }
+    const { parts } = snapshot.manifest
+    const first = (parts[cut.part]?.firstRow ?? 0) + cut.block * snapshot.blockRows + cut.first
+    const places = Uint32Array.from({ length: cut.rows }, (_, row) => first + row)
+    return this.#packed.read(snapshot, form, { packs: null, places }, requester)
   }
 
   /** Notes where a cut lies, and says whether a walk has come to it: forwards, backwards, or where the block is being read. */

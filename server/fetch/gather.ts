@@ -6,7 +6,6 @@ import type { Pool, Timing } from '../engine/pool.ts'
 import type { ColumnForm, LineForm } from '../formats/format.ts'
 import { partOf } from './cuts.ts'
 import { columnsOf, planColumns, planGathered } from './plan.ts'
-import type { PackedRows } from './packed-rows.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -19,7 +18,6 @@ export interface Gathered {
 /**
  * Reads rows wherever they lie, part by part, in the order of their positions as given.
  *
- * @param packed where those that are kept one by one are read from; null for many rows
  * @throws QueueFull, QueryTimeout or TooLarge
  */
 export async function gather(
@@ -28,11 +26,7 @@ export async function gather(
   positions: Uint32Array,
   pool: Pool,
   requester: Requester,
-  packed: PackedRows | null = null,
 ): Promise<Gathered> {
-  const began = performance.now()
-  const near = (await packed?.read(snapshot, form, positions, requester)) ?? null
-  if (near !== null) return { pieces: [near], timings: [{ queue: 0, query: performance.now() - began }] }
   const { parts } = snapshot.manifest
   const { client, pageBytesMax } = requester
   let total = 0

@@ -11,21 +11,29 @@ import {
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { Turns } from '../concurrency/turns.ts'
 import { TooLarge } from '../engine/errors.ts'
+import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { LineForm, WrittenLine } from '../formats/format.ts'
 import { quotedJson } from '../formats/json.ts'
 import { CheckedFile } from '../indexes/checked-file.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
+import type { Near } from '../indexes/near.ts'
 import { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** Where packs lie, kept in memory, in bytes: of some 100 million rows. */
 const placesBytesMax = 16_000_000
 /** More rows than this are made by DuckDB, whose work others do not wait for. */
-const rowsMax = 2000
+const packedRowsMax = 2000
 
 /** Longer rows are made by DuckDB too, whose memory is bounded. */
 const packBytesMax = 1_000_000
+
+/** Rows, and what it took to read them. */
+export interface Packed {
+  readonly bytes: Uint8Array
+  readonly timing: Timing
+}
 
 /** Rows that a snapshot keeps one by one: few of them cost little, wherever they lie. */
 export class PackedRows {
@@ -39,21 +47,23 @@ export class PackedRows {
     this.#dictionaries = dictionaries
   }
 
+  /** Whether rows are few, and kept so. */
+  has(snapshot: Snapshot, form: LineForm, { packs, places }: Near): boolean {
+    const isKept = packs !== null || snapshot.manifest.packs !== undefined
+    return isKept && form.format.written !== undefined && places.length <= packedRowsMax
+  }
+
   /**
-   * Rows by their positions, as texts with the separator of their format between.
+   * Rows as texts with the separator of their format between, in the order of their places.
    *
-   * @returns null where they are not kept so, or are many, or DuckDB alone writes them
+   * @returns null where they are not kept so, or are many or long, or DuckDB alone writes them
    * @throws DamagedTable, TooLarge, and what a statement throws
    */
-  async read(
-    snapshot: Snapshot,
-    form: LineForm,
-    positions: Uint32Array,
-    requester: Requester,
-  ): Promise<Uint8Array | null> {
-    const { packs } = snapshot.manifest
+  async read(snapshot: Snapshot, form: LineForm, near: Near, requester: Requester): Promise<Packed | null> {
+    const began = performance.now()
+    const packs = near.packs ?? snapshot.manifest.packs
     const { written, separator } = form.format
-    if (packs === undefined || written === undefined || positions.length > rowsMax) return null
+    if (packs === undefined || written === undefined || !this.has(snapshot, form, near)) return null
     const columns = await this.#columns(snapshot, form, written, requester)
     if (columns === null) return null
     const turns = new Turns(requester.signal())
@@ -62,11 +72,11 @@ export class PackedRows {
     const rows: string[] = []
     let bytes = 0
     try {
-      for (const position of positions) {
+      for (const place of near.places) {
         await turns.next()
-        const pack = reader.pack(Math.floor(position / packRows))
+        const pack = reader.pack(Math.floor(place / packRows))
         if (pack === null) return null
-        const row = position % packRows
+        const row = place % packRows
         let text = before
         for (const [index, column] of columns.entries())
           text += (index === 0 ? '' : between) + column(pack, row)
@@ -77,7 +87,10 @@ export class PackedRows {
     } finally {
       reader.close()
     }
-    return Buffer.from(rows.join(separator))
+    return {
+      bytes: Buffer.from(rows.join(separator)),
+      timing: { queue: 0, query: performance.now() - began },
+    }
   }
 
   /** Of each field, what writes it of a row; null where one cannot be written so. */
@@ -116,6 +129,7 @@ export class PackedRows {
 /** The file of packs of a snapshot, while an ask reads it. */
 class Reader {
   readonly #snapshot: Snapshot
+  readonly #packs: StoredFile
   readonly #file: CheckedFile
   readonly #areCoded: readonly boolean[]
   readonly #places: Kept<PackPlaces>
@@ -123,6 +137,7 @@ class Reader {
 
   constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
     this.#snapshot = snapshot
+    this.#packs = packs
     this.#file = new CheckedFile(snapshot, packs)
     const coded = new Set(snapshot.manifest.dictionary?.fields.map(({ name }) => name))
     this.#areCoded = snapshot.manifest.fields.map(({ name }) => coded.has(name))
@@ -151,7 +166,7 @@ class Reader {
   }
 
   #placesOf(section: number): PackPlaces {
-    const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot} ${section}`
+    const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#packs.file} ${section}`
     const kept = this.#places.get(key)
     if (kept !== undefined) return kept
     const sections = this.#sections()
@@ -161,15 +176,16 @@ class Reader {
   }
 
   #sections(): PackSections {
-    const known = allSections.get(this.#snapshot)
+    const known = allSections.get(this.#packs)
     if (known !== undefined) return known
     const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes }
     const length = PackSections.bytes(shape)
     const sections = PackSections.read(this.#file.unchecked(shape.bytes - length, length), shape)
     if (sections === null) throw this.#file.damaged('its directory has another sum')
-    allSections.set(this.#snapshot, sections)
+    allSections.set(this.#packs, sections)
     return sections
   }
 }
 
-const allSections = new WeakMap<Snapshot, PackSections>()
+/** By what a manifest says of a file. */
+const allSections = new WeakMap<StoredFile, PackSections>()

@@ -10,30 +10,30 @@ import { valuesOf } from './dictionaries.ts'
 /** What is kept of files of codes, unpacked. */
 export type Unpacked = Codes | Uint32Array
 
-/** The file of codes of a snapshot, while an ask reads it. */
+/** A file of codes of a snapshot, in whichever order, while an ask reads it. Fields that have none in it are refused. */
 export class CodedTable {
   readonly #snapshot: Snapshot
-  readonly #fields: readonly string[]
+  readonly #codes: CodesFile
   readonly #values: readonly number[]
   readonly #file: CheckedFile
   readonly #kept: Kept<Unpacked>
 
   constructor(snapshot: Snapshot, codes: CodesFile, kept: Kept<Unpacked>) {
     this.#snapshot = snapshot
-    this.#fields = codes.fields
+    this.#codes = codes
     this.#values = codes.fields.map((name) => valuesOf(snapshot, name))
     this.#file = new CheckedFile(snapshot, codes)
     this.#kept = kept
   }
 
-  /** Where the codes of a field are; -1 where it has none. */
-  placeOf(field: string): number {
-    return this.#fields.indexOf(field)
+  /** How many rows it has. */
+  get rows(): number {
+    return this.#snapshot.manifest.rows
   }
 
   /** How many different values a field has. */
-  valuesOf(place: number): number {
-    return this.#values[place] ?? 0
+  valuesOf(field: string): number {
+    return this.#values[this.#placeOf(field)] ?? 0
   }
 
   /**
@@ -41,8 +41,9 @@ export class CodedTable {
    *
    * @throws DamagedTable
    */
-  counts(place: number, section: number): Uint32Array {
-    return this.#unpacked(`${place} counts ${section}`, (directory) => {
+  counts(field: string, section: number): Uint32Array {
+    return this.#unpacked(`${field} counts ${section}`, (directory) => {
+      const place = this.#placeOf(field)
       const bytes = zlib.inflateRawSync(this.#file.piece(directory.counts(place, section)))
       return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
     })
@@ -53,10 +54,11 @@ export class CodedTable {
    *
    * @throws DamagedTable
    */
-  group(place: number, group: number): Codes {
-    return this.#unpacked(`${place} ${group}`, (directory) =>
-      unpackGroup(zlib.inflateRawSync(this.#file.piece(directory.group(place, group))), this.valuesOf(place)),
-    )
+  group(field: string, group: number): Codes {
+    return this.#unpacked(`${field} ${group}`, (directory) => {
+      const planes = zlib.inflateRawSync(this.#file.piece(directory.group(this.#placeOf(field), group)))
+      return unpackGroup(planes, this.valuesOf(field))
+    })
   }
 
   /** Whoever has made one ends it. */
@@ -64,8 +66,14 @@ export class CodedTable {
     this.#file.close()
   }
 
+  #placeOf(field: string): number {
+    const place = this.#codes.fields.indexOf(field)
+    if (place === -1) throw new RangeError(`${this.#codes.file} has no codes of ${field}`)
+    return place
+  }
+
   #unpacked<T extends Unpacked>(name: string, read: (directory: Directory) => T): T {
-    const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot} ${name}`
+    const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#codes.file} ${name}`
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept as T
     const unpacked = read(this.#directory())
@@ -74,15 +82,16 @@ export class CodedTable {
   }
 
   #directory(): Directory {
-    const known = directories.get(this.#snapshot)
+    const known = directories.get(this.#codes)
     if (known !== undefined) return known
     const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes, values: this.#values }
     const length = directoryBytes(shape)
     const directory = Directory.read(this.#file.unchecked(shape.bytes - length, length), shape)
     if (directory === null) throw this.#file.damaged('its directory has another sum')
-    directories.set(this.#snapshot, directory)
+    directories.set(this.#codes, directory)
     return directory
   }
 }
 
-const directories = new WeakMap<Snapshot, Directory>()
+/** By what a manifest says of a file. */
+const directories = new WeakMap<CodesFile, Directory>()

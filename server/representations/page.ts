@@ -192,15 +192,23 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const range = rangeOf(selection.count, query)
   requireSmall(page, range, requester)
   const positions = await selection.slice(range.first, range.rows, requester)
+  const near = (await selection.near?.(range.first, range.rows, requester)) ?? {
+    packs: null,
+    places: positions,
+  }
   const bytes = range.rows * snapshot.rowBytes
+  const isPacked = isLineForm(form) && engine.packed.has(snapshot, form, near)
+  const values = isPacked ? 0 : valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
   // What is no more than a page is paid for as one.
-  const price = priceOfGathered(valuesOfGroups(groupsOf(snapshot, positions), form.fields.length), bytes)
+  const price = priceOfGathered(values, bytes)
   if (price.counts > 1) await requester.pay(price)
   const selecting = { queue: 0, query: performance.now() - asked }
-  const read = (): Promise<Gathered> =>
-    isLineForm(form)
-      ? gather(snapshot, form, positions, engine.pool, requester, engine.packed)
-      : gatherColumns(snapshot, form, positions, query, engine.pool, requester)
+  const read = async (): Promise<Gathered> => {
+    if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
+    const packed = await engine.packed.read(snapshot, form, near, requester)
+    if (packed !== null) return { pieces: [packed.bytes], timings: [packed.timing] }
+    return gather(snapshot, form, positions, engine.pool, requester)
+  }
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
   const began = performance.now()
   const pieces = isLineForm(form) ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces

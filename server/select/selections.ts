@@ -1,5 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
+import type { Near } from '../indexes/near.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -69,4 +70,6 @@ export interface Selection {
    * @throws as `find` does
    */
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
+  /** Where the same rows lie together, if the snapshot keeps them so besides. */
+  readonly near?: (first: number, rows: number, requester: Requester) => Promise<Near>
 }

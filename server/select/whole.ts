@@ -13,13 +13,18 @@ export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
   return isAll(filter) && isInFileOrder(snapshot, filter)
 }
 
-/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
-export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
-  const settled = new Set(
+/** The fields of which a filter leaves one value, so that they order nothing. */
+export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
+  return new Set(
     conditions.flatMap(({ field, operator, values }) =>
       operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
     ),
   )
+}
+
+/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
+export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
+  const settled = settledBy({ conditions })
   const isSettled = (term: string): boolean =>
     [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
   const lying = manifest.order.filter((term) => !isSettled(term))

@@ -53,7 +53,8 @@ beforeAll(async () => {
       order: ['n asc'],
       filters: ['n', 'state', 'name', 'code'],
       search: ['name', 'code'],
-      packed: true,
+      orders: [['-name', 'code'], ['code']],
+      clustered: ['state'],
       fields: ['n:integer', 'state:string', 'name:string', 'code:string', 'x:float'].map(fieldOf),
     },
   ])

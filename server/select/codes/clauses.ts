@@ -2,8 +2,7 @@ import type { Chosen } from './chosen.ts'
 
 /** A field of which some values are chosen. */
 export interface Choice {
-  /** Its place among the coded fields. */
-  readonly place: number
+  readonly field: string
   readonly chosen: Chosen
   /** How many rows have a chosen value. */
   readonly rows: number
@@ -14,26 +13,26 @@ export type Clause = readonly [Choice, ...Choice[]]
 
 /** What must all be right in a row. */
 export class Clauses {
-  readonly #rows: readonly Float64Array[]
-  readonly #alone = new Map<number, Chosen>()
+  readonly #rows: ReadonlyMap<string, Float64Array>
+  readonly #alone = new Map<string, Chosen>()
   readonly #several: Clause[] = []
 
-  /** @param rows by place and code: how many rows have it; of the fields that are chosen from */
-  constructor(rows: readonly Float64Array[]) {
+  /** @param rows by field and code: how many rows have it; of the fields that are chosen from */
+  constructor(rows: ReadonlyMap<string, Float64Array>) {
     this.#rows = rows
   }
 
   /** Adds that a field has one of some values, or one field of several. */
-  add(alternatives: readonly { readonly place: number; readonly chosen: Chosen }[]): void {
-    const [first, ...others] = alternatives.map((one) => this.#choice(one.place, one.chosen))
+  add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
+    const [first, ...others] = alternatives.map((one) => this.#choice(one.field, one.chosen))
     if (first === undefined) return
     if (others.length > 0) {
       this.#several.push([first, ...others])
       return
     }
-    const known = this.#alone.get(first.place)
+    const known = this.#alone.get(first.field)
     const both = known === undefined ? first.chosen : first.chosen.map((is, code) => is & (known[code] ?? 0))
-    this.#alone.set(first.place, both)
+    this.#alone.set(first.field, both)
   }
 
   /**
@@ -42,16 +41,16 @@ export class Clauses {
    * @param rows of the table
    */
   simplified(rows: number): Clause[] {
-    const alone = [...this.#alone].map(([place, chosen]): Clause => [this.#choice(place, chosen)])
+    const alone = [...this.#alone].map(([field, chosen]): Clause => [this.#choice(field, chosen)])
     return [...alone, ...this.#several]
       .filter((clause) => clause.every((choice) => choice.rows < rows))
       .map((clause) => (clause.some((choice) => choice.rows > 0) ? withoutNone(clause) : clause))
       .toSorted((a, b) => mostOf(a) - mostOf(b))
   }
 
-  #choice(place: number, chosen: Chosen): Choice {
-    const counts = this.#rows[place] ?? new Float64Array()
-    return { place, chosen, rows: counts.reduce((sum, count, code) => sum + count * (chosen[code] ?? 0), 0) }
+  #choice(field: string, chosen: Chosen): Choice {
+    const counts = this.#rows.get(field) ?? new Float64Array()
+    return { field, chosen, rows: counts.reduce((sum, count, code) => sum + count * (chosen[code] ?? 0), 0) }
   }
 }
 

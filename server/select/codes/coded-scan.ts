@@ -12,24 +12,23 @@ import type { Choice, Clause } from './clauses.ts'
 import type { CodedTable } from '../../indexes/coded-table.ts'
 
 /**
- * Some of the rows in which a field has a chosen value, as they lie: counts tell which groups hold them.
+ * The places of some of the rows in which a field has a chosen value: counts tell which groups hold them.
  *
  * @param first index among all that have one
  */
 export async function sliceOf(
   table: CodedTable,
-  { place, chosen }: Choice,
-  tableRows: number,
+  { field, chosen }: Choice,
   slice: { readonly first: number; readonly rows: number },
   turns: Turns,
 ): Promise<Uint32Array> {
-  const values = table.valuesOf(place)
+  const values = table.valuesOf(field)
   const found = new Uint32Array(slice.rows)
   let [filled, skip] = [0, slice.first]
-  for (let section = 0; section < sectionsIn(tableRows) && filled < slice.rows; section += 1) {
+  for (let section = 0; section < sectionsIn(table.rows) && filled < slice.rows; section += 1) {
     await turns.next()
-    const groups = Math.min(sectionGroups, groupsIn(tableRows) - section * sectionGroups)
-    const known = chosenIn(table.counts(place, section), countsOf(groups, values), chosen)
+    const groups = Math.min(sectionGroups, groupsIn(table.rows) - section * sectionGroups)
+    const known = chosenIn(table.counts(field, section), countsOf(groups, values), chosen)
     const inSection = known.reduce((sum, count) => sum + count, 0)
     if (inSection <= skip) {
       skip -= inSection
@@ -43,7 +42,7 @@ export async function sliceOf(
       }
       await turns.next()
       const number = section * sectionGroups + group
-      const codes = table.group(place, number)
+      const codes = table.group(field, number)
       for (let row = 0; row < codes.length && filled < slice.rows; row += 1) {
         if (chosen[codes[row] ?? 0] !== 1) continue
         if (skip > 0) skip -= 1
@@ -70,15 +69,10 @@ function chosenIn(counts: Uint32Array, groups: number, chosen: Uint8Array): numb
   return sums
 }
 
-/** All rows in which every clause is right. */
-export async function scanned(
-  table: CodedTable,
-  clauses: readonly Clause[],
-  tableRows: number,
-  turns: Turns,
-): Promise<RowSet> {
+/** The places of all rows in which every clause is right. */
+export async function scanned(table: CodedTable, clauses: readonly Clause[], turns: Turns): Promise<RowSet> {
   const parts: PartRows[] = []
-  for (let group = 0; group < groupsIn(tableRows); group += 1) {
+  for (let group = 0; group < groupsIn(table.rows); group += 1) {
     await turns.next()
     const part = scanGroup(table, clauses, group)
     if (part !== null) parts.push(part)
@@ -108,9 +102,9 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
 
 /** A one for each row of a group in which a clause is right. */
 function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
-  const right = new Uint8Array(table.group(clause[0].place, group).length)
-  for (const { place, chosen } of clause) {
-    const codes = table.group(place, group)
+  const right = new Uint8Array(table.group(clause[0].field, group).length)
+  for (const { field, chosen } of clause) {
+    const codes = table.group(field, group)
     for (let row = 0; row < codes.length; row += 1)
       right[row] = (right[row] ?? 0) | (chosen[codes[row] ?? 0] ?? 0)
   }
@@ -133,17 +127,16 @@ export async function ordered(
   for (let index = 0; index < order.length; index += 1) order[index] = index
   // The last key first: each sort leaves what is alike as it was.
   for (const { field, direction } of ordering.toReversed()) {
-    const place = table.placeOf(field)
-    const nulls = table.valuesOf(place)
+    const nulls = table.valuesOf(field)
     const ranks = new Uint16Array(positions.length)
-    let [end, codes] = [0, table.group(place, 0)]
+    let [end, codes] = [0, table.group(field, 0)]
     for (let index = 0; index < positions.length; index += 1) {
       const position = positions[index] ?? 0
       if (position >= end) {
         await turns.next()
         const group = Math.floor(position / groupRows)
         end = (group + 1) * groupRows
-        codes = table.group(place, group)
+        codes = table.group(field, group)
       }
       const code = codes[position - end + groupRows] ?? 0
       ranks[index] = direction === 'asc' || code === nulls ? code : nulls - 1 - code

@@ -13,9 +13,10 @@ import { afford } from '../afford.ts'
 import { RowSet } from '../row-set.ts'
 import type { Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
-import { isAll, isInFileOrder } from '../whole.ts'
-import { Clauses, mostOf, type Clause } from './clauses.ts'
+import { areCoded, orderTogether, sequenceFor, type Sequence } from './sequences.ts'
+import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
 import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
+import { OrderedTable } from '../../indexes/ordered-table.ts'
 import type { Dictionaries, Dictionary } from '../../indexes/dictionaries.ts'
 import { ordered, scanned, sliceOf } from './coded-scan.ts'
 import { chosenBy, holding } from './chosen.ts'
@@ -69,35 +70,74 @@ export class CodedSelections implements Selections {
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
-    const others = (): Promise<Selection> => this.#others.find(snapshot, filter, requester)
-    const { codes, rows } = snapshot.manifest
-    if (codes === undefined || !areCoded(codes, snapshot, filter)) return others()
-    const clauses = await this.#clauses(snapshot, codes, filter, requester)
-    if (clauses === null) return others()
-    const isLying = isInFileOrder(snapshot, filter)
+    return (await this.#find(snapshot, filter, requester)) ?? this.#others.find(snapshot, filter, requester)
+  }
+
+  /** Null where it is left to others. */
+  async #find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection | null> {
+    const sequence = sequenceFor(snapshot, filter)
+    if (!areCoded(sequence, snapshot, filter)) return null
+    const clauses = await this.#clauses(snapshot, filter, requester)
+    if (clauses === null) return null
+    const { rows } = snapshot.manifest
     const [first, second] = clauses
-    if (first === undefined && isLying) return consecutive(rows)
-    if (first !== undefined && mostOf(first) === 0) return consecutive(0)
     const most = first === undefined ? rows : mostOf(first)
-    const isCounted = first !== undefined && first.length === 1 && second === undefined
-    if ((!isCounted && rows > scannedRowsMax) || (!isLying && most > sortedMax)) return others()
-    if (isCounted && isLying) {
-      const [choice] = first
-      return {
-        count: most,
-        slice: (from, some, reading) =>
-          reader(snapshot, codes, this.#unpacked, (table) => {
-            const slice = { first: from, rows: Math.max(0, Math.min(some, most - from)) }
-            return sliceOf(table, choice, rows, slice, new Turns(reading.signal()))
-          }),
-      }
+    if (most === 0) return consecutive(0)
+    if (!sequence.isInOrder) {
+      if (rows > scannedRowsMax || most > sortedMax) return null
+      return this.#sorted(snapshot, sequence, clauses, filter, requester)
     }
-    const found = await this.#rowSet(snapshot, codes, clauses, filter, requester)
-    if (isLying) return { count: found.count, slice: async (from, some) => found.slice(from, some) }
+    if (first === undefined) return inTable(snapshot, sequence, consecutive(rows))
+    if (first.length === 1 && second === undefined) {
+      const together = await this.#together(snapshot, filter, requester)
+      return together ?? inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0]))
+    }
+    if (rows > scannedRowsMax) return null
+    const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
+    const slice: Selection['slice'] = async (from, some) => found.slice(from, some)
+    return inTable(snapshot, sequence, { count: found.count, slice })
+  }
+
+  /** The places of the rows of a choice: how many there are, is known. */
+  #counted(snapshot: Snapshot, { codes }: Sequence, choice: Choice): Selection {
+    return {
+      count: choice.rows,
+      slice: (first, some, { signal }) =>
+        this.#reading(snapshot, codes, (table) => {
+          const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
+          return sliceOf(table, choice, slice, new Turns(signal()))
+        }),
+    }
+  }
+
+  /** The rows of one value, where an order of the snapshot has them together, and as they are asked for. */
+  async #together(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection | null> {
+    const order = orderTogether(snapshot, filter)
+    const [condition] = filter.conditions
+    if (order === undefined || condition === undefined) return null
+    const dictionary = await this.#dictionaries.values(snapshot, condition.field, requester)
+    if (dictionary === null) return null
+    const code = chosenBy(dictionary, condition, '').indexOf(1)
+    const before = dictionary.rows.subarray(0, code).reduce((sum, count) => sum + count, 0)
+    const together = consecutive(dictionary.rows[code] ?? 0, before)
+    return inTable(snapshot, { order, codes: order.codes, isInOrder: true }, together)
+  }
+
+  async #sorted(
+    snapshot: Snapshot,
+    { codes }: Sequence,
+    clauses: readonly Clause[],
+    filter: RowFilter,
+    requester: Requester,
+  ): Promise<Selection> {
+    const sequence = { order: null, codes, isInOrder: true }
+    const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
     return {
       count: found.count,
-      slice: async (from, some, reading) =>
-        (await this.#ordered(snapshot, codes, found, filter, reading)).subarray(from, from + some),
+      slice: async (first, some, reading) => {
+        const all = await this.#ordered(snapshot, codes, found, filter, reading)
+        return all.subarray(first, first + some)
+      },
     }
   }
 
@@ -113,36 +153,32 @@ export class CodedSelections implements Selections {
   /** What a filter asks of each field; null where a field cannot be asked. */
   async #clauses(
     snapshot: Snapshot,
-    codes: CodesFile,
     { conditions, words }: RowFilter,
     requester: Requester,
   ): Promise<Clause[] | null> {
     const { fields, search } = snapshot.table
     const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
-    const dictionaries = new Map<string, { readonly place: number; readonly dictionary: Dictionary }>()
+    const dictionaries = new Map<string, Dictionary>()
     for (const field of new Set([...conditions.map((condition) => condition.field), ...searched])) {
-      const place = codes.fields.indexOf(field.name)
       const dictionary = await this.#dictionaries.values(snapshot, field, requester)
       if (dictionary === null) return null
-      dictionaries.set(field.name, { place, dictionary })
+      dictionaries.set(field.name, dictionary)
     }
-    const of = (name: string) => dictionaries.get(name) ?? never(name)
-    const counts: Float64Array[] = []
-    for (const { place, dictionary } of dictionaries.values()) counts[place] = dictionary.rows
-    const clauses = new Clauses(counts)
+    const of = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
+    const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
     for (const condition of conditions) {
-      const { place, dictionary } = of(condition.field.name)
+      const { name } = condition.field
       const isPart = operatorRow(condition.operator).takes === 'part'
       const part = isPart ? await this.#folded(condition.values[0] ?? '', requester) : ''
-      clauses.add([{ place, chosen: chosenBy(dictionary, condition, part) }])
+      clauses.add([{ field: name, chosen: chosenBy(of(name), condition, part) }])
     }
     for (const word of words) {
       const part = await this.#folded(word, requester)
       clauses.add(
-        searched.map(({ name }) => {
-          const { place, dictionary } = of(name)
-          return { place, chosen: holding(dictionary, (text) => text.includes(part)) }
-        }),
+        searched.map(({ name }) => ({
+          field: name,
+          chosen: holding(of(name), (text) => text.includes(part)),
+        })),
       )
     }
     return clauses.simplified(snapshot.manifest.rows)
@@ -157,22 +193,21 @@ export class CodedSelections implements Selections {
     return String(rows[0]?.[0])
   }
 
+  /** The places of the rows in which all clauses are right. */
   async #rowSet(
     snapshot: Snapshot,
-    codes: CodesFile,
+    { order, codes }: Sequence,
     clauses: readonly Clause[],
     filter: RowFilter,
     requester: Requester,
   ): Promise<RowSet> {
     const { rows, parts } = snapshot.manifest
-    // Nothing has to be looked for: all rows, in another order.
-    if (isAll(filter) || clauses.length === 0) return RowSet.of(all(rows), parts)
-    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, async (signal) => {
+    if (clauses.length === 0) return RowSet.of(placesFrom(0, rows), parts)
+    const key = `${keyOf(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
+    const found = await this.#once(key, requester, async (signal) => {
       const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
       await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
-      return reader(snapshot, codes, this.#unpacked, (table) =>
-        scanned(table, clauses, rows, new Turns(signal)),
-      )
+      return this.#reading(snapshot, codes, (table) => scanned(table, clauses, new Turns(signal)))
     })
     if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
     return found
@@ -180,7 +215,7 @@ export class CodedSelections implements Selections {
 
   async #ordered(
     snapshot: Snapshot,
-    codes: CodesFile,
+    codes: CodesFile | undefined,
     rows: RowSet,
     filter: RowFilter,
     requester: Requester,
@@ -190,12 +225,27 @@ export class CodedSelections implements Selections {
       const values = rows.count * filter.ordering.length
       await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
       const positions = rows.slice(0, rows.count)
-      return reader(snapshot, codes, this.#unpacked, (table) =>
+      return this.#reading(snapshot, codes, (table) =>
         ordered(table, positions, filter.ordering, new Turns(signal)),
       )
     })
     if (!(found instanceof Uint32Array)) throw new TypeError('expected positions')
     return found
+  }
+
+  /** Reads codes, and ends with it. */
+  async #reading<T>(
+    snapshot: Snapshot,
+    codes: CodesFile | undefined,
+    read: (table: CodedTable) => Promise<T>,
+  ): Promise<T> {
+    if (codes === undefined) throw new TypeError('there are no codes')
+    const table = new CodedTable(snapshot, codes, this.#unpacked)
+    try {
+      return await read(table)
+    } finally {
+      table.close()
+    }
   }
 
   async #once(
@@ -213,48 +263,35 @@ export class CodedSelections implements Selections {
   }
 }
 
-/** Reads codes, and ends with it. */
-async function reader<T>(
-  snapshot: Snapshot,
-  codes: CodesFile,
-  kept: Kept<Unpacked>,
-  read: (table: CodedTable) => Promise<T>,
-): Promise<T> {
-  const table = new CodedTable(snapshot, codes, kept)
-  try {
-    return await read(table)
-  } finally {
-    table.close()
+/** Places in a sequence as rows of the table, and where they lie in it. */
+function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
+  if (order === null) return places
+  const { packs } = order
+  const slice: Selection['slice'] = async (first, rows, requester) => {
+    const table = new OrderedTable(snapshot, order)
+    try {
+      return table.positions(await places.slice(first, rows, requester))
+    } finally {
+      table.close()
+    }
   }
+  if (packs === undefined) return { count: places.count, slice }
+  const near: Selection['near'] = async (...some) => ({ packs, places: await places.slice(...some) })
+  return { count: places.count, slice, near }
 }
 
-/** Whether all that a filter looks at has codes. */
-function areCoded(
-  codes: CodesFile,
-  { table }: Snapshot,
-  { conditions, words, ordering }: RowFilter,
-): boolean {
-  const coded = new Set(codes.fields)
-  const asked = [
-    ...conditions.map(({ field }) => field.name),
-    ...(words.length > 0 ? table.search : []),
-    ...ordering.map(({ field }) => field),
-  ]
-  return asked.every((name) => coded.has(name))
-}
-
-function consecutive(count: number): Selection {
+/** @param before how many there are before them */
+function consecutive(count: number, before = 0): Selection {
   return {
     count,
-    slice: async (first, rows) =>
-      Uint32Array.from({ length: Math.max(0, Math.min(rows, count - first)) }, (_, index) => first + index),
+    slice: async (first, rows) => placesFrom(before + first, Math.max(0, Math.min(rows, count - first))),
   }
 }
 
-function all(rows: number): Uint32Array {
-  const positions = new Uint32Array(rows)
-  for (let position = 0; position < rows; position += 1) positions[position] = position
-  return positions
+function placesFrom(first: number, rows: number): Uint32Array {
+  const places = new Uint32Array(rows)
+  for (let row = 0; row < rows; row += 1) places[row] = first + row
+  return places
 }
 
 function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
