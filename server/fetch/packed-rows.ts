@@ -19,6 +19,7 @@ import { CheckedFile } from '../indexes/checked-file.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import type { Near } from '../indexes/near.ts'
 import { Kept } from '../kept.ts'
+import { Written } from './written.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** Where packs lie, kept in memory, in bytes: of some 100 million rows. */
@@ -68,29 +69,28 @@ export class PackedRows {
     if (columns === null) return null
     const turns = new Turns(requester.signal())
     const reader = new Reader(snapshot, packs, this.#places)
-    const [before, between, after] = written.around
-    const rows: string[] = []
-    let bytes = 0
+    const { before, between, after } = written.around
+    const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
+    const [begin, end] = [Buffer.from(before), Buffer.from(after)]
+    const lines = new Written()
     try {
-      for (const place of near.places) {
+      for (const [index, place] of near.places.entries()) {
         await turns.next()
         const pack = reader.pack(Math.floor(place / packRows))
         if (pack === null) return null
-        const row = place % packRows
-        let text = before
-        for (const [index, column] of columns.entries())
-          text += (index === 0 ? '' : between) + column(pack, row)
-        bytes += text.length
-        if (bytes > requester.pageBytesMax) throw new TooLarge()
-        rows.push(text + after)
+        if (lines.length > requester.pageBytesMax) throw new TooLarge()
+        if (index > 0) lines.add(apart.rows)
+        lines.add(begin)
+        for (let column = 0; column < columns.length; column += 1) {
+          if (column > 0) lines.add(apart.values)
+          columns[column]?.(pack, place % packRows, lines)
+        }
+        lines.add(end)
       }
     } finally {
       reader.close()
     }
-    return {
-      bytes: Buffer.from(rows.join(separator)),
-      timing: { queue: 0, query: performance.now() - began },
-    }
+    return { bytes: lines.taken(), timing: { queue: 0, query: performance.now() - began } }
   }
 
   /** Of each field, what writes it of a row; null where one cannot be written so. */
@@ -99,32 +99,35 @@ export class PackedRows {
     { fields }: LineForm,
     written: WrittenLine,
     requester: Requester,
-  ): Promise<((pack: Pack, row: number) => string)[] | null> {
-    const columns: ((pack: Pack, row: number) => string)[] = []
+  ): Promise<Column[] | null> {
+    const columns: Column[] = []
     for (const field of fields) {
       const place = snapshot.table.fields.indexOf(field)
-      const before = written.before(field)
-      const none = before + written.null
-      const writings = await this.#dictionaries.writings(snapshot, field, requester)
-      if (writings !== null) {
-        const texts = writings[written.takes]
-        columns.push((pack, row) => {
-          const text = texts[pack.code(place, row)]
-          return text === undefined ? none : before + written.value(text, field)
+      const cells = await this.#dictionaries.cells(snapshot, field, written, requester)
+      if (cells !== null) {
+        const { all, starts } = cells
+        columns.push((pack, row, lines) => {
+          const code = pack.code(place, row)
+          lines.copy(all, starts[code] ?? 0, starts[code + 1] ?? 0)
         })
         continue
       }
       const { wire, isPlainInJson } = typeRow(field.type)
       if (written.takes === 'plain' && !isPlainInJson) return null
       const isQuoted = written.takes === 'json' && wire.kind === 'text'
-      columns.push((pack, row) => {
+      const before = written.before(field)
+      columns.push((pack, row, lines) => {
         const text = pack.text(place, row)
-        return text === null ? none : before + written.value(isQuoted ? quotedJson(text) : text, field)
+        if (text === null) lines.text(before + written.null)
+        else lines.text(before + written.value(isQuoted ? quotedJson(text) : text, field))
       })
     }
     return columns
   }
 }
+
+/** Writes a field of a row. */
+type Column = (pack: Pack, row: number, lines: Written) => void
 
 /** The file of packs of a snapshot, while an ask reads it. */
 class Reader {

@@ -16,7 +16,7 @@ export const csv: LineFormat = {
     before: () => '',
     value: (text, { type }) => (typeRow(type).isText ? csvValueText(text) : text),
     null: '',
-    around: ['', ',', ''],
+    around: { before: '', between: ',', after: '' },
   },
   separator: '\r\n',
   repeatsNames: false,

@@ -30,14 +30,14 @@ export interface LineFormat extends AnyFormat {
 }
 
 export interface WrittenLine {
-  /** What it is given of a value: as JSON has it, or without quotes and escapes. */
+  /** What it is given of a value: as JSON has it, or without quotes and escapes. Formats that take the same write the same. */
   readonly takes: 'json' | 'plain'
   /** What stands before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string
   readonly null: string
-  /** What stands before all values, between two of them, and after them. */
-  readonly around: readonly [before: string, between: string, after: string]
+  /** What stands around the values of a row. */
+  readonly around: { readonly before: string; readonly between: string; readonly after: string }
 }
 
 /** Writes rows column by column, each value of its own type. */

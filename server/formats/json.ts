@@ -17,7 +17,7 @@ export const writtenJson: WrittenLine = {
   before: ({ name }) => `${quotedJson(name)}:`,
   value: (text) => text,
   null: 'null',
-  around: ['{', ',', '}'],
+  around: { before: '{', between: ',', after: '}' },
 }
 
 // oxlint-disable-next-line no-control-regex

@@ -6,6 +6,7 @@ import type { Plan } from '../engine/plan.ts'
 import type { Pool } from '../engine/pool.ts'
 import { readsOf, rowsBetween } from '../engine/reads.ts'
 import type { Requester } from '../engine/requester.ts'
+import type { WrittenLine } from '../formats/format.ts'
 import { quotedJson } from '../formats/json.ts'
 import { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -27,11 +28,11 @@ export interface Dictionary extends Entries {
   readonly rows: Float64Array
 }
 
-/** As rows are written with them. */
-export interface Writings extends Entries {
-  /** What a line of CSV has, not quoted yet. */
-  readonly plain: readonly string[]
-  readonly json: readonly string[]
+/** As lines are written with them, null last: all that a line has for a value, one after the other. */
+export interface Cells extends Entries {
+  readonly all: Uint8Array
+  /** Where that of a code begins, and that of the next one. */
+  readonly starts: Uint32Array
 }
 
 /** How many different values a field of a snapshot has, where it has a dictionary. */
@@ -42,7 +43,7 @@ export function valuesOf({ manifest: { dictionary } }: Snapshot, field: string):
 /** The dictionaries of snapshots, looked up when they are asked for, and kept as long as there is room. */
 export class Dictionaries {
   readonly #pool: Pool
-  readonly #kept: Kept<Dictionary | Writings>
+  readonly #kept: Kept<Dictionary | Cells>
 
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
@@ -58,19 +59,28 @@ export class Dictionaries {
   }
 
   /** Null where a field has none. */
-  async writings(snapshot: Snapshot, field: Field, requester: Requester): Promise<Writings | null> {
+  async cells(
+    snapshot: Snapshot,
+    field: Field,
+    written: WrittenLine,
+    requester: Requester,
+  ): Promise<Cells | null> {
     const { json, stored, wire } = typeRow(field.type)
     const value = json(`value::${stored(field)}`, field)
-    const isText = wire.kind === 'text'
-    const columns = [`(${value})::varchar`, isText ? 'null' : `to_json(${value})::varchar`]
-    return this.#of(snapshot, field, requester, 'writings', columns, (answer) => {
-      const plain = answer.map(([text]) => String(text))
-      const written = isText ? plain.map(quotedJson) : answer.map(([, text]) => String(text))
-      return { plain, json: written, bytes: bytesIn([...plain, ...written]) }
+    const isJson = written.takes === 'json'
+    const isQuoted = isJson && wire.kind === 'text'
+    const column = isJson && !isQuoted ? `to_json(${value})` : value
+    const before = written.before(field)
+    return this.#of(snapshot, field, requester, written.takes, [`(${column})::varchar`], (answer) => {
+      const texts = answer.map(([text]) => {
+        const plain = String(text)
+        return before + written.value(isQuoted ? quotedJson(plain) : plain, field)
+      })
+      return cellsOf([...texts, before + written.null])
     })
   }
 
-  async #of<T extends Dictionary | Writings>(
+  async #of<T extends Dictionary | Cells>(
     snapshot: Snapshot,
     field: Field,
     { client, signal }: Requester,
@@ -120,6 +130,13 @@ function dictionaryOf(
   counts[values.length] = rows - counts.reduce((sum, count) => sum + count, 0)
   const bytes = counts.byteLength + bytesIn([...values, ...(folded ?? [])])
   return { field, values, folded, rows: counts, bytes }
+}
+
+function cellsOf(texts: readonly string[]): Cells {
+  const all = Buffer.from(texts.join(''))
+  const starts = new Uint32Array(texts.length + 1)
+  for (const [code, text] of texts.entries()) starts[code + 1] = (starts[code] ?? 0) + Buffer.byteLength(text)
+  return { all, starts, bytes: all.length + starts.byteLength }
 }
 
 /** Of a text beside its characters. */

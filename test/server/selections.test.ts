@@ -136,6 +136,19 @@ describe('only what can be right is read', () => {
     )
   })
 
+  test.each<[ask: string, isRight: (row: Row) => boolean]>([
+    ['code__range=c100,c109', ({ code }) => code >= 'c100' && code <= 'c109'],
+    ['code__gt=c990&state=SP', ({ code, state }) => code > 'c990' && state === 'SP'],
+    ['code__lte=c100&code__gte=c1', ({ code }) => code <= 'c100' && code >= 'c1'],
+    ['code__lt=c0', () => false],
+    ['code__isnull=false&n__lt=30', ({ n }) => n < 30],
+  ])('neighbours of many values are looked up: %s', async (ask, isRight) => {
+    const { app, seen } = await poolOf(shop)
+    const found = await getPage(app, `${address}?${ask}&page_size=1000`)
+    expect(numbers(found.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
+    expect(seen().filter((sql) => sql.includes('values-'))).not.toEqual([])
+  })
+
   test('words are not looked up in what another version of DuckDB folded', async () => {
     const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
     const [outcome] = await other.ingest({ partRows: 512, codedDistinctMax: 20 })

@@ -154,8 +154,8 @@ export class DuckDbSelections implements Selections {
       if (index === undefined) left.push(condition)
       else {
         const numbers = await this.#indexed(snapshot, index.file, condition, client, signal)
-        // A value of very many rows is found faster in the parts, where a bit stands for each.
-        if (numbers.length > indexedMax) left.push(condition)
+        // Very many rows are found faster in the parts, where a bit stands for each.
+        if (numbers === null) left.push(condition)
         else found.push(RowSet.of(numbers, parts))
       }
     }
@@ -182,18 +182,24 @@ export class DuckDbSelections implements Selections {
     return both() ?? nothing
   }
 
+  /** Null where there are very many. */
   async #indexed(
     snapshot: Snapshot,
     file: string,
     condition: Condition,
     client: string,
     signal: AbortSignal,
-  ): Promise<Uint32Array> {
+  ): Promise<Uint32Array | null> {
     const zones = await this.#zoneMapOf(snapshot, condition.field, file, client)
     const span = spanOf(zones, condition.field, [condition])
     if (span.to <= span.from) return new Uint32Array()
+    // All but the first and the last row group of a range are right throughout.
+    const inner = zones.filter(({ from, to }) => from > span.from && to < span.to)
+    const innerRows = inner.reduce((sum, { from, to }) => sum + to - from, 0)
+    if (condition.operator !== 'in' && innerRows > indexedMax) return null
     const plan = planValues(snapshot, file, condition, span, indexedMax + 1)
-    return (await this.#pool.numbers(plan, client, signal)).numbers
+    const { numbers } = await this.#pool.numbers(plan, client, signal)
+    return numbers.length > indexedMax ? null : numbers
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */

@@ -1,14 +1,18 @@
 import { duckdbVersion } from '../../../core/duckdb/database.ts'
 import type { Index } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
+import type { Operator } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Scan, Wanted } from './scan.ts'
 
 /** Which files of a snapshot say where something is, so that its parts need not be read. */
 
+/** Of values that follow each other in an index. */
+const lookedUp: ReadonlySet<Operator> = new Set(['eq', 'in', 'range', 'gt', 'gte', 'lt', 'lte', 'isnull'])
+
 /** The index that finds the rows of a condition; undefined where none does. */
 export function valueIndex({ manifest }: Snapshot, { field, operator }: Condition): Index | undefined {
-  if (operator !== 'eq' && operator !== 'in') return undefined
+  if (!lookedUp.has(operator)) return undefined
   return manifest.indexes?.find((index) => index.kind === 'values' && index.field === field.name)
 }
 
@@ -26,6 +30,11 @@ export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): str
   return files.length === parts.length && files.length > 0 ? files : null
 }
 
+/** Whether an index leaves few rows of however many there are. */
 export function isIndexed(snapshot: Snapshot, { conditions }: Wanted): boolean {
-  return conditions.some((condition) => valueIndex(snapshot, condition) !== undefined)
+  return conditions.some(
+    (condition) =>
+      (condition.operator === 'eq' || condition.operator === 'in') &&
+      valueIndex(snapshot, condition) !== undefined,
+  )
 }
