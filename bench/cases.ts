@@ -96,7 +96,7 @@ function textOf({ perSecond, cpuMs, p50, p99, loopDelayMaxMs, rssMaxMb }: Figure
 }
 
 /** The statement of a page alone, CPU-ms. */
-async function ownSql(bench: Bench, table: string): Promise<number> {
+export async function ownSql(bench: Bench, table: string): Promise<number> {
   const child = fork('dist/bench/own-sql.js', {
     env: { ...process.env, ...bench.environment, TABLE: table, UV_THREADPOOL_SIZE: '16' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

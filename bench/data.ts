@@ -1,3 +1,4 @@
+import { link } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { covid19 } from '../ingest/sample/covid19.ts'
@@ -9,6 +10,9 @@ import { writeSource } from '../ingest/sample/write.ts'
 /** Rows of each table of the benchmark at scale 1. */
 export const rowsOf = {
   large: 10_000_000,
+  /** The rows of the large one. */
+  packed: 10_000_000,
+  packed_small: 350_000,
   small: 100_000,
   narrow: 1_000_000,
   wide: 1_000_000,
@@ -24,7 +28,9 @@ const casoFull = covid19.find((sample) => sample.id === 'covid19/caso_full')
 export async function writeSources(folder: string, catalog: Catalog, scale: number): Promise<void> {
   for (const table of allTables(catalog)) {
     const rows = Math.round(rowsOf[table.name as BenchTable] * scale)
-    await writeSource(path.join(folder, table.dataset, `${table.name}.csv.gz`), table, rowsFor(table, rows))
+    const file = path.join(folder, table.dataset, `${table.name}.csv.gz`)
+    if (table.name === 'packed') await link(path.join(folder, table.dataset, 'large.csv.gz'), file)
+    else await writeSource(file, table, rowsFor(table, rows))
   }
 }
 
@@ -38,7 +44,7 @@ export async function writeFresh(folder: string, catalog: Catalog, version: numb
 function rowsFor(table: Table, rows: number): Iterable<Record<string, Cell>> {
   if (table.name === 'fresh') return freshRows(rows, 0)
   if (table.name === 'people' && socios !== undefined) return socios.make(rows)
-  const isCasoFull = table.name === 'large' || table.name === 'small'
+  const isCasoFull = ['large', 'small', 'packed_small'].includes(table.name)
   return (isCasoFull && casoFull ? casoFull : genericSample(table)).make(rows)
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
 import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
+import { cold } from './cold.ts'
 import { rowsOf, writeSources } from './data.ts'
 import { ingests } from './ingest.ts'
 import { atItsLimits } from './limits.ts'
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   const cases: readonly (readonly [name: string, measure: () => Promise<Line[]>])[] = [
     ['ingests', () => ingests(bench)],
     ['selections', () => selections(bench)],
+    ['cold', () => cold(bench)],
     ['live', () => livePages(bench)],
     ['depth', () => depth(bench)],
     ['people', () => peoplesPages(bench)],

@@ -258,9 +258,9 @@ export const settingRows = {
     name: 'INDEX_CACHE_MB',
     default: 'auto',
     meaning:
-      'What the codes of filter fields hold kept unpacked, in megabytes: their values, and a byte or two a row; 0 leaves codes alone. Shared; auto is 32 for each worker, at most a 64th of the memory.',
+      'Codes of filter fields, and the values that they and packed rows stand for, kept in megabytes: a byte or two a row, and some 50 a different value; 0 leaves codes and packed rows alone. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
     parse: (text) => megabytes(text, 0),
-    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
+    auto: (machine) => megabytesFor(machine, 64, 32) * 1e6,
     share: divided(0),
     expects: `${expectsMegabytes(0)}, or auto`,
   }),

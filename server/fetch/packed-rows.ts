@@ -30,6 +30,15 @@ const packedRowsMax = 2000
 /** Longer rows are made by DuckDB too, whose memory is bounded. */
 const packBytesMax = 1_000_000
 
+/** Of a value with its name, about. */
+const cellBytes = 50
+
+/** Between looks at the clock. */
+const rowsOfTurn = 16
+
+/** Most packs fit into it. */
+const packRoom = 16_384
+
 /** Rows, and what it took to read them. */
 export interface Packed {
   readonly bytes: Uint8Array
@@ -50,8 +59,12 @@ export class PackedRows {
 
   /** Whether rows are few, and kept so. */
   has(snapshot: Snapshot, form: LineForm, { packs, places }: Near): boolean {
-    const isKept = packs !== null || snapshot.manifest.packs !== undefined
-    return isKept && form.format.written !== undefined && places.length <= packedRowsMax
+    const { manifest } = snapshot
+    const isKept = packs !== null || manifest.packs !== undefined
+    // What would be thrown away by the next ask costs more than it saves.
+    const values = manifest.dictionary?.fields.reduce((sum, field) => sum + field.values, 0) ?? 0
+    const fits = values * cellBytes <= this.#dictionaries.bytesMax / 2
+    return isKept && fits && form.format.written !== undefined && places.length <= packedRowsMax
   }
 
   /**
@@ -75,7 +88,7 @@ export class PackedRows {
     const lines = new Written()
     try {
       for (const [index, place] of near.places.entries()) {
-        await turns.next()
+        if (index % rowsOfTurn === 0) await turns.next()
         const pack = reader.pack(Math.floor(place / packRows))
         if (pack === null) return null
         if (lines.length > requester.pageBytesMax) throw new TooLarge()
@@ -102,7 +115,7 @@ export class PackedRows {
   ): Promise<Column[] | null> {
     const columns: Column[] = []
     for (const field of fields) {
-      const place = snapshot.table.fields.indexOf(field)
+      const place = snapshot.manifest.fields.findIndex(({ name }) => name === field.name)
       const cells = await this.#dictionaries.cells(snapshot, field, written, requester)
       if (cells !== null) {
         const { all, starts } = cells
@@ -136,6 +149,10 @@ class Reader {
   readonly #file: CheckedFile
   readonly #areCoded: readonly boolean[]
   readonly #places: Kept<PackPlaces>
+  /** By section: those of this ask. */
+  readonly #near = new Map<number, PackPlaces>()
+  /** For one pack after the other. */
+  readonly #room = Buffer.allocUnsafe(packRoom)
   #last: { readonly number: number; readonly pack: Pack } | null = null
 
   constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
@@ -157,7 +174,7 @@ class Reader {
     const section = Math.floor(number / sectionPacks)
     const place = placeIn(this.#placesOf(section), number % sectionPacks)
     if (place.length > packBytesMax) return null
-    const bytes = this.#file.piece(place)
+    const bytes = this.#file.piece(place, this.#room)
     const rows = Math.min(packRows, this.#snapshot.manifest.rows - number * packRows)
     const pack = new Pack(bytes, rows, this.#areCoded)
     this.#last = { number, pack }
@@ -169,6 +186,14 @@ class Reader {
   }
 
   #placesOf(section: number): PackPlaces {
+    const near = this.#near.get(section)
+    if (near !== undefined) return near
+    const places = this.#keptPlaces(section)
+    this.#near.set(section, places)
+    return places
+  }
+
+  #keptPlaces(section: number): PackPlaces {
     const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#packs.file} ${section}`
     const kept = this.#places.get(key)
     if (kept !== undefined) return kept

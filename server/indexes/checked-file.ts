@@ -8,6 +8,13 @@ import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
+/** Some bytes of a file, and their CRC-32. */
+export interface Piece {
+  readonly start: number
+  readonly length: number
+  readonly sum: number
+}
+
 /** A file of a snapshot that is read here, piece by piece, each of which is compared with its sum. */
 export class CheckedFile {
   readonly bytes: number
@@ -22,19 +29,11 @@ export class CheckedFile {
   }
 
   /**
-   * @param sum CRC-32
+   * @param into is written to and returned in part, if it is large enough: fresh memory costs more than what is read into it
    * @throws DamagedTable
    */
-  piece({
-    start,
-    length,
-    sum,
-  }: {
-    readonly start: number
-    readonly length: number
-    readonly sum: number
-  }): Buffer {
-    const bytes = this.unchecked(start, length)
+  piece({ start, length, sum }: Piece, into?: Buffer): Buffer {
+    const bytes = this.unchecked(start, length, into)
     if (zlib.crc32(bytes) !== sum) throw this.damaged(`its bytes from ${start} on have another sum`)
     return bytes
   }
@@ -43,8 +42,9 @@ export class CheckedFile {
    * The same of what tells by itself that it is whole. It is read here and now: what is asked for often is in the memory of
    * the system, and a turn of Node's pool costs more.
    */
-  unchecked(start: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length)
+  unchecked(start: number, length: number, into?: Buffer): Buffer {
+    const bytes =
+      into === undefined || into.length < length ? Buffer.allocUnsafe(length) : into.subarray(0, length)
     try {
       this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#name), 'r')
       for (let filled = 0; filled < length;) {

@@ -42,11 +42,14 @@ export function valuesOf({ manifest: { dictionary } }: Snapshot, field: string):
 
 /** The dictionaries of snapshots, looked up when they are asked for, and kept as long as there is room. */
 export class Dictionaries {
+  /** Of all that are kept. */
+  readonly bytesMax: number
   readonly #pool: Pool
   readonly #kept: Kept<Dictionary | Cells>
 
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
+    this.bytesMax = bytesMax
     this.#kept = new Kept(bytesMax, ({ bytes }) => bytes)
   }
 

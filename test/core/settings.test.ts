@@ -32,7 +32,7 @@ describe('settings', () => {
       scanMemory: '256MB',
       scanValuesMax: 2_000_000_000,
       selectionBytesMax: 64_000_000,
-      indexBytesMax: 32_000_000,
+      indexBytesMax: 64_000_000,
       pageCacheBytes: 32_000_000,
       compressionsMax: 4,
       maxAgeSeconds: 60,

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { layout } from '../core/warehouse/layout.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
+import { bareLine, ownSql, type Bench, type Line } from './cases.ts'
+import { median } from './median.ts'
+import { measure, startService, type Server } from './servers.ts'
+
+/** What nobody asked for before: pages of a table that is prepared for it, with none of our caches. */
+export async function cold(bench: Bench): Promise<Line[]> {
+  const none = { PAGE_CACHE_MB: '0', BLOCK_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
+  const service = await startService({ ...bench.environment, ...none })
+  try {
+    return [...(await asks(bench, service)), ...(await costs(bench))]
+  } finally {
+    await service.stop()
+  }
+}
+
+const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
+const rounds = 5
+const asksARound = 60
+
+const one = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
+
+async function asks(bench: Bench, service: Server): Promise<Line[]> {
+  const counts = new Map<string, number>()
+  const count = async (table: string, ask: string): Promise<number> => {
+    const known = counts.get(`${table} ${ask}`)
+    if (known !== undefined) return known
+    const answer = await fetch(`http://127.0.0.1:${service.port}${addressOf(table, 1, 1, ask)}`)
+    const found = Number(answer.headers.get('acervo-count'))
+    counts.set(`${table} ${ask}`, found)
+    return found
+  }
+  for (const table of ['packed', 'packed_small'])
+    for (const state of ['', ...states.map(of)]) await count(table, state)
+  const cities = await citiesOf(service)
+  for (const city of cities) await count('packed', city)
+  /** A page anywhere in the rows of an ask. */
+  const anywhere = (table: string, ask: string, size = 100, order = ''): string => {
+    const pages = Math.max(1, Math.floor((counts.get(`${table} ${ask}`) ?? 0) / size))
+    return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${ask}${order}`)
+  }
+  const inOrder = '&ordering=order_for_place'
+  const other = '&ordering=-last_available_date,city'
+  const targets = {
+    page: () => anywhere('packed', ''),
+    pageSmall: () => anywhere('packed_small', ''),
+    first: () => addressOf('packed', 1, 100, of(one(states))),
+    firstSmall: () => addressOf('packed_small', 1, 100, of(one(states))),
+    deep: () => anywhere('packed', of(one(states))),
+    deepSmall: () => anywhere('packed_small', of(one(states))),
+    orderedFirst: () => addressOf('packed', 1, 100, `${of(one(states))}${inOrder}`),
+    orderedFirstSmall: () => addressOf('packed_small', 1, 100, `${of(one(states))}${inOrder}`),
+    orderedDeep: () => anywhere('packed', of(one(states)), 100, inOrder),
+    orderedDeepSmall: () => anywhere('packed_small', of(one(states)), 100, inOrder),
+    order: () => anywhere('packed', '', 100, other),
+    orderFiltered: () => anywhere('packed', of(one(states)), 100, other),
+    together: () => anywhere('packed', '', 1000),
+    clustered: () => anywhere('packed', one(cities), 1000),
+  } as const
+  const found = new Map<string, number[]>()
+  // In turn, so that whatever else the machine does is met by all of them.
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, target] of Object.entries(targets)) {
+      const { cpuMs } = await measure(service, { connections: 1, requests: asksARound, target })
+      found.set(name, [...(found.get(name) ?? []), cpuMs])
+    }
+  }
+  // The first round looks values up, which is done once.
+  const cpu = (name: keyof typeof targets): number => median((found.get(name) ?? []).slice(1))
+  const line = (
+    what: string,
+    ours: keyof typeof targets,
+    reference: keyof typeof targets,
+    limit: number,
+  ): Line => bareLine(`${what}, CPU`, 'ms', cpu(ours), cpu(reference), ['<=', limit], '')
+  const own = await ownSql(bench, 'large')
+  return [
+    bareLine('random page of a packed table, CPU, to its own SQL', 'ms', cpu('page'), own, ['<=', 1.3], ''),
+    line('random page of 10 M packed rows, to one of 350,000', 'page', 'pageSmall', 1.1),
+    line('first page of a state, 10 M rows, to the same of 350,000', 'first', 'firstSmall', 1.5),
+    line('deep page of a state, 10 M rows, to the same of 350,000', 'deep', 'deepSmall', 1.5),
+    line(
+      'first page of a state in an order, 10 M rows, to 350,000',
+      'orderedFirst',
+      'orderedFirstSmall',
+      1.5,
+    ),
+    line('deep page of a state in an order, 10 M rows, to 350,000', 'orderedDeep', 'orderedDeepSmall', 1.5),
+    line('any page of a declared order, to one in file order', 'order', 'page', 1.5),
+    line('the same with a filter', 'orderFiltered', 'page', 1.5),
+    line('1,000 rows of a clustered value, to 1,000 that lie together', 'clustered', 'together', 2),
+  ]
+}
+
+const of = (state: string): string => `&state=${state}`
+
+function addressOf(table: string, page: number, size: number, ask: string): string {
+  return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${ask}`
+}
+
+async function citiesOf({ port }: Server): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}${addressOf('packed_small', 1, 1000, '&fields=city')}`)
+  const { results } = (await answer.json()) as { results: { city: string | null }[] }
+  const names = new Set(results.flatMap(({ city }) => (city === null ? [] : [city])))
+  return [...names].slice(0, 10).map((name) => `&city=${encodeURIComponent(name)}`)
+}
+
+/** What the indexes of all filters of a table come to, in time and bytes. */
+async function costs({ environment }: Bench): Promise<Line[]> {
+  const store = openStore(String(environment['WAREHOUSE']))
+  const table = { dataset: 'bench', name: 'large' }
+  const manifest = await publishedOf(store, table)
+  if (manifest === null) throw new Error('large is not published')
+  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
+  const report = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')) as {
+    seconds: Record<string, number>
+  }
+  const { indexing = 0, ...others } = report.seconds
+  const without = Object.values(others).reduce((sum, seconds) => sum + seconds, 0)
+  const { parts, dictionary, codes, indexes = [] } = manifest
+  const bytes = bytesOf(parts)
+  const all = bytes + bytesOf([dictionary, codes, ...indexes])
+  return [
+    bareLine(
+      'ingest with indexes of ten filters, to without',
+      's',
+      without + indexing,
+      without,
+      ['<=', 1.2],
+      '',
+    ),
+    bareLine('parts with these indexes, to parts alone', 'MB', all / 1e6, bytes / 1e6, ['<=', 1.6], ''),
+  ]
+}
+
+function bytesOf(files: readonly ({ readonly bytes: number } | undefined)[]): number {
+  return files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0)
+}
