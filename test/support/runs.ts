@@ -12,7 +12,7 @@ const runs = {
   /** Queries of real tables. */
   QUERIES: { short: 150, long: 10_000 },
   /** The same of one table, in each way in which its rows are chosen. */
-  CODED_QUERIES: { short: 25, long: 20_000 },
+  CODED_QUERIES: { short: 25, long: 2000 },
   /** The same of rows that are kept one by one. */
   PACKED_QUERIES: { short: 40, long: 20_000 },
   /** The same of texts that readers have stumbled over. */
