@@ -20,7 +20,7 @@ export async function cold(bench: Bench): Promise<Line[]> {
 
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
 const rounds = 5
-const asksARound = 60
+const asksARound = 150
 
 const one = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
 

@@ -100,25 +100,38 @@ export interface DueSums {
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-export async function dueSums(work: Work, field: CodedField): Promise<DueSums> {
-  const { db } = work
+/** By the index of the field; one reading of the rows for all. */
+export async function dueSums(work: Work, fields: readonly CodedField[]): Promise<Map<number, DueSums>> {
+  if (fields.length === 0) return new Map()
+  const weighed = fields.flatMap(({ index }) =>
+    halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
+  )
+  const rows = await work.db.rows(
+    `select ${weighed.join(', ')} from ${sortedSql(work)} group by file_row_number // ${groupRows} order by file_row_number // ${groupRows}`,
+  )
+  const due = new Map<number, DueSums>()
+  for (const [place, field] of fields.entries()) {
+    const sums = Float64Array.from(
+      rows.flatMap((row) => row.slice(2 * place, 2 * place + 2)),
+      Number,
+    )
+    due.set(field.index, { sums, hashes: await hashesOf(work, field) })
+  }
+  return due
+}
+
+/** Of each code, two parts of the hash of its value. */
+async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...found] = await db.numberColumns(
     `select code::uinteger, ${hashed.join(', ')} from (select value, code from ${tableOf(field)} where value is not null
       union all select null, ${field.values})`,
   )
-  const hashes = found.map((column) => {
+  return found.map((column) => {
     const byCode = new Uint32Array(field.values + 1)
     for (let row = 0; row < codes.length; row += 1) byCode[codes[row] ?? 0] = column[row] ?? 0
     return byCode
   })
-  const sums = halves(`f${field.index}`).map(
-    (half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`,
-  )
-  const rows = await db.rows(
-    `select ${sums.join(', ')} from ${sortedSql(work)} group by file_row_number // ${groupRows} order by file_row_number // ${groupRows}`,
-  )
-  return { sums: Float64Array.from(rows.flat(), Number), hashes }
 }
 
 /** The two sums of a group, of its codes as they were read back. */

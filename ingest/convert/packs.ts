@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import zlib from 'node:zlib'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { groupRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import { groupRows, sectionRows, type Codes } from '../../core/warehouse/codes/layout.ts'
 import {
   Pack,
   packed,
@@ -113,7 +113,7 @@ export class PacksWriter {
         for (const [field, proof] of proofs.entries()) proof.add(read, field, rows)
       }
     }
-    for (const proof of proofs) await proof.finish(this.#work)
+    for (const proof of proofs) await proof.finish(this.#work, shape.rows)
   }
 
   async close(): Promise<void> {
@@ -198,10 +198,10 @@ class Proof {
   }
 
   /** @throws TableFailure */
-  async finish(work: Work): Promise<void> {
+  async finish(work: Work, rows: number): Promise<void> {
     if (this.#rows > 0) this.#endGroup()
     const { name, index } = this.#field
-    const due = this.#due === undefined ? await hashesOf(work, index) : [...this.#due.sums]
+    const due = this.#due === undefined ? await hashesOf(work, index, rows) : [...this.#due.sums]
     requireSame(`packs of "${name}"`, due.join(' '), this.#found.join(' '))
   }
 
@@ -213,13 +213,17 @@ class Proof {
   }
 }
 
-/** Of the texts of each group as `Proof` reads them back. */
-async function hashesOf(work: Work, index: number): Promise<string[]> {
+/** Of the texts of each group as `Proof` reads them back; section by section, since what is put in order is held in memory. */
+async function hashesOf(work: Work, index: number, rows: number): Promise<string[]> {
   const text = `case when f${index} is not null then ${textSql(work, index)} end`
-  const rows = await work.db.rows(
-    `select sha256(string_agg(coalesce(strlen(text) || ':' || text, '-'), '' order by file_row_number))
-      from (select file_row_number, ${text} as text from ${sortedSql(work)})
-      group by file_row_number // ${groupRows} order by file_row_number // ${groupRows}`,
-  )
-  return rows.map(([hash]) => String(hash))
+  const hashes: string[] = []
+  for (let first = 0; first < rows; first += sectionRows) {
+    const found = await work.db.rows(
+      `select sha256(string_agg(coalesce(strlen(text) || ':' || text, '-'), '' order by row))
+        from (select file_row_number as row, ${text} as text from ${sortedRowsSql(work, first, sectionRows)})
+        group by row // ${groupRows} order by row // ${groupRows}`,
+    )
+    hashes.push(...found.map(([hash]) => String(hash)))
+  }
+  return hashes
 }

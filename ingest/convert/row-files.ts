@@ -1,7 +1,7 @@
 import { sectionRows } from '../../core/warehouse/codes/layout.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
-import { dueSums, readCodes, type CodedField, type DueSums } from './dictionary.ts'
+import { dueSums, readCodes, type CodedField } from './dictionary.ts'
 import { PacksWriter } from './packs.ts'
 
 /** Sections whose codes are in memory at once. */
@@ -39,8 +39,7 @@ export async function writeRows(
         await packs?.add(section, Math.min(sectionRows, count - from))
       }
     }
-    const due = new Map<number, DueSums>()
-    for (const field of packs === null ? coded : fields) due.set(field.index, await dueSums(work, field))
+    const due = await dueSums(work, packs === null ? coded : fields)
     await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
     await packs?.finish(due)
   } finally {

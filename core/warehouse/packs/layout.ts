@@ -120,26 +120,30 @@ function decimalText(integer: number, digits: number): string {
 
 const zero = '0'.charCodeAt(0)
 
-/** @param least the lowest number, where it is known */
+/** @param known the lowest number, where it is */
 function packedNumbers(
   numbers: ArrayLike<number>,
-  least = Array.from(numbers).reduce((low, number) => Math.min(low, number), Infinity),
+  known?: number,
 ): { readonly least: number; readonly bits: number; readonly bytes: Buffer } {
-  let most = least
-  for (let row = 0; row < numbers.length; row += 1) most = Math.max(most, numbers[row] ?? 0)
+  let [least, most] = [known ?? numbers[0] ?? 0, numbers[0] ?? 0]
+  for (let row = 0; row < numbers.length; row += 1) {
+    const number = numbers[row] ?? 0
+    if (number < least) least = number
+    if (number > most) most = number
+  }
   const bits = most === least ? 0 : (most - least).toString(2).length
   const bytes = Buffer.alloc(bytesOf(bits, numbers.length))
-  let at = 0
+  if (bits === 0) return { least, bits, bytes }
+  // What was begun of a byte, in numbers that are exact: at most 7 bits more than one of them has.
+  let [begun, filled, at] = [0, 0, 0]
   for (let row = 0; row < numbers.length; row += 1) {
-    const number = (numbers[row] ?? 0) - least
-    // Bits are told of 32 at once.
-    let [low, high] = [number % 2 ** 24, Math.floor(number / 2 ** 24)]
-    for (let bit = 0; bit < bits; bit += 1, at += 1) {
-      if (bit === 24) low = high
-      if ((low & 1) === 1) bytes[at >> 3] = (bytes[at >> 3] ?? 0) | (1 << (at & 7))
-      low >>>= 1
+    begun += ((numbers[row] ?? 0) - least) * 2 ** filled
+    for (filled += bits; filled >= 8; filled -= 8, at += 1) {
+      bytes[at] = begun % 256
+      begun = Math.floor(begun / 256)
     }
   }
+  if (filled > 0) bytes[at] = begun
   return { least, bits, bytes }
 }
 
