@@ -1,5 +1,6 @@
 import { tableId } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import { same } from '../../core/catalog/types/field-type.ts'
 import {
   Pack,
   packRows,
@@ -126,7 +127,8 @@ export class PackedRows {
         continue
       }
       const { wire, isPlainInJson } = typeRow(field.type)
-      if (written.takes === 'plain' && !isPlainInJson) return null
+      if (written.takes !== 'json' && !isPlainInJson) return null
+      if (written.takes === 'rendered' && wire.text !== same) return null
       const isQuoted = written.takes === 'json' && wire.kind === 'text'
       const before = written.before(field)
       columns.push((pack, row, lines) => {

@@ -2,6 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { LineFormat } from './format.ts'
+import { quotedJson } from './json.ts'
 
 /** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
 export const cells: LineFormat = {
@@ -10,6 +11,13 @@ export const cells: LineFormat = {
   contentType: 'application/json',
   ending: 'json',
   line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
+  written: {
+    takes: 'rendered',
+    before: () => '',
+    value: quotedJson,
+    null: 'null',
+    around: { before: '[', between: ',', after: ']' },
+  },
   separator: ',',
   repeatsNames: false,
   head: () => '[',

@@ -30,8 +30,11 @@ export interface LineFormat extends AnyFormat {
 }
 
 export interface WrittenLine {
-  /** What it is given of a value: as JSON has it, or without quotes and escapes. Formats that take the same write the same. */
-  readonly takes: 'json' | 'plain'
+  /**
+   * What it is given of a value: as JSON has it, or that without quotes and escapes, or as `rendered` writes it. Formats
+   * that take the same write the same.
+   */
+  readonly takes: 'json' | 'plain' | 'rendered'
   /** What stands before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string

@@ -70,17 +70,28 @@ export class Dictionaries {
   ): Promise<Cells | null> {
     const { json, stored, wire } = typeRow(field.type)
     const value = json(`value::${stored(field)}`, field)
-    const isJson = written.takes === 'json'
-    const isQuoted = isJson && wire.kind === 'text'
-    const column = isJson && !isQuoted ? `to_json(${value})` : value
+    const isQuoted = written.takes === 'json' && wire.kind === 'text'
+    const columns = {
+      json: isQuoted ? value : `to_json(${value})`,
+      plain: value,
+      // As the dictionary has it.
+      rendered: 'value',
+    }
     const before = written.before(field)
-    return this.#of(snapshot, field, requester, written.takes, [`(${column})::varchar`], (answer) => {
-      const texts = answer.map(([text]) => {
-        const plain = String(text)
-        return before + written.value(isQuoted ? quotedJson(plain) : plain, field)
-      })
-      return cellsOf([...texts, before + written.null])
-    })
+    return this.#of(
+      snapshot,
+      field,
+      requester,
+      written.takes,
+      [`(${columns[written.takes]})::varchar`],
+      (answer) => {
+        const texts = answer.map(([text]) => {
+          const plain = String(text)
+          return before + written.value(isQuoted ? quotedJson(plain) : plain, field)
+        })
+        return cellsOf([...texts, before + written.null])
+      },
+    )
   }
 
   async #of<T extends Dictionary | Cells>(

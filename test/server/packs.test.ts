@@ -110,6 +110,18 @@ describe('rows of a table of several sections', () => {
     expect(statements()).toBe(0)
   })
 
+  test('rows for people are too, where no field needs DuckDB', async () => {
+    const { app, statements } = await serving()
+    const { text } = await request(app)
+      .get('/en/dataset/d/t/?some=77&fields=alone,few,n,some')
+      .set('Accept', 'text/html')
+      .expect(200)
+    const names = [...text.matchAll(/name \d+/g)].map(([name]) => name)
+    const all = Array.from({ length: count }, (_, n) => due(n)).filter(({ some }) => some === 77)
+    expect(names.slice(0, 40)).toEqual(all.slice(0, 40).map(({ alone }) => alone))
+    expect(statements()).toBe(0)
+  })
+
   test('a walk is read in blocks, and many rows at once by DuckDB', async () => {
     const { app, statements } = await serving()
     await getPage(app, `${address}?page=1&page_size=100`)
