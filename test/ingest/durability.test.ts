@@ -59,6 +59,8 @@ describeWithStrace('by its system calls', () => {
         'sync /.locks/socios-brasil.empresas.draft',
         'sync /SCRATCH/lock.draft',
         'sync /SCRATCH/work/snapshot/checks.json',
+        'sync /SCRATCH/work/snapshot/codes.bin',
+        'sync /SCRATCH/work/snapshot/dictionary.index',
         'sync /SCRATCH/work/snapshot/empresas.csv.gz',
         'sync /SCRATCH/work/snapshot/manifest.json',
         'sync /SCRATCH/work/snapshot/part-00000.parquet',
