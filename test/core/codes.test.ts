@@ -30,8 +30,9 @@ test.each([0, 1, 255, 256, 65_535])('codes of a field with %d values come back',
       const counts = countCodes([codes, codes], values)
       expect(counts.length).toBe((values + 1) * countsOf(2, values))
       expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2 * due.length)
-      for (const [code, count] of counts.slice(0, values + 1).entries())
-        expect(count).toBe(due.filter((one) => one === code).length * (values < 256 ? 1 : 2))
+      const times = new Uint32Array(values + 1)
+      for (const code of due) times[code] = (times[code] ?? 0) + (values < 256 ? 1 : 2)
+      expect(Buffer.from(counts.buffer, 0, times.byteLength).equals(Buffer.from(times.buffer))).toBe(true)
     }),
     { seed, numRuns: values > 256 ? 20 : 100 },
   )

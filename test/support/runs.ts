@@ -14,7 +14,7 @@ const runs = {
   /** The same of one table, in each way in which its rows are chosen. */
   CODED_QUERIES: { short: 25, long: 2000 },
   /** The same of rows that are kept one by one. */
-  PACKED_QUERIES: { short: 40, long: 20_000 },
+  PACKED_QUERIES: { short: 40, long: 5000 },
   /** The same of texts that readers have stumbled over. */
   HOSTILE_QUERIES: { short: 300, long: 20_000 },
   /** Answers of two processes in Arrow, compared to the byte. */
