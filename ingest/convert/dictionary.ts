@@ -1,6 +1,12 @@
 import path from 'node:path'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { codedValuesMax, codesOf, groupRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import {
+  codedBytesMax,
+  codedValuesMax,
+  codesOf,
+  groupRows,
+  type Codes,
+} from '../../core/warehouse/codes/layout.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
@@ -17,7 +23,7 @@ export interface CodedField {
 
 const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
-/** @param indexes of the fields that are said to have few different values; those that have too many are left out */
+/** @param indexes of the fields that are said to have few different values; those that have too many, or too long ones, are left out */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
   const fields: CodedField[] = []
   for (const index of indexes) {
@@ -28,9 +34,9 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
       select value, ${typeRow(field.type).rendered('value')} as text, rows,
         (row_number() over (order by value nulls last) - 1)::uinteger as code
       from (select f${index} as value, count(*) as rows from ${sortedSql(work)} group by 1)`)
-    const [row = []] = await work.db.rows(`select count(value) from ${table}`)
-    const values = numberOf(row[0])
-    if (values <= codedValuesMax) fields.push({ index, name: field.name, values })
+    const [row = []] = await work.db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
+    const [values = 0, bytes = 0] = row.map(numberOf)
+    if (values <= codedValuesMax && bytes <= codedBytesMax) fields.push({ index, name: field.name, values })
     else await work.db.rows(`drop table ${table}`)
   }
   return fields

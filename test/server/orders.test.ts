@@ -134,3 +134,19 @@ test.each(['city=Cidade%207', 'city__isnull=true', 'city__in=Cidade%209', 'city=
     expect(seen()).toEqual([])
   },
 )
+
+test('values that are long all together get no codes', async () => {
+  const fields = ['n:integer', 'long:string', 'short:string'].map(fieldOf)
+  const long = await workshop(
+    catalogAround([{ name: 't', order: ['n'], filters: ['long', 'short'], packed: true, fields }]),
+    {
+      'd/t.csv': `n,long,short\n${Array.from({ length: 100 }, (_, n) => `${n},${String(n % 50).repeat(60_000)},${n % 3}\n`).join('')}`,
+    },
+  )
+  const [outcome] = await long.ingest()
+  if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+  expect(outcome.manifest.codes?.fields).toEqual(['short'])
+  const { app } = await serve(long)
+  const { count, results } = await getPage(app, `${address}?long__startswith=7&short=1`)
+  expect({ count, of: results.map(({ n }) => n) }).toEqual({ count: 1, of: [7] })
+})

@@ -6,9 +6,9 @@ import { Turns } from '../../server/concurrency/turns.ts'
 
 test('between two turns of whoever works, all else has its turn', async () => {
   let rounds = 0
-  let isOver = false
+  const over = new AbortController()
   const others = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await setImmediate()
       rounds += 1
     }
@@ -24,7 +24,7 @@ test('between two turns of whoever works, all else has its turn', async () => {
     }
   }
   await Promise.all(Array.from({ length: 5 }, work))
-  isOver = true
+  over.abort()
   await others
   expect(seen).toHaveLength(50)
   expect(new Set(seen).size).toBe(50)

@@ -22,6 +22,9 @@ export const sectionRows = groupRows * sectionGroups
 /** A field with more different values has no codes: a code is at most two bytes, and the last one means null. */
 export const codedValuesMax = 65_535
 
+/** Nor has one whose different values are longer than this, all together in bytes, since a server has them in memory. */
+export const codedBytesMax = 4_000_000
+
 export type Codes = Uint8Array | Uint16Array
 
 /** Whether the codes of a field take one byte. */
