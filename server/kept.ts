@@ -11,7 +11,9 @@ export class Kept<V extends object> {
    * @param sizeOf in bytes
    */
   constructor(bytesMax: number, sizeOf: (value: V) => number) {
-    this.#entries = bytesMax === 0 ? null : new LRUCache({ maxSize: bytesMax, sizeCalculation: sizeOf })
+    // A share of what there is may be a fraction.
+    const maxSize = Math.floor(bytesMax)
+    this.#entries = maxSize === 0 ? null : new LRUCache({ maxSize, sizeCalculation: sizeOf })
   }
 
   get(key: string): V | undefined {

@@ -89,7 +89,8 @@ async function proveCodes(
   const directory = Directory.read(await bytesAt(handle, shape.bytes - length, length), shape)
   if (directory === null) throw new TableFailure('the proof of the codes failed; nothing was published')
   for (const [place, field] of fields.entries()) {
-    const sums = due[place] ?? { sums: new Float64Array(), hashes: [] }
+    const sums = due[place]
+    if (sums === undefined) throw new RangeError(`nothing is due of "${field.name}"`)
     const found: number[] = []
     for (let section = 0; section < sectionsIn(shape.rows); section += 1) {
       const groups: Codes[] = []

@@ -137,6 +137,7 @@ async function readPositions(sorted: Work, first: number, rows: number): Promise
     `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sorted)}
       where file_row_number between ${first} and ${first + rows - 1}`,
   )
+  requireSame('number of positions', String(rows), String(places.length))
   const placed = new Uint32Array(rows)
   for (const [index, place] of places.entries()) placed[place] = positions[index] ?? 0
   return placed

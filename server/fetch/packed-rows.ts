@@ -64,8 +64,8 @@ export class PackedRows {
     const isKept = packs !== null || manifest.packs !== undefined
     // What would be thrown away by the next ask costs more than it saves.
     const values = manifest.dictionary?.fields.reduce((sum, field) => sum + field.values, 0) ?? 0
-    const fits = values * cellBytes <= this.#dictionaries.bytesMax / 2
-    return isKept && fits && form.format.written !== undefined && places.length <= packedRowsMax
+    const fits = this.#dictionaries.bytesMax > 0 && values * cellBytes <= this.#dictionaries.bytesMax / 2
+    return isKept && fits && places.length <= packedRowsMax && isWritable(snapshot, form)
   }
 
   /**
@@ -80,7 +80,6 @@ export class PackedRows {
     const { written, separator } = form.format
     if (packs === undefined || written === undefined || !this.has(snapshot, form, near)) return null
     const columns = await this.#columns(snapshot, form, written, requester)
-    if (columns === null) return null
     const turns = new Turns(requester.signal())
     const reader = new Reader(snapshot, packs, this.#places)
     const { before, between, after } = written.around
@@ -107,13 +106,13 @@ export class PackedRows {
     return { bytes: lines.taken(), timing: { queue: 0, query: performance.now() - began } }
   }
 
-  /** Of each field, what writes it of a row; null where one cannot be written so. */
+  /** Of each field, what writes it of a row. */
   async #columns(
     snapshot: Snapshot,
     { fields }: LineForm,
     written: WrittenLine,
     requester: Requester,
-  ): Promise<Column[] | null> {
+  ): Promise<Column[]> {
     const columns: Column[] = []
     for (const field of fields) {
       const place = snapshot.manifest.fields.findIndex(({ name }) => name === field.name)
@@ -126,9 +125,7 @@ export class PackedRows {
         })
         continue
       }
-      const { wire, isPlainInJson } = typeRow(field.type)
-      if (written.takes !== 'json' && !isPlainInJson) return null
-      if (written.takes === 'rendered' && wire.text !== same) return null
+      const { wire } = typeRow(field.type)
       const isQuoted = written.takes === 'json' && wire.kind === 'text'
       const before = written.before(field)
       columns.push((pack, row, lines) => {
@@ -139,6 +136,17 @@ export class PackedRows {
     }
     return columns
   }
+}
+
+/** Whether no field of a form needs DuckDB: of what has no codes, packs have what JSON has. */
+function isWritable({ manifest }: Snapshot, { format: { written }, fields }: LineForm): boolean {
+  if (written === undefined) return false
+  const coded = new Set(manifest.dictionary?.fields.map(({ name }) => name))
+  return fields.every(({ name, type }) => {
+    if (coded.has(name) || written.takes === 'json') return true
+    const { isPlainInJson, wire } = typeRow(type)
+    return isPlainInJson && (written.takes === 'plain' || wire.text === same)
+  })
 }
 
 /** Writes a field of a row. */

@@ -42,7 +42,7 @@ export class CodedTable {
    * @throws DamagedTable
    */
   counts(field: string, section: number): Uint32Array {
-    return this.#unpacked(`${field} counts ${section}`, (directory) => {
+    return this.#unpacked(`counts ${section} ${field}`, (directory) => {
       const place = this.#placeOf(field)
       const bytes = zlib.inflateRawSync(this.#file.piece(directory.counts(place, section)))
       return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
@@ -55,7 +55,7 @@ export class CodedTable {
    * @throws DamagedTable
    */
   group(field: string, group: number): Codes {
-    return this.#unpacked(`${field} ${group}`, (directory) => {
+    return this.#unpacked(`group ${group} ${field}`, (directory) => {
       const planes = zlib.inflateRawSync(this.#file.piece(directory.group(this.#placeOf(field), group)))
       return unpackGroup(planes, this.valuesOf(field))
     })

@@ -154,3 +154,31 @@ test('values are looked up once, whatever is asked of them', async () => {
   await getPage(app, `${address}?state__gte=RJ&page=30`)
   expect(seen().length).toBe(1)
 })
+
+const cell = (n: number, field: number): string => `v${(n * (field + 3)) % (field + 2)}`
+
+test('fields whose names hold words of ours are told apart, with any share of the memory', async () => {
+  const names = ['x', 'x counts', 'counts 0 x', 'group 0 x', 'order']
+  const odd = await workshop(
+    catalogAround([
+      {
+        name: 't',
+        order: ['n'],
+        filters: names,
+        fields: ['n:integer', ...names.map((name) => `${name}:string`)].map(fieldOf),
+      },
+    ]),
+    {
+      'd/t.csv': `n,${names.join(',')}\n${Array.from({ length: 500 }, (_, n) => `${n},${names.map((_name, field) => cell(n, field)).join(',')}\n`).join('')}`,
+    },
+  )
+  await odd.ingest()
+  const { app } = await serve(odd, { codesBytesMax: 10_666_666.5, selectionBytesMax: 0 })
+  for (let round = 0; round < 2; round += 1) {
+    for (const [field, name] of names.entries()) {
+      const found = await getPage(app, `${address}?${encodeURIComponent(name)}=v1&page_size=1000`)
+      const due = Array.from({ length: 500 }, (_, n) => n).filter((n) => cell(n, field) === 'v1')
+      expect([name, found.results.map(({ n }) => n)]).toEqual([name, due])
+    }
+  }
+})

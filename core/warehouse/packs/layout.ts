@@ -194,13 +194,14 @@ export class Pack {
   /** The code of a row, of a field that has codes. */
   code(field: number, row: number): number {
     const head = this.#heads[field]
-    return head === undefined ? 0 : head.least + this.#number(head, row)
+    if (head === undefined) throw new RangeError(`there is no field ${field}`)
+    return head.least + this.#number(head, row)
   }
 
   /** The text of a row, of a field that has no codes; null for null. */
   text(field: number, row: number): string | null {
     const head = this.#heads[field]
-    if (head === undefined) return null
+    if (head === undefined) throw new RangeError(`there is no field ${field}`)
     const { digits, least } = head
     const number = this.#number(head, row)
     if (digits !== null) return number === 0 ? null : decimalText(number - 1 + least, digits)

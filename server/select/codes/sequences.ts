@@ -56,6 +56,7 @@ export function orderTogether(snapshot: Snapshot, filter: RowFilter): Order | un
     ({ keys: [first, ...others], packs }) =>
       packs !== undefined &&
       first !== undefined &&
+      first.direction === 'asc' &&
       settled.has(first.field) &&
       others.every((key, index) => orderTerm(key) === terms[index]),
   )
