@@ -13,9 +13,9 @@ import {
   sectionsIn,
   unpackGroup,
   type Codes,
-  type Piece,
   type Shape,
 } from '../../core/warehouse/codes/layout.ts'
+import type { Piece } from '../../core/warehouse/file-checks.ts'
 import { TableFailure } from '../rejects.ts'
 import { sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import { bytesAt, requireSame } from './proof.ts'

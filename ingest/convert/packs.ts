@@ -13,8 +13,8 @@ import {
   placeIn,
   sectionPacks,
   type PackedColumn,
-  type PackPlace,
 } from '../../core/warehouse/packs/layout.ts'
+import type { Piece } from '../../core/warehouse/file-checks.ts'
 import { TableFailure } from '../rejects.ts'
 import { sortedRowsSql, sortedSql, type Work } from './convert.ts'
 import { sumsOf, type CodedField, type DueSums } from './dictionary.ts'
@@ -37,7 +37,7 @@ export class PacksWriter {
   readonly #work: Work
   readonly #handle: FileHandle
   readonly #fields: readonly PackedField[]
-  readonly #packs: Omit<PackPlace, 'start'>[] = []
+  readonly #packs: Omit<Piece, 'start'>[] = []
   #bytes = 0
   #rows = 0
 
@@ -125,7 +125,7 @@ export class PacksWriter {
     this.#bytes += bytes.length
   }
 
-  async #read({ start, length, sum }: PackPlace): Promise<Buffer> {
+  async #read({ start, length, sum }: Piece): Promise<Buffer> {
     const bytes = await bytesAt(this.#handle, start, length)
     if (zlib.crc32(bytes) !== sum) throw damaged()
     return bytes

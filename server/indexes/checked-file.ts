@@ -3,17 +3,11 @@ import path from 'node:path'
 import zlib from 'node:zlib'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
+import type { Piece } from '../../core/warehouse/file-checks.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-
-/** Some bytes of a file, and their CRC-32. */
-export interface Piece {
-  readonly start: number
-  readonly length: number
-  readonly sum: number
-}
 
 /** A file of a snapshot that is read here, piece by piece, each of which is compared with its sum. */
 export class CheckedFile {

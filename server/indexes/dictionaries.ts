@@ -2,6 +2,7 @@ import path from 'node:path'
 import { tableId, type Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
+import { SingleFlight } from '../concurrency/single-flight.ts'
 import type { Plan } from '../engine/plan.ts'
 import type { Pool } from '../engine/pool.ts'
 import { readsOf, rowsBetween } from '../engine/reads.ts'
@@ -46,6 +47,7 @@ export class Dictionaries {
   readonly bytesMax: number
   readonly #pool: Pool
   readonly #kept: Kept<Dictionary | Cells>
+  readonly #flights = new SingleFlight<Dictionary | Cells | null>()
 
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
@@ -107,10 +109,12 @@ export class Dictionaries {
     if (kept !== undefined) return kept as T
     const plan = planOf(snapshot, field, columns)
     if (plan === null) return null
-    const { rows } = await this.#pool.rows(plan, client, signal())
-    const made = read(rows)
-    if (made !== null) this.#kept.set(key, made)
-    return made
+    return this.#flights.join(key, signal(), async (stop) => {
+      const { rows } = await this.#pool.rows(plan, client, stop)
+      const made = read(rows)
+      if (made !== null) this.#kept.set(key, made)
+      return made
+    }) as Promise<T | null>
   }
 }
 

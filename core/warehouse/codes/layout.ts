@@ -1,4 +1,5 @@
 import zlib from 'node:zlib'
+import type { Piece } from '../file-checks.ts'
 
 /**
  * How the codes of a snapshot lie in their file. Each value of a coded field has a number, its code: its place among all
@@ -97,13 +98,6 @@ export interface Shape {
   readonly bytes: number
   /** Of each field, in the order of the file: how many different values it has. */
   readonly values: readonly number[]
-}
-
-/** Where a piece lies, and its CRC-32. */
-export interface Piece {
-  readonly start: number
-  readonly length: number
-  readonly sum: number
 }
 
 /** Bytes at the end of the file that say where the pieces are. */

@@ -1,4 +1,5 @@
 import zlib from 'node:zlib'
+import type { Piece } from '../file-checks.ts'
 
 /**
  * How rows lie in their file one by one, so that few of them cost little wherever they are: packs of 128 rows, each with all
@@ -243,20 +244,13 @@ export class Pack {
   }
 }
 
-/** Where a pack lies, and its CRC-32. */
-export interface PackPlace {
-  readonly start: number
-  readonly length: number
-  readonly sum: number
-}
-
 export interface PacksShape {
   readonly rows: number
   readonly bytes: number
 }
 
 /** The end of a file: where its packs lie. */
-export function packsEnd(packs: readonly Omit<PackPlace, 'start'>[]): Buffer {
+export function packsEnd(packs: readonly Omit<Piece, 'start'>[]): Buffer {
   const directory = Buffer.alloc(packs.length * 8)
   const sections = Buffer.alloc(Math.ceil(packs.length / sectionPacks) * 12)
   let start = 0
@@ -298,7 +292,7 @@ export class PackSections {
   }
 
   /** The piece of the directory of a section. */
-  directory(section: number): PackPlace {
+  directory(section: number): Piece {
     const packs = packsIn(this.#shape.rows)
     const first = section * sectionPacks
     const start = this.#shape.bytes - this.#bytes.length - (packs - first) * 8
@@ -325,7 +319,7 @@ export interface PackPlaces {
 }
 
 /** @param pack of those of the section, from 0 */
-export function placeIn({ starts, directory }: PackPlaces, pack: number): PackPlace {
+export function placeIn({ starts, directory }: PackPlaces, pack: number): Piece {
   return {
     start: starts[pack] ?? 0,
     length: directory.readUInt32LE(pack * 8),
