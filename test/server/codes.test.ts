@@ -157,6 +157,14 @@ test('values are looked up once, whatever is asked of them', async () => {
 
 const cell = (n: number, field: number): string => `v${(n * (field + 3)) % (field + 2)}`
 
+test('values are looked up once for many who ask at the same time', async () => {
+  const { app, seen } = await serving()
+  await Promise.all(
+    Array.from({ length: 10 }, (_, page) => getPage(app, `${address}?state=SP&page=${page + 1}`)),
+  )
+  expect(seen().filter((sql) => sql.includes('dictionary')).length).toBe(1)
+})
+
 test('fields whose names hold words of ours are told apart, with any share of the memory', async () => {
   const names = ['x', 'x counts', 'counts 0 x', 'group 0 x', 'order']
   const odd = await workshop(
