@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import http from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -10,6 +8,7 @@ import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { datasetDocuments, tableDocuments } from '../../server/documents/registry.ts'
+import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { isWhole, runsOf, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
@@ -56,7 +55,7 @@ async function python<T>(script: string, ...args: readonly string[]): Promise<T>
 }
 
 let base: string
-let server: http.Server
+let listening: Listening
 let catalog: Catalog
 /** By `dataset/table`. */
 const rows = new Map<string, number>()
@@ -95,13 +94,13 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     }
     const port = await freePort()
     base = `http://127.0.0.1:${port}`
-    const { app } = await serve(shop, { publicUrl: new URL(base), filesAddress: `${base}/files` })
-    server = http.createServer(app).listen(port, '127.0.0.1')
-    await once(server, 'listening')
+    const { app, log } = await serve(shop, { publicUrl: new URL(base), filesAddress: `${base}/files` })
+    // As the program listens: Node alone would refuse a long address without a word of ours.
+    const host = '127.0.0.1'
+    const times = { headersTimeoutMs: 10_000, longestAnswerMs: 60_000 }
+    listening = await listen(app, { host, port, log, ...times, connectionsMax: 1000 })
   }, 120_000)
-  afterAll(() => {
-    server.close()
-  })
+  afterAll(() => listening.stop())
 
   test('metadata: valid, every row loaded, every file as it is told', async () => {
     interface Found {
