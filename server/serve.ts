@@ -1,216 +1,54 @@
-import type { Server } from 'node:http'
-import os from 'node:os'
-import path from 'node:path'
-import { loadCatalog } from '../core/catalog/load.ts'
 import type { Settings } from '../core/settings/read.ts'
-import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
-import { openStore } from '../core/warehouse/stores/open.ts'
-import { Database } from '../core/duckdb/database.ts'
-import { createApp } from './app.ts'
-import { clientOf } from './http/client.ts'
+import { Door } from './http/door.ts'
 import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
-import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
-import { problemCodes } from './http/problems.ts'
-import { Responder } from './http/responder.ts'
-import { listen, stopWithinMs } from './http/listen.ts'
-import { countingFor } from './workers/counts.ts'
-import { thisWorker, type Worker } from './workers/worker.ts'
-import { noMeter, type Meter } from './metrics/meter.ts'
-import type { Metrics } from './metrics/metrics.ts'
-import { Limiter } from './limits/limiter.ts'
-import { policiesOf } from './limits/policies.ts'
+import { listen, stopWithinMs, type Listening } from './http/listen.ts'
 import { linesForPeople, openLog } from './log.ts'
 import { sayWhere } from './where.ts'
-import { ConcurrencyLimit } from './concurrency/limit.ts'
-import { SendBudget } from './http/send-budget.ts'
-import { Blocks } from './fetch/blocks.ts'
-import { Pool, shareOf } from './engine/pool.ts'
-import { PublicLake } from './snapshots/public-lake.ts'
-import { PublicViews } from './snapshots/public-views.ts'
-import { PackedRows } from './fetch/packed-rows.ts'
-import { Dictionaries } from './indexes/dictionaries.ts'
-import { openSelections } from './select/open.ts'
-import { MemoryGate } from './engine/memory-gate.ts'
-import { Scrub } from './snapshots/scrub.ts'
-import { Readiness } from './snapshots/readiness.ts'
-import { Snapshots } from './snapshots/snapshots.ts'
-import { openSpill } from './engine/spill.ts'
+import { thisWorker } from './workers/worker.ts'
 
 /**
- * Of each query. A block lies in one row group, which one thread reads, and a second one would cost a fifth more
- * CPU for nothing; different queries run side by side all the same.
- */
-const queryThreads = 1
-
-/**
- * A process that serves: what lives, listening, and a stop that lets every answer finish.
+ * A process that serves: its port, which is open before anything else is; what lives behind it; and a stop that lets
+ * every answer finish.
  *
  * @param settings what it has of them, where it is one of several workers
  */
 export async function serve(settings: Settings): Promise<void> {
   const worker = thisWorker()
   const log = openLog(settings.logLevel, { worker: worker?.id }, await linesForPeople())
-  const store = openStore(settings.warehouse)
-  const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
-
-  // Nobody loads what measures where nobody asks for it.
-  const metrics =
-    settings.metricsPort === 0 ? null : new (await import('./metrics/metrics.ts')).Metrics(problemCodes)
-  const meter: Meter = metrics ?? noMeter
-
-  const spill = await openSpill()
-  const database = await Database.open({
-    memory: settings.queryMemory,
-    threads: queryThreads,
-    scratch: spill,
-    folders: [store.localFolder],
-  })
-  const pool = await Pool.open(database, {
-    ...settings,
-    connections: settings.queryConnections,
-    observe: (timing) => meter.queried('pages', timing),
-  })
-  await database.lock()
-  // A database of their own, so that no page waits for a scan.
-  const scanDatabase = await Database.open({
-    memory: settings.scanMemory,
-    // Of each scan for a selection, which goes through all row groups.
-    threads: Math.max(1, Math.floor(os.availableParallelism() / settings.workers)),
-    scratch: path.join(spill, 'scans'),
-    folders: [store.localFolder],
-  })
-  const scanPool = await Pool.open(
-    scanDatabase,
-    {
-      ...settings,
-      connections: settings.scanConnections,
-      observe: (timing) => meter.queried('scans', timing),
-    },
-    shareOf(settings.scanConnections),
-  )
-  await scanDatabase.lock()
-  const { snapshotsKept, snapshotGraceMs } = settings
-  const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
-  const snapshots = new Snapshots({ store, catalog, retention, log })
-  const readiness = new Readiness(snapshots)
-  const load = async (): Promise<void> => {
-    await snapshots.refresh()
-    snapshots.follow()
-    readiness.loaded()
-  }
-  const indexBytesMax = settings.indexBytesMax / 2
-  const dictionaries = new Dictionaries(pool, indexBytesMax)
-  const limits = { ...settings, codesBytesMax: indexBytesMax }
-  const selections = openSelections(scanPool, dictionaries, limits)
-  const packed = new PackedRows(dictionaries)
-  const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
-  const engine = { pool, blocks, packed, selections, memory: new MemoryGate(settings) }
-  const sendBudget = new SendBudget(settings)
-  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, sendBudget)
-
-  const filesAddress = fileAddresses(settings.publicUrl).base
-  const views = new PublicViews({
-    catalog,
-    snapshots,
-    warehouse: store.localFolder,
-    filesAddress,
-    scratch: spill,
-  })
-  const lake = new PublicLake(store, spill)
-  const scrub = new Scrub(snapshots, log)
-  scrub.begin(settings.scrubMs)
-
-  const [exports, transfers] = [
-    new ConcurrencyLimit(settings.exportsMax, 'exports'),
-    new ConcurrencyLimit(settings.filesMax, 'transfers'),
-  ]
-  const policies = policiesOf(catalog.limits, os.availableParallelism())
-  const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
-  const limiter = counting === null ? null : new Limiter(policies, counting.storeFor)
-  const app = createApp({
-    ...settings,
-    limiter,
-    client: clientOf(settings, () => {
-      log.warn(
-        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
-      )
-    }),
-    exports,
-    transfers,
-    catalog,
-    snapshots,
-    readiness,
-    engine,
-    responder,
-    sendBudget,
-    views,
-    lake,
-    log,
-    meter,
-    scratch: spill,
-    startedAt: worker?.startedAt ?? new Date(),
-  })
-  const longestAnswerMs = settings.queueTimeoutMs + settings.queryTimeoutMs
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
-  for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
-    log.warn(
-      { family: name },
-      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
-    )
-  }
+  const door = new Door()
+  const listenNow = (): Promise<Listening> =>
+    listen(door.answer, {
+      ...settings,
+      connectionsMax,
+      log,
+      longestAnswerMs: settings.queueTimeoutMs + settings.queryTimeoutMs,
+      ...(worker !== null && { receive: worker.receive }),
+    })
   // Where others serve meanwhile, it takes no reader before it can answer.
-  if (worker?.isRelieving === true) await load()
-  const listening = await listen(app, {
-    ...settings,
-    connectionsMax,
-    log,
-    longestAnswerMs,
-    ...(worker !== null && { receive: worker.receive }),
-  })
-  metrics?.watch({
-    pools: { pages: pool, scans: scanPool },
-    caches: { answers: responder, blocks, selections },
-    tables: () => snapshots.statuses,
-    isReady: () => readiness.now().state === 'ready',
-    levels: {
-      connections: listening.connections,
-      exports_running: () => exports.running,
-      transfers_running: () => transfers.running,
-      unsent_bytes: () => sendBudget.bytes,
-      making_bytes: () => engine.memory.taken,
-      rate_limit_store_up: () => Number(counting?.isUp() ?? true),
-    },
-  })
-  const metricsServer = metrics === null ? null : await tellMetrics(metrics.registry, settings, worker)
-  if (worker?.isRelieving !== true) await load()
-  const datasets = catalog.families.map((family) => addressesOf(family, settings.publicUrl).list)
-  if (snapshots.size === 0) {
-    log.warn(
-      { warehouse: store.address },
-      'nothing is published there: WAREHOUSE names another folder, or an ingest comes first',
-    )
-  }
-  log.info({ datasets, host: settings.host, port: settings.port, tables: snapshots.size }, 'serving')
+  const isRelieving = worker?.isRelieving === true
+  let listening: Listening | null = isRelieving ? null : await listenNow()
+  // Most of the time of a start goes into loading what this needs.
+  const { openService } = await import('./service.ts')
+  const service = await openService(settings, log, worker, () => listening?.connections() ?? 0)
+  door.open(service.app)
+  await service.load()
+  const open = (listening ??= await listenNow())
+  const { datasets, tables } = service.served()
+  log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
   if (worker === null) sayWhere(settings.publicUrl)
 
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
-    readiness.stopping()
-    await listening.stop(withinMs)
-    metricsServer?.close()
-    snapshots.stop()
-    scrub.stop()
-    await pool.close()
-    await scanPool.close()
-    database.close()
-    scanDatabase.close()
-    counting?.close()
+    service.stopping()
+    await open.stop(withinMs)
+    await service.close()
     log.info('stopped')
   }
   let ending: Promise<void> | null = null
   const stop = async (withinMs: number): Promise<void> => {
     // Told again, it may be in more of a hurry.
-    if (ending !== null) void listening.stop(withinMs)
+    if (ending !== null) void open.stop(withinMs)
     ending ??= end(withinMs)
     await ending
   }
@@ -224,18 +62,4 @@ export async function serve(settings: Settings): Promise<void> {
   }
   worker?.onStop(stop)
   worker?.serving()
-}
-
-/** On a port of their own, or to the process that keeps this one. */
-async function tellMetrics(
-  registry: Metrics['registry'],
-  { metricsPort }: Settings,
-  worker: Worker | null,
-): Promise<Server | null> {
-  if (worker === null) {
-    const { listenForMetrics } = await import('./metrics/listen.ts')
-    return listenForMetrics(metricsPort, () => registry.metrics())
-  }
-  worker.measure(() => registry.getMetricsAsJSON())
-  return null
 }

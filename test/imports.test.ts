@@ -30,6 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['server/routes'],
   ['server/app.ts'],
   ['server/workers'],
+  ['server/service.ts'],
   ['server/serve.ts'],
   ['server/main.ts'],
 ]
@@ -135,6 +136,7 @@ test('HTTP is known to the edge alone', () => {
     'server/app.ts',
     'server/metrics/listen.ts',
     'server/workers/',
+    'server/service.ts',
     'server/serve.ts',
     'server/main.ts',
   ]

@@ -150,6 +150,25 @@ describe('the server program', () => {
     })
   })
 
+  test('answers those who came as soon as its port was open', async () => {
+    const port = await freePort()
+    const server = start('server/main', [], { ...settings, PORT: String(port) })
+    const early = ['/api/datasets', '/livez', '/api/v1/datasets/'].map(async (target) => {
+      await until(async () => !(await isFree(port)))
+      // Nothing of what it serves is there yet.
+      const wasServing = server.out().includes('"msg":"serving"')
+      return { wasServing, status: (await fetch(`http://127.0.0.1:${port}${target}`)).status }
+    })
+    // One that has gone again keeps nobody.
+    await until(async () => !(await isFree(port)))
+    const gone = net.connect(port, '127.0.0.1', () => {
+      gone.write('GET /api/datasets HTTP/1.1\r\nHost: x\r\n\r\n', () => gone.resetAndDestroy())
+    })
+    expect(await Promise.all(early)).toEqual(early.map(() => ({ wasServing: false, status: 200 })))
+    server.child.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  })
+
   // Of util-linux; that of others takes other options.
   const script = process.platform === 'linux' ? found('script') : null
   const onTerminal = script === null ? describe.skip : describe
