@@ -133,17 +133,36 @@ function runsOf(pieces: readonly Piece[]): Run[] {
   return runs
 }
 
+/** What is looked at: here and now, so that all may read into the same memory, and nothing is left to be collected. */
+const looked = Buffer.allocUnsafeSlow(turnBytesMax)
+
 function isWhole(descriptor: number, { start, length, pieces }: Run): boolean {
-  const data = Buffer.allocUnsafe(length)
+  if (length > looked.length) return pieces.every((piece) => sumIn(descriptor, piece) === piece.sum)
+  if (!isFilled(descriptor, start, length)) return false
+  return pieces.every((piece) => {
+    const from = piece.start - start
+    return zlib.crc32(looked.subarray(from, from + piece.length)) === piece.sum
+  })
+}
+
+/** Of a piece of any length; null where it ends before. */
+function sumIn(descriptor: number, { start, length }: Piece): number | null {
+  let sum = 0
+  for (let at = 0; at < length; at += looked.length) {
+    const bytes = Math.min(looked.length, length - at)
+    if (!isFilled(descriptor, start + at, bytes)) return null
+    sum = zlib.crc32(looked.subarray(0, bytes), sum)
+  }
+  return sum
+}
+
+function isFilled(descriptor: number, start: number, length: number): boolean {
   for (let filled = 0; filled < length;) {
-    const read = readSync(descriptor, data, filled, length - filled, start + filled)
+    const read = readSync(descriptor, looked, filled, length - filled, start + filled)
     if (read === 0) return false
     filled += read
   }
-  return pieces.every((piece) => {
-    const from = piece.start - start
-    return zlib.crc32(data.subarray(from, from + piece.length)) === piece.sum
-  })
+  return true
 }
 
 const magicBytes = 8

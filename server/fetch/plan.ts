@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerm, quotedText } from '../../core/sql.ts'
 import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
 import type { Column, ColumnForm, LineForm } from '../formats/format.ts'
@@ -68,12 +69,13 @@ export function planColumns(
     positions,
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
+  const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
       select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
       where file_row_number ${among(rows)} and acervo_position ${among(positions)}
-      order by ${[...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}) as part`,
+      ${known.length === 1 && comeInOrder(rows) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
     reads: readsOf(
       snapshot,
@@ -85,6 +87,16 @@ export function planColumns(
       false,
     ),
   }
+}
+
+/**
+ * Consecutive rows of a row group come in the order in which they lie: one thread reads them, and no list is looked into. To
+ * sort wide rows again takes a fourth more time.
+ */
+function comeInOrder(rows: Uint32Array): boolean {
+  const [first = 0, last = first] = [rows[0], rows.at(-1)]
+  const isRun = rows.every((row, index) => row === first + index)
+  return isRun && Math.floor(first / rowGroupRows) === Math.floor(last / rowGroupRows)
 }
 
 export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column[] {
