@@ -1,3 +1,4 @@
+import { inOrder } from '../../core/in-order.ts'
 import { sectionRows } from '../../core/warehouse/codes/layout.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
@@ -21,13 +22,20 @@ export async function writeRows(
   fields: readonly CodedField[],
   coded: readonly CodedField[],
 ): Promise<void> {
-  const codes = coded.length === 0 || rows === 0 ? null : await CodesWriter.open(files.codes, coded)
-  const packs = files.packs === null || rows === 0 ? null : await PacksWriter.open(work, files.packs, fields)
-  if (codes === null && packs === null) return
+  if (rows === 0) return
+  let codes: CodesWriter | null = null
+  let packs: PacksWriter | null = null
+  const slices = Array.from({ length: Math.ceil(rows / sliceRows) }, (_, slice) => slice * sliceRows)
+  const read = async (first: number) => {
+    const count = Math.min(sliceRows, rows - first)
+    return { count, columns: await readCodes(work, fields, first, count) }
+  }
   try {
-    for (let first = 0; first < rows; first += sliceRows) {
-      const count = Math.min(sliceRows, rows - first)
-      const columns = await readCodes(work, fields, first, count)
+    if (coded.length > 0) codes = await CodesWriter.open(files.codes, coded)
+    if (files.packs !== null) packs = await PacksWriter.open(work, files.packs, fields)
+    if (codes === null && packs === null) return
+    // One is read while the one before is written, unless that takes the connection too.
+    for await (const { count, columns } of inOrder(slices, packs === null ? 2 : 1, read)) {
       for (let from = 0; from < count; from += sectionRows) {
         const section = new Map(
           fields.map(({ index }, place) => [
