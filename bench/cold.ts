@@ -19,8 +19,8 @@ export async function cold(bench: Bench): Promise<Line[]> {
 }
 
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
-const rounds = 5
-const asksARound = 150
+const rounds = 11
+const asksARound = 200
 
 const one = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
 

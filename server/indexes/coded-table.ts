@@ -1,6 +1,12 @@
 import zlib from 'node:zlib'
 import { tableId } from '../../core/catalog/catalog.ts'
-import { Directory, directoryBytes, unpackGroup, type Codes } from '../../core/warehouse/codes/layout.ts'
+import {
+  countsOfAll,
+  Directory,
+  directoryBytes,
+  unpackGroup,
+  type Codes,
+} from '../../core/warehouse/codes/layout.ts'
 import type { CodesFile } from '../../core/warehouse/manifest.ts'
 import type { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -34,6 +40,12 @@ export class CodedTable {
   /** How many different values a field has. */
   valuesOf(field: string): number {
     return this.#values[this.#placeOf(field)] ?? 0
+  }
+
+  /** How many counts there are of a field, of all sections. */
+  countsOf(field: string): number {
+    const values = this.valuesOf(field)
+    return countsOfAll(this.rows, values) * (values + 1)
   }
 
   /**

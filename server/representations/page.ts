@@ -14,7 +14,8 @@ import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
 import { priceOfGathered } from '../limits/prices.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
-import type { Selections } from '../select/selections.ts'
+import type { Near } from '../indexes/near.ts'
+import type { Selection, Selections } from '../select/selections.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -191,11 +192,7 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const selection = await engine.selections.find(snapshot, query, requester)
   const range = rangeOf(selection.count, query)
   requireSmall(page, range, requester)
-  const positions = await selection.slice(range.first, range.rows, requester)
-  const near = (await selection.near?.(range.first, range.rows, requester)) ?? {
-    packs: null,
-    places: positions,
-  }
+  const { near, positions } = await located(selection, range, requester)
   const bytes = range.rows * snapshot.rowBytes
   const isPacked = isLineForm(form) && engine.packed.has(snapshot, form, near)
   const values = isPacked ? 0 : valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
@@ -220,6 +217,16 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
     range,
     positions,
   }
+}
+
+async function located(
+  selection: Selection,
+  { first, rows }: Slice,
+  requester: Requester,
+): Promise<{ readonly near: Near; readonly positions: Uint32Array }> {
+  if (selection.near !== undefined) return selection.near(first, rows, requester)
+  const positions = await selection.slice(first, rows, requester)
+  return { near: { packs: null, places: positions }, positions }
 }
 
 function piecesOf(

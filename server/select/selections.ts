@@ -70,6 +70,10 @@ export interface Selection {
    * @throws as `find` does
    */
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
-  /** Where the same rows lie together, if the snapshot keeps them so besides. */
-  readonly near?: (first: number, rows: number, requester: Requester) => Promise<Near>
+  /** The same, with where these rows lie together, if the snapshot keeps them so besides. */
+  readonly near?: (
+    first: number,
+    rows: number,
+    requester: Requester,
+  ) => Promise<{ readonly near: Near; readonly positions: Uint32Array }>
 }

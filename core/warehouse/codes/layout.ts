@@ -91,6 +91,11 @@ export function countsOf(groups: number, values: number): number {
   return isNarrow(values) ? groups : 1
 }
 
+/** The same of all sections of so many rows. */
+export function countsOfAll(rows: number, values: number): number {
+  return isNarrow(values) ? groupsIn(rows) : sectionsIn(rows)
+}
+
 /** The levels above take more than twice the time for some 4 % of the bytes. */
 const deflateLevel = 4
 

@@ -1,10 +1,4 @@
-import {
-  countsOf,
-  groupRows,
-  groupsIn,
-  sectionGroups,
-  sectionsIn,
-} from '../../../core/warehouse/codes/layout.ts'
+import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../core/warehouse/codes/layout.ts'
 import type { OrderKey } from '../../../core/catalog/catalog.ts'
 import type { Turns } from '../../concurrency/turns.ts'
 import { RowSet, type PartRows } from '../row-set.ts'
@@ -12,28 +6,46 @@ import type { Choice, Clause } from './clauses.ts'
 import type { CodedTable } from '../../indexes/coded-table.ts'
 
 /**
+ * How many rows with a chosen value lie before each section, and in all.
+ *
+ * @returns one more than there are sections
+ */
+export async function sectionStarts(table: CodedTable, choice: Choice, turns: Turns): Promise<Uint32Array> {
+  const sections = sectionsIn(table.rows)
+  const starts = new Uint32Array(sections + 1)
+  const codes = codesOf(choice)
+  for (let section = 0; section < sections; section += 1) {
+    await turns.next()
+    let inSection = 0
+    for (const count of countsIn(table, choice.field, section, codes)) inSection += count
+    starts[section + 1] = (starts[section] ?? 0) + inSection
+  }
+  return starts
+}
+
+/**
  * The places of some of the rows in which a field has a chosen value: counts tell which groups hold them.
  *
- * @param first index among all that have one
+ * @param starts of the sections; see `sectionStarts`
+ * @param slice its first is an index among all that have one
  */
 export async function sliceOf(
   table: CodedTable,
-  { field, chosen }: Choice,
+  choice: Choice,
+  starts: Uint32Array,
   slice: { readonly first: number; readonly rows: number },
   turns: Turns,
 ): Promise<Uint32Array> {
-  const values = table.valuesOf(field)
+  const { field, chosen } = choice
   const found = new Uint32Array(slice.rows)
-  let [filled, skip] = [0, slice.first]
-  for (let section = 0; section < sectionsIn(table.rows) && filled < slice.rows; section += 1) {
+  if (slice.rows === 0) return found
+  const codesChosen = codesOf(choice)
+  let section = starts.findLastIndex((start) => start <= slice.first)
+  let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
+  for (; section < sectionsIn(table.rows) && filled < slice.rows; section += 1) {
     await turns.next()
-    const groups = Math.min(sectionGroups, groupsIn(table.rows) - section * sectionGroups)
-    const known = chosenIn(table.counts(field, section), countsOf(groups, values), chosen)
-    const inSection = known.reduce((sum, count) => sum + count, 0)
-    if (inSection <= skip) {
-      skip -= inSection
-      continue
-    }
+    const known = countsIn(table, field, section, codesChosen)
+    const groups = groupsOf(table, section)
     for (let group = 0; group < groups && filled < slice.rows; group += 1) {
       const inGroup = known.length === groups ? known[group] : undefined
       if (inGroup !== undefined && inGroup <= skip) {
@@ -57,14 +69,24 @@ export async function sliceOf(
   return found
 }
 
+function groupsOf({ rows }: CodedTable, section: number): number {
+  return Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
+}
+
+/** The chosen ones. */
+function codesOf({ chosen }: Choice): number[] {
+  return Array.from(chosen.keys()).filter((code) => chosen[code] === 1)
+}
+
 /** How many rows have a chosen code: of each group of a section, or of the whole of it. */
-function chosenIn(counts: Uint32Array, groups: number, chosen: Uint8Array): number[] {
-  const sums = Array.from({ length: groups }, () => 0)
-  for (let group = 0; group < groups; group += 1) {
+function countsIn(table: CodedTable, field: string, section: number, codes: readonly number[]): number[] {
+  const counts = table.counts(field, section)
+  const width = table.valuesOf(field) + 1
+  const sums: number[] = []
+  for (let from = 0; from < counts.length; from += width) {
     let sum = 0
-    for (let code = 0; code < chosen.length; code += 1)
-      sum += (counts[group * chosen.length + code] ?? 0) * (chosen[code] ?? 0)
-    sums[group] = sum
+    for (const code of codes) sum += counts[from + code] ?? 0
+    sums.push(sum)
   }
   return sums
 }

@@ -18,7 +18,7 @@ import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
 import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
 import type { Dictionaries, Dictionary } from '../../indexes/dictionaries.ts'
-import { ordered, scanned, sliceOf } from './coded-scan.ts'
+import { ordered, scanned, sectionStarts, sliceOf } from './coded-scan.ts'
 import { chosenBy, holding } from './chosen.ts'
 
 export interface CodedLimits {
@@ -32,6 +32,8 @@ export interface CodedLimits {
 const sortedMax = 500_000
 /** In larger tables, fields are gone through by DuckDB's threads. */
 const scannedRowsMax = 32_000_000
+/** So many counts are added up for nothing. */
+const countsAlways = 1_000_000
 /** A code beside a value that DuckDB reads, measured. */
 const codeWeight = 1 / 4
 
@@ -90,7 +92,7 @@ export class CodedSelections implements Selections {
     if (first === undefined) return inTable(snapshot, sequence, consecutive(rows))
     if (first.length === 1 && second === undefined) {
       const together = await this.#together(snapshot, filter, requester)
-      return together ?? inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0]))
+      return together ?? inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0], filter))
     }
     if (rows > scannedRowsMax) return null
     const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
@@ -99,13 +101,21 @@ export class CodedSelections implements Selections {
   }
 
   /** The places of the rows of a choice: how many there are, is known. */
-  #counted(snapshot: Snapshot, { codes }: Sequence, choice: Choice): Selection {
+  #counted(snapshot: Snapshot, { order, codes }: Sequence, choice: Choice, filter: RowFilter): Selection {
+    const key = `${rowsKey(snapshot, filter, order)} by section`
     return {
       count: choice.rows,
-      slice: (first, some, { signal }) =>
-        this.#reading(snapshot, codes, (table) => {
+      slice: (first, some, requester) =>
+        this.#reading(snapshot, codes, async (table) => {
+          const starts = await this.#once(key, requester, async (signal) => {
+            const counts = table.countsOf(choice.field)
+            if (counts > countsAlways)
+              await afford(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+            return sectionStarts(table, choice, new Turns(signal))
+          })
+          if (!(starts instanceof Uint32Array)) throw new TypeError('expected numbers')
           const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
-          return sliceOf(table, choice, slice, new Turns(signal()))
+          return sliceOf(table, choice, starts, slice, new Turns(requester.signal()))
         }),
     }
   }
@@ -203,7 +213,7 @@ export class CodedSelections implements Selections {
   ): Promise<RowSet> {
     const { rows, parts } = snapshot.manifest
     if (clauses.length === 0) return RowSet.of(placesFrom(0, rows), parts)
-    const key = `${keyOf(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
+    const key = rowsKey(snapshot, filter, order)
     const found = await this.#once(key, requester, async (signal) => {
       const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
       await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
@@ -267,16 +277,20 @@ export class CodedSelections implements Selections {
 function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
   if (order === null) return places
   const { packs } = order
-  const slice: Selection['slice'] = async (first, rows, requester) => {
+  const positionsOf = (some: Uint32Array): Uint32Array => {
     const table = new OrderedTable(snapshot, order)
     try {
-      return table.positions(await places.slice(first, rows, requester))
+      return table.positions(some)
     } finally {
       table.close()
     }
   }
+  const slice: Selection['slice'] = async (...some) => positionsOf(await places.slice(...some))
   if (packs === undefined) return { count: places.count, slice }
-  const near: Selection['near'] = async (...some) => ({ packs, places: await places.slice(...some) })
+  const near: Selection['near'] = async (...some) => {
+    const found = await places.slice(...some)
+    return { near: { packs, places: found }, positions: positionsOf(found) }
+  }
   return { count: places.count, slice, near }
 }
 
@@ -296,6 +310,11 @@ function placesFrom(first: number, rows: number): Uint32Array {
 
 function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
   return `${tableId(table)}/${manifest.snapshot} ${key}`
+}
+
+/** Of rows in an order that is kept. */
+function rowsKey(snapshot: Snapshot, filter: RowFilter, order: Sequence['order']): string {
+  return `${keyOf(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
 }
 
 function never(name: string): never {
