@@ -9,6 +9,7 @@ import {
   sectionPacks,
   type PackPlaces,
 } from '../../core/warehouse/packs/layout.ts'
+import type { Piece } from '../../core/warehouse/file-checks.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { Turns } from '../concurrency/turns.ts'
 import { TooLarge } from '../engine/errors.ts'
@@ -28,17 +29,19 @@ const placesBytesMax = 16_000_000
 /** More rows than this are made by DuckDB, whose work others do not wait for. */
 const packedRowsMax = 2000
 
-/** Longer rows are made by DuckDB too, whose memory is bounded. */
-const packBytesMax = 1_000_000
+/** Of the packs that one ask reads: what longer rows come to is made by DuckDB too, whose memory is bounded. */
+const askBytesMax = 16_000_000
+
+/** Packs that are no further apart are read together: a reading more costs as much. */
+const gapBytesMax = 16_384
+/** Read without letting others have a turn. */
+const runBytesMax = 262_144
 
 /** Of a value with its name, about. */
 const cellBytes = 50
 
 /** Between looks at the clock. */
 const rowsOfTurn = 16
-
-/** Most packs fit into it. */
-const packRoom = 16_384
 
 /** Rows, and what it took to read them. */
 export interface Packed {
@@ -87,10 +90,12 @@ export class PackedRows {
     const [begin, end] = [Buffer.from(before), Buffer.from(after)]
     const lines = new Written()
     try {
+      const packOf = await reader.read(near.places, turns)
+      if (packOf === null) return null
       for (const [index, place] of near.places.entries()) {
         if (index % rowsOfTurn === 0) await turns.next()
-        const pack = reader.pack(Math.floor(place / packRows))
-        if (pack === null) return null
+        const pack = packOf.get(Math.floor(place / packRows))
+        if (pack === undefined) throw new RangeError(`the pack of ${place} was not read`)
         if (lines.length > requester.pageBytesMax) throw new TooLarge()
         if (index > 0) lines.add(apart.rows)
         lines.add(begin)
@@ -161,9 +166,6 @@ class Reader {
   readonly #places: Kept<PackPlaces>
   /** By section: those of this ask. */
   readonly #near = new Map<number, PackPlaces>()
-  /** For one pack after the other. */
-  readonly #room = Buffer.allocUnsafe(packRoom)
-  #last: { readonly number: number; readonly pack: Pack } | null = null
 
   constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
     this.#snapshot = snapshot
@@ -175,20 +177,37 @@ class Reader {
   }
 
   /**
-   * Null where it is large.
+   * The packs of some places, by their numbers; those that lie near each other are read together.
    *
+   * @returns null where they are large
    * @throws DamagedTable
    */
-  pack(number: number): Pack | null {
-    if (this.#last?.number === number) return this.#last.pack
-    const section = Math.floor(number / sectionPacks)
-    const place = placeIn(this.#placesOf(section), number % sectionPacks)
-    if (place.length > packBytesMax) return null
-    const bytes = this.#file.piece(place, this.#room)
-    const rows = Math.min(packRows, this.#snapshot.manifest.rows - number * packRows)
-    const pack = new Pack(bytes, rows, this.#areCoded)
-    this.#last = { number, pack }
-    return pack
+  async read(places: Uint32Array, turns: Turns): Promise<ReadonlyMap<number, Pack> | null> {
+    const numbers = new Set(places.map((place) => Math.floor(place / packRows)).toSorted())
+    const runs: (readonly [number: number, piece: Piece])[][] = []
+    let [bytes, begin, end] = [0, 0, -Infinity]
+    for (const number of numbers) {
+      const section = Math.floor(number / sectionPacks)
+      const piece = placeIn(this.#placesOf(section), number % sectionPacks)
+      bytes += piece.length
+      if (bytes > askBytesMax) return null
+      if (piece.start - end > gapBytesMax || piece.start - begin > runBytesMax) {
+        runs.push([])
+        begin = piece.start
+      }
+      runs.at(-1)?.push([number, piece])
+      end = piece.start + piece.length
+    }
+    const packs = new Map<number, Pack>()
+    for (const run of runs) {
+      await turns.next()
+      const read = this.#file.pieces(run.map(([, piece]) => piece))
+      for (const [index, [number]] of run.entries()) {
+        const rows = Math.min(packRows, this.#snapshot.manifest.rows - number * packRows)
+        packs.set(number, new Pack(read[index] ?? Buffer.alloc(0), rows, this.#areCoded))
+      }
+    }
+    return packs
   }
 
   close(): void {

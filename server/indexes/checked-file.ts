@@ -22,23 +22,34 @@ export class CheckedFile {
     this.bytes = bytes
   }
 
-  /**
-   * @param into is written to and returned in part, if it is large enough: fresh memory costs more than what is read into it
-   * @throws DamagedTable
-   */
-  piece({ start, length, sum }: Piece, into?: Buffer): Buffer {
-    const bytes = this.unchecked(start, length, into)
-    if (zlib.crc32(bytes) !== sum) throw this.damaged(`its bytes from ${start} on have another sum`)
-    return bytes
+  /** @throws DamagedTable */
+  piece(piece: Piece): Buffer {
+    return this.pieces([piece])[0] ?? Buffer.alloc(0)
   }
 
   /**
-   * The same of what tells by itself that it is whole. It is read here and now: what is asked for often is in the memory of
+   * Pieces that lie near each other, in one reading.
+   *
+   * @param pieces ascending
+   * @throws DamagedTable
+   */
+  pieces(pieces: readonly Piece[]): Buffer[] {
+    const [first, last] = [pieces[0], pieces.at(-1)]
+    if (first === undefined || last === undefined) return []
+    const all = this.unchecked(first.start, last.start + last.length - first.start)
+    return pieces.map(({ start, length, sum }) => {
+      const bytes = all.subarray(start - first.start, start - first.start + length)
+      if (zlib.crc32(bytes) !== sum) throw this.damaged(`its bytes from ${start} on have another sum`)
+      return bytes
+    })
+  }
+
+  /**
+   * Of what tells by itself that it is whole. It is read here and now: what is asked for often is in the memory of
    * the system, and a turn of Node's pool costs more.
    */
-  unchecked(start: number, length: number, into?: Buffer): Buffer {
-    const bytes =
-      into === undefined || into.length < length ? Buffer.allocUnsafe(length) : into.subarray(0, length)
+  unchecked(start: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
     try {
       this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#name), 'r')
       for (let filled = 0; filled < length;) {
