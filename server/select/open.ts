@@ -1,9 +1,9 @@
 import type { Pool } from '../engine/pool.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
-import { Kept, type KeptStats } from '../kept.ts'
+import type { KeptStats } from '../kept.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
-import { sizeOfFound, type Found } from './found.ts'
+import { Found } from './found.ts'
 import type { Selections } from './selections.ts'
 
 /** Selections that tell what is kept of them. */
@@ -17,7 +17,7 @@ export function openSelections(
   dictionaries: Dictionaries,
   limits: SelectionLimits & CodedLimits,
 ): KeptSelections {
-  const kept = new Kept<Found>(limits.selectionBytesMax, sizeOfFound)
-  const duckdb = new DuckDbSelections(pool, kept, limits)
-  return limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, kept, limits)
+  const found = new Found(limits.selectionBytesMax)
+  const duckdb = new DuckDbSelections(pool, found, limits)
+  return limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
 }

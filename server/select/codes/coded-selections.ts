@@ -1,7 +1,5 @@
-import { tableId } from '../../../core/catalog/catalog.ts'
 import { foldedSql } from '../../../core/sql.ts'
 import type { CodesFile } from '../../../core/warehouse/manifest.ts'
-import { SingleFlight } from '../../concurrency/single-flight.ts'
 import { Turns } from '../../concurrency/turns.ts'
 import { Kept, type KeptStats } from '../../kept.ts'
 import type { Pool } from '../../engine/pool.ts'
@@ -11,7 +9,7 @@ import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { afford } from '../afford.ts'
 import { RowSet } from '../row-set.ts'
-import type { Found } from '../found.ts'
+import { filterKey, type Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
 import { areCoded, orderTogether, sequenceFor, type Sequence } from './sequences.ts'
 import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
@@ -45,30 +43,23 @@ export class CodedSelections implements Selections {
   readonly #others: Selections
   readonly #pool: Pool
   readonly #limits: CodedLimits
-  readonly #kept: Kept<Found>
-  readonly #flights = new SingleFlight<Found>()
+  readonly #found: Found
   readonly #unpacked: Kept<Unpacked>
   readonly #dictionaries: Dictionaries
 
   /** @param pool folds what is looked for */
-  constructor(
-    others: Selections,
-    pool: Pool,
-    dictionaries: Dictionaries,
-    kept: Kept<Found>,
-    limits: CodedLimits,
-  ) {
+  constructor(others: Selections, pool: Pool, dictionaries: Dictionaries, found: Found, limits: CodedLimits) {
     this.#others = others
     this.#pool = pool
     this.#limits = limits
-    this.#kept = kept
+    this.#found = found
     this.#dictionaries = dictionaries
     this.#unpacked = new Kept(limits.codesBytesMax, ({ byteLength }) => byteLength)
   }
 
   /** Of all selections that are kept. */
   get stats(): KeptStats {
-    return this.#kept.stats
+    return this.#found.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
@@ -107,13 +98,12 @@ export class CodedSelections implements Selections {
       count: choice.rows,
       slice: (first, some, requester) =>
         this.#reading(snapshot, codes, async (table) => {
-          const starts = await this.#once(key, requester, async (signal) => {
+          const starts = await this.#found.numbers(key, requester, async (signal) => {
             const counts = table.countsOf(choice.field)
             if (counts > countsAlways)
               await afford(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
             return sectionStarts(table, choice, new Turns(signal))
           })
-          if (!(starts instanceof Uint32Array)) throw new TypeError('expected numbers')
           const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
           return sliceOf(table, choice, starts, slice, new Turns(requester.signal()))
         }),
@@ -214,13 +204,11 @@ export class CodedSelections implements Selections {
     const { rows, parts } = snapshot.manifest
     if (clauses.length === 0) return RowSet.of(placesFrom(0, rows), parts)
     const key = rowsKey(snapshot, filter, order)
-    const found = await this.#once(key, requester, async (signal) => {
+    return this.#found.rows(key, requester, async (signal) => {
       const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
       await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
       return this.#reading(snapshot, codes, (table) => scanned(table, clauses, new Turns(signal)))
     })
-    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
-    return found
   }
 
   async #ordered(
@@ -230,8 +218,8 @@ export class CodedSelections implements Selections {
     filter: RowFilter,
     requester: Requester,
   ): Promise<Uint32Array> {
-    const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
-    const found = await this.#once(key, requester, async (signal) => {
+    const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    return this.#found.numbers(key, requester, async (signal) => {
       const values = rows.count * filter.ordering.length
       await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
       const positions = rows.slice(0, rows.count)
@@ -239,8 +227,6 @@ export class CodedSelections implements Selections {
         ordered(table, positions, filter.ordering, new Turns(signal)),
       )
     })
-    if (!(found instanceof Uint32Array)) throw new TypeError('expected positions')
-    return found
   }
 
   /** Reads codes, and ends with it. */
@@ -256,20 +242,6 @@ export class CodedSelections implements Selections {
     } finally {
       table.close()
     }
-  }
-
-  async #once(
-    key: string,
-    requester: Requester,
-    work: (signal: AbortSignal) => Promise<Found>,
-  ): Promise<Found> {
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
-    return this.#flights.join(key, requester.signal(), async (signal) => {
-      const made = await work(signal)
-      this.#kept.set(key, made)
-      return made
-    })
   }
 }
 
@@ -308,13 +280,9 @@ function placesFrom(first: number, rows: number): Uint32Array {
   return places
 }
 
-function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
-  return `${tableId(table)}/${manifest.snapshot} ${key}`
-}
-
 /** Of rows in an order that is kept. */
 function rowsKey(snapshot: Snapshot, filter: RowFilter, order: Sequence['order']): string {
-  return `${keyOf(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
+  return `${filterKey(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
 }
 
 function never(name: string): never {

@@ -1,6 +1,5 @@
-import { tableId, type Field } from '../../../core/catalog/catalog.ts'
-import { SingleFlight } from '../../concurrency/single-flight.ts'
-import type { Kept, KeptStats } from '../../kept.ts'
+import { type Field } from '../../../core/catalog/catalog.ts'
+import type { KeptStats } from '../../kept.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Condition } from '../../query/conditions.ts'
@@ -26,7 +25,7 @@ import {
 } from './scan.ts'
 import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
 import { afford } from '../afford.ts'
-import type { Found } from '../found.ts'
+import { filterKey, type Found } from '../found.ts'
 import { leadingField } from '../leading-field.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
 import { planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
@@ -60,19 +59,18 @@ const unkeptDepthMax = 1_000_000
 export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
-  readonly #kept: Kept<Found>
-  readonly #flights = new SingleFlight<Found>()
+  readonly #found: Found
   readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
 
-  constructor(pool: Pool, kept: Kept<Found>, limits: SelectionLimits) {
+  constructor(pool: Pool, found: Found, limits: SelectionLimits) {
     this.#pool = pool
     this.#limits = limits
-    this.#kept = kept
+    this.#found = found
   }
 
   /** Of all selections that are kept. */
   get stats(): KeptStats {
-    return this.#kept.stats
+    return this.#found.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
@@ -124,10 +122,9 @@ export class DuckDbSelections implements Selections {
     const scan = await this.#scan(snapshot, filter, requester)
     const isLarge = rows / 8 > this.#limits.selectionBytesMax
     if (isLarge && !isIndexed(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
-    const found = await this.#once(`${keyOf(snapshot, filter)} rows`, requester, (signal) =>
+    const found = await this.#rows(`${filterKey(snapshot, filter)} rows`, requester, (signal) =>
       this.#rowSet(snapshot, scan, filter, requester, signal),
     )
-    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
     return {
       count: found.count,
       rowSet: found,
@@ -206,14 +203,13 @@ export class DuckDbSelections implements Selections {
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
     const cost = costOf(snapshot, scan, filter)
-    const counts = await this.#once(`${keyOf(snapshot, filter)} counts`, requester, async (signal) => {
+    const counts = await this.#numbers(`${filterKey(snapshot, filter)} counts`, requester, async (signal) => {
       await this.#afford(cost, snapshot, requester)
       const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
       return found
     })
-    if (!(counts instanceof Uint32Array)) throw new TypeError('expected counts')
     return {
       count: counts.reduce((sum, count) => sum + count, 0),
       rowSet: null,
@@ -236,12 +232,9 @@ export class DuckDbSelections implements Selections {
     requester: Requester,
   ): Promise<Uint32Array> {
     if (slice.rows <= 0) return new Uint32Array()
-    const key = `${keyOf(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
-    const cut = (found: Found, from: number): Uint32Array => {
-      if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
-      return found.subarray(from, from + slice.rows)
-    }
-    const whole = this.#kept.getAgain(`${key} all`)
+    const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    const cut = (found: Uint32Array, from: number): Uint32Array => found.subarray(from, from + slice.rows)
+    const whole = this.#found.numbersAtHand(`${key} all`)
     if (whole !== undefined) return cut(whole, slice.first)
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
@@ -252,8 +245,8 @@ export class DuckDbSelections implements Selections {
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // What is read is what is sorted, before it is looked at whether it is right.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
-    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Found> =>
-      this.#once(`${key} ${name}`, requester, async (signal) => {
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Uint32Array> =>
+      this.#numbers(`${key} ${name}`, requester, async (signal) => {
         await this.#afford(cost, snapshot, requester)
         const plan = planOrdered(snapshot, scan, asked, limit)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
@@ -305,21 +298,9 @@ export class DuckDbSelections implements Selections {
     return afford(values, this.#limits.scanValuesMax, snapshot, requester)
   }
 
-  async #once(
-    key: string,
-    requester: Requester,
-    work: (signal: AbortSignal) => Promise<Found>,
-  ): Promise<Found> {
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
-    return orTooCostly(() =>
-      this.#flights.join(key, requester.signal(), async (signal) => {
-        const made = await work(signal)
-        this.#kept.set(key, made)
-        return made
-      }),
-    )
-  }
+  #rows: Found['rows'] = (...asked) => orTooCostly(() => this.#found.rows(...asked))
+
+  #numbers: Found['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
 }
 
 /** What a selection needs does not depend on the size of a page. */
@@ -333,10 +314,6 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const nothing = new RowSet([])
-
-function keyOf({ table, manifest }: Snapshot, { key }: RowFilter): string {
-  return `${tableId(table)}/${manifest.snapshot} ${key}`
-}
 
 function consecutive(first: number, rows: number): Uint32Array {
   return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
