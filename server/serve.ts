@@ -29,29 +29,29 @@ export async function serve(settings: Settings): Promise<void> {
   const isRelieving = worker?.isRelieving === true
   let listening: Listening | null = isRelieving ? null : await listenNow()
   // Most of the time of a start goes into loading what this needs.
-  const { openService } = await import('./service.ts')
-  const service = await openService(settings, log, worker, () => listening?.connections() ?? 0)
-  door.open(service.app)
-  await service.load()
-  const open = (listening ??= await listenNow())
-  const { datasets, tables } = service.served()
-  log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
-  if (worker === null) sayWhere(settings.publicUrl)
-
+  const opening = import('./service.ts').then(({ openService }) =>
+    openService(settings, log, worker, () => listening?.connections() ?? 0),
+  )
+  let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
+    // Those who wait at the door are answered.
+    const service = await opening
     service.stopping()
-    await open.stop(withinMs)
+    await listening?.stop(withinMs)
     await service.close()
     log.info('stopped')
+    // Nobody waits for what a start still reads.
+    if (!isServing) process.exit()
   }
   let ending: Promise<void> | null = null
   const stop = async (withinMs: number): Promise<void> => {
     // Told again, it may be in more of a hurry.
-    if (ending !== null) void open.stop(withinMs)
+    if (ending !== null) void listening?.stop(withinMs)
     ending ??= end(withinMs)
     await ending
   }
+  const isEnding = (): boolean => ending !== null
   if (worker === null) {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(stopWithinMs))
     process.on('SIGHUP', () => {
@@ -61,5 +61,15 @@ export async function serve(settings: Settings): Promise<void> {
     })
   }
   worker?.onStop(stop)
+
+  const service = await opening
+  door.open(service.app)
+  await service.load()
+  if (isEnding()) return
+  listening ??= await listenNow()
+  isServing = true
+  const { datasets, tables } = service.served()
+  log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
+  if (worker === null) sayWhere(settings.publicUrl)
   worker?.serving()
 }

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
@@ -167,6 +168,23 @@ describe('the server program', () => {
     expect(await Promise.all(early)).toEqual(early.map(() => ({ wasServing: false, status: 200 })))
     server.child.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
+  })
+
+  test('told to stop while it starts, it answers those who came, and ends in order', async () => {
+    const port = await freePort()
+    const server = start('server/main', [], { ...settings, PORT: String(port) })
+    await until(async () => !(await isFree(port)))
+    const asked = fetch(`http://127.0.0.1:${port}/livez`)
+    await setTimeout(50)
+    server.child.kill('SIGTERM')
+    expect((await asked).status).toBe(200)
+    const { code, out, err } = await server.ended
+    expect([code, err]).toEqual([0, ''])
+    const lines = out.trim().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
+      expect.arrayContaining(['stopping', 'stopped']),
+    )
+    expect(out).not.toContain('"serving"')
   })
 
   // Of util-linux; that of others takes other options.

@@ -41,6 +41,7 @@ export class Snapshots {
   #version = 0
   /** What is there at the start is no news. */
   #following = false
+  #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
   constructor({ store, catalog, retention, log }: SnapshotOptions) {
@@ -190,19 +191,20 @@ export class Snapshots {
     await inTurn(state, () => this.#poll(state))
   }
 
-  /** Polls again and again until stopped; never twice at once. */
+  /** Polls again and again until stopped, which may have been before; never twice at once. */
   follow(): void {
+    if (this.#isStopped) return
     this.#following = true
     this.#timer = setTimeout(() => {
       void this.refresh().finally(() => {
-        if (this.#timer !== undefined) this.follow()
+        this.follow()
       })
     }, pollEveryMs)
   }
 
   stop(): void {
+    this.#isStopped = true
     clearTimeout(this.#timer)
-    this.#timer = undefined
   }
 
   async #poll(state: TableState): Promise<void> {
