@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 /** Where requests wait until there is what answers them. */
 export class Door {
   #app: RequestListener | null = null
-  #waiting: Parameters<RequestListener>[] = []
+  readonly #waiting: Parameters<RequestListener>[] = []
 
   readonly answer: RequestListener = (req, res) => {
     if (this.#app === null) this.#waiting.push([req, res])
