@@ -11,7 +11,7 @@ import type { PackedRows } from '../fetch/packed-rows.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { groupsOf, valuesOfGroups } from '../fetch/cost.ts'
 import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
-import { priceOfGathered } from '../limits/prices.ts'
+import { priceOfGathered, priceOfScan } from '../limits/prices.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
 import type { Near } from '../indexes/near.ts'
@@ -195,15 +195,17 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const { near, positions } = await located(selection, range, requester)
   const bytes = range.rows * snapshot.rowBytes
   const isPacked = isLineForm(form) && engine.packed.has(snapshot, form, near)
-  const values = isPacked ? 0 : valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
+  const decoded = (): number => valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
   // What is no more than a page is paid for as one.
-  const price = priceOfGathered(values, bytes)
+  const price = priceOfGathered(isPacked ? 0 : decoded(), bytes)
   if (price.counts > 1) await requester.pay(price)
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = async (): Promise<Gathered> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-    const packed = await engine.packed.read(snapshot, form, near, requester)
+    const packed = isPacked ? await engine.packed.read(snapshot, form, near, requester) : null
     if (packed !== null) return { pieces: [packed.bytes], timings: [packed.timing] }
+    // Packs too large for an ask: it was paid for as if they would do.
+    if (isPacked) await requester.pay(priceOfScan(decoded()))
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
