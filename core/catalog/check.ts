@@ -1,13 +1,21 @@
-import { didYouMean } from '../nearest.ts'
 import type { OrderKey } from './catalog.ts'
+import { checkDigits, checkFieldName, checkReading } from './check-field.ts'
+import { checkSource } from './check-source.ts'
+import {
+  at,
+  entries,
+  isRecord,
+  isText,
+  items,
+  requireField,
+  rowOf,
+  strings,
+  typesWith,
+  unknownName,
+  type Path,
+  type Report,
+} from './declared.ts'
 import { languages } from './languages.ts'
-import { parseDateFormat } from './date-format.ts'
-import { fieldTypeNames, typeRow } from './field-types.ts'
-import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
-
-/** Keys and indexes from the root of the document. */
-export type Path = readonly (string | number)[]
-export type Report = (path: Path, message: string) => void
 
 /**
  * What the shapes of definition.ts cannot say: names that must exist and be unique. It reads the document as
@@ -201,145 +209,6 @@ function checkMeasures(
   }
 }
 
-/** The row of the type that a field says, where there is such a type. */
-function rowOf(field: unknown): FieldTypeRow | null {
-  const type = fieldTypeNames.find((name) => name === at(field, 'type'))
-  return type === undefined ? null : typeRow(type)
-}
-
-function isText(field: unknown): boolean {
-  return rowOf(field)?.isText === true
-}
-
-/** Such as `string or text`. */
-function typesWith(trait: (row: FieldTypeRow) => boolean): string {
-  return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
-}
-
-function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
-  checkFiles(source, path, report)
-  for (const type of ['date', 'datetime'] as const) {
-    const format = at(source, type)
-    if (typeof format === 'string') checkFormat(format, type, [...path, type], report)
-  }
-  if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
-    report([...path, 'quote'], 'must be another character than the delimiter')
-  }
-  const truths = new Set(strings(at(source, 'booleans'), 'true').map(([, word]) => word))
-  for (const [index, word] of strings(at(source, 'booleans'), 'false')) {
-    if (truths.has(word)) {
-      report([...path, 'booleans', 'false', index], `"${word}" cannot mean both true and false`)
-    }
-  }
-  const renamed = entries(source, 'rename')
-  for (const [header, name] of renamed) {
-    if (header === '__proto__') {
-      report([...path, 'rename'], 'a header named "__proto__" cannot be renamed: change it in the source')
-    } else if (typeof name === 'string') requireField(name, [...path, 'rename', header], known, report)
-  }
-  const targets = renamed.map(([header, name]) => [[...path, 'rename', header], name] as const)
-  for (const [name] of entries(source, 'constants')) {
-    const place = [...path, 'constants', name]
-    requireField(name, place, known, report)
-    if (targets.some(([, target]) => target === name)) {
-      report(place, `"${name}" has a column that is renamed to it: a field is either constant or read`)
-    }
-  }
-  const columns = new Set(renamed.map(([header]) => header))
-  for (const [index, name] of strings(source, 'ignore')) {
-    if (columns.has(name)) report([...path, 'ignore', index], `"${name}" is renamed to a field`)
-  }
-}
-
-function checkFiles(source: unknown, path: Path, report: Report): void {
-  const one = at(source, 'files')
-  const files = typeof one === 'string' ? [[0, one] as const] : strings(source, 'files')
-  for (const [index, file] of files) {
-    const place = typeof one === 'string' ? [...path, 'files'] : [...path, 'files', index]
-    const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(file)
-    if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
-      report(place, `"${file}" must be a path under SOURCES, or an http(s) address`)
-    } else if (isAddress && /^https?:\/\/[^/?#]*@/.test(file)) {
-      report(place, 'an address with a password would be told in every report: write it without')
-    } else if (isAddress && file.includes('*')) {
-      report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
-    } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {
-      report(place, `"${file}" must lie under SOURCES: neither start with / nor hold ..`)
-    } else if (!isAddress && file.slice(0, file.lastIndexOf('/') + 1).includes('*')) {
-      report(place, `"${file}": * may stand in the name of a file, not of a folder`)
-    }
-  }
-}
-
-function checkFormat(format: string, type: 'date' | 'datetime', path: Path, report: Report): void {
-  if (parseDateFormat(format, type) === null) {
-    const example = type === 'date' ? 'dd/mm/yyyy' : 'dd/mm/yyyy hh:mm:ss'
-    report(
-      path,
-      `"${format}" is no format of a ${type}: write it with yyyy, mm, dd, hh, mm, ss, such as ${example}`,
-    )
-  }
-}
-
-/** What only some types can be declared with. */
-function checkReading(field: unknown, path: Path, report: Report): void {
-  const format = at(field, 'format')
-  if (typeof format === 'string') {
-    const moment = rowOf(field)?.moment ?? null
-    const due = typesWith((row) => row.moment !== null)
-    if (moment !== null) checkFormat(format, moment, [...path, 'format'], report)
-    else report([...path, 'format'], `"format" belongs to fields of type ${due}: remove it`)
-  }
-  for (const key of ['mask', 'kind']) {
-    if (at(field, key) === undefined || isText(field)) continue
-    const due = typesWith((row) => row.isText)
-    report([...path, key], `"${key}" belongs to fields of type ${due}: change the type`)
-  }
-}
-
-function requireField(name: string, path: Path, known: readonly string[], report: Report): void {
-  if (!known.includes(name)) report(path, unknownName('field', name, known))
-}
-
-/** Columns that are there besides the fields when rows are read. */
-const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
-
-/** Names that DuckDB or a JSON object cannot hold as they are. */
-function checkFieldName(name: string, path: Path, report: Report): void {
-  if (name === '__proto__') {
-    report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
-  } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
-    report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
-  } else if (name.startsWith('-')) {
-    const asked = JSON.stringify(name.slice(1))
-    report(
-      path,
-      `"${name}" begins with -, by which readers ask for ${asked} from the greatest: choose another name`,
-    )
-  } else if (ownNames.has(name.toLowerCase())) {
-    report(path, `"${name}" is a name of our own or of DuckDB for where a row lies: choose another name`)
-  } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
-    report(path, `"${name}" has a control character or white space at an end: remove it`)
-  } else if (Buffer.byteLength(name) > 255) {
-    report(path, 'is longer than 255 bytes: shorten it')
-  }
-}
-
-function checkDigits(field: unknown, path: Path, report: Report): void {
-  const hasDigits = rowOf(field)?.hasDigits === true
-  const due = typesWith((row) => row.hasDigits)
-  const precision = at(field, 'precision') ?? digitsDefault.precision
-  const scale = at(field, 'scale') ?? digitsDefault.scale
-  for (const key of ['precision', 'scale']) {
-    if (!hasDigits && at(field, key) !== undefined) {
-      report([...path, key], `"${key}" belongs to fields of type ${due}: remove it, or make the type ${due}`)
-    }
-  }
-  if (hasDigits && typeof precision === 'number' && typeof scale === 'number' && scale >= precision) {
-    report([...path, 'scale'], `scale ${scale} must be less than precision ${precision}, the digits in all`)
-  }
-}
-
 /** The field of an order key: `date desc` -> `date`. */
 export function orderedField(key: string, known: readonly string[]): string {
   return known.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
@@ -354,32 +223,6 @@ function reportRepeats(named: readonly (readonly [Path, unknown])[], what: strin
     else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
     else seen.set(name.toLowerCase(), name)
   }
-}
-
-function unknownName(what: string, name: string, known: readonly string[]): string {
-  return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function at(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-function entries(value: unknown, key: string): [string, unknown][] {
-  const found = at(value, key)
-  return isRecord(found) ? Object.entries(found) : []
-}
-
-function items(value: unknown, key: string): [number, unknown][] {
-  const found = at(value, key)
-  return Array.isArray(found) ? [...found.entries()] : []
-}
-
-function strings(value: unknown, key: string): [number, string][] {
-  return items(value, key).flatMap(([index, item]) => (typeof item === 'string' ? [[index, item]] : []))
 }
 
 function childNames(

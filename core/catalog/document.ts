@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { messageOf } from '../errors.ts'
-import type { Path } from './check.ts'
+import type { Path } from './declared.ts'
 
 /** Where something stands in the text, from 1. */
 export interface LineAndColumn {

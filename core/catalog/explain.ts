@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../nearest.ts'
-import type { Path } from './check.ts'
+import type { Path } from './declared.ts'
 import { catalogDefinition } from './definition.ts'
 import type { PlacedDocument, Written } from './document.ts'
 

@@ -1,0 +1,54 @@
+import { didYouMean } from '../nearest.ts'
+import { fieldTypeNames, typeRow } from './field-types.ts'
+import type { FieldTypeRow } from './types/field-type.ts'
+
+/** Looking into a document whose shapes are not known yet: what has the wrong shape is not there. */
+
+/** Keys and indexes from the root of the document. */
+export type Path = readonly (string | number)[]
+export type Report = (path: Path, message: string) => void
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function at(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+export function entries(value: unknown, key: string): [string, unknown][] {
+  const found = at(value, key)
+  return isRecord(found) ? Object.entries(found) : []
+}
+
+export function items(value: unknown, key: string): [number, unknown][] {
+  const found = at(value, key)
+  return Array.isArray(found) ? [...found.entries()] : []
+}
+
+export function strings(value: unknown, key: string): [number, string][] {
+  return items(value, key).flatMap(([index, item]) => (typeof item === 'string' ? [[index, item]] : []))
+}
+
+/** The row of the type that a field says, where there is such a type. */
+export function rowOf(field: unknown): FieldTypeRow | null {
+  const type = fieldTypeNames.find((name) => name === at(field, 'type'))
+  return type === undefined ? null : typeRow(type)
+}
+
+export function isText(field: unknown): boolean {
+  return rowOf(field)?.isText === true
+}
+
+/** Such as `string or text`. */
+export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
+  return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
+}
+
+export function requireField(name: string, path: Path, known: readonly string[], report: Report): void {
+  if (!known.includes(name)) report(path, unknownName('field', name, known))
+}
+
+export function unknownName(what: string, name: string, known: readonly string[]): string {
+  return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
+}
