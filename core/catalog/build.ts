@@ -10,6 +10,7 @@ import type {
   Limits,
   OrderKey,
   Party,
+  Reading,
   SourceForm,
   Table,
   Window,
@@ -191,12 +192,8 @@ function sayOrNull(texts: Texts | undefined, say: Say): string | null {
   return texts === undefined ? null : say(texts)
 }
 
-function buildField(
-  { name, type, title, description, unit, kind, precision, scale, format, mask }: FieldDefinition,
-  source: SourceDefinition,
-  say: Say,
-): Field {
-  const { moment } = typeRow(type)
+function buildField(definition: FieldDefinition, source: SourceDefinition, say: Say): Field {
+  const { name, type, title, description, unit, kind, precision, scale, mask } = definition
   return {
     name,
     type,
@@ -206,9 +203,32 @@ function buildField(
     kind: kind ?? null,
     precision: precision ?? digitsDefault.precision,
     scale: scale ?? digitsDefault.scale,
-    format: format ?? (moment === null ? undefined : source?.[moment]) ?? null,
+    reading: buildReading(definition, source),
     mask: mask ?? null,
   }
+}
+
+const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
+
+/** What a field says of its values, or else its table. */
+function buildReading(field: FieldDefinition | null, source: SourceDefinition = {}): Reading {
+  const moment = field === null ? null : typeRow(field.type).moment
+  const formats = field?.format ?? (moment === null ? undefined : source[moment])
+  return {
+    trims: field?.trim ?? source.trim ?? false,
+    nulls: field?.nulls ?? source.nulls ?? [''],
+    decimal: field?.decimal ?? source.decimal ?? '.',
+    groups: separatorOf(field?.groups ?? source.groups),
+    marks: field?.marks ?? source.marks ?? [],
+    tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
+    booleans: field?.booleans ?? source.booleans ?? booleansDefault,
+    formats: formats === undefined ? [] : [formats].flat(),
+    timezone: field?.timezone ?? source.timezone ?? 'UTC',
+  }
+}
+
+function separatorOf(groups: string | undefined): string | null {
+  return groups === undefined || groups === 'none' ? null : groups
 }
 
 function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
@@ -219,9 +239,7 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
     encoding: source.encoding ?? 'utf-8',
     delimiter: source.delimiter ?? ',',
     quote: source.quote === 'none' ? null : (source.quote ?? '"'),
-    decimal: source.decimal ?? '.',
-    nulls: source.nulls ?? [''],
-    booleans: source.booleans ?? { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] },
+    reading: buildReading(null, source),
     skipLines: source.skip_lines ?? 0,
     header: source.header ?? null,
     rename: new Map(Object.entries(source.rename ?? {})),

@@ -200,10 +200,30 @@ export interface Field extends Digits {
   readonly unit: string | null
   /** What its texts are, where they are more than texts. */
   readonly kind: Kind | null
-  /** How the source writes a date or time; null where as ISO 8601. */
-  readonly format: string | null
+  /** How the source writes its values. */
+  readonly reading: Reading
   /** What hides a part of the value before anything is written. */
   readonly mask: MaskName | null
+}
+
+/** How a source writes the values of a field: what the field says of it, or else its table. */
+export interface Reading {
+  /** Whether white space around a value is none of it. */
+  readonly trims: boolean
+  /** Texts that stand for null. */
+  readonly nulls: readonly string[]
+  readonly decimal: '.' | ','
+  /** What separates groups of three digits; null where nothing does. */
+  readonly groups: string | null
+  /** Texts beside a number that say nothing of it, such as R$. */
+  readonly marks: readonly string[]
+  /** Numbers are written as they are without this many tenfolds: -2 for cents. */
+  readonly tenfolds: number
+  readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
+  /** How dates and times are written, each in one of these; empty where as ISO 8601. */
+  readonly formats: readonly string[]
+  /** IANA zone into which times with an offset are brought. */
+  readonly timezone: string
 }
 
 export interface OrderKey {
@@ -226,10 +246,8 @@ export interface SourceForm {
   readonly delimiter: string
   /** Null where values are never enclosed. */
   readonly quote: string | null
-  readonly decimal: '.' | ','
-  /** Texts that stand for null. */
-  readonly nulls: readonly string[]
-  readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
+  /** How values are written where their field does not say. */
+  readonly reading: Reading
   /** Lines before the header. */
   readonly skipLines: number
   /** Names of the columns where the source has no header line. */

@@ -1,6 +1,6 @@
 import { parseDateFormat } from './date-format.ts'
-import { at, isText, rowOf, typesWith, type Path, type Report } from './declared.ts'
-import { digitsDefault } from './types/field-type.ts'
+import { at, reportRepeats, rowOf, strings, typesWith, type Path, type Report } from './declared.ts'
+import { digitsDefault, type FieldTypeRow, type MomentType } from './types/field-type.ts'
 
 /** Columns that are there besides the fields when rows are read. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
@@ -41,28 +41,82 @@ export function checkDigits(field: unknown, path: Path, report: Report): void {
   }
 }
 
-export function checkFormat(format: string, type: 'date' | 'datetime', path: Path, report: Report): void {
-  if (parseDateFormat(format, type) === null) {
-    const example = type === 'date' ? 'dd/mm/yyyy' : 'dd/mm/yyyy hh:mm:ss'
-    report(
-      path,
-      `"${format}" is no format of a ${type}: write it with yyyy, mm, dd, hh, mm, ss, such as ${example}`,
-    )
-  }
+const formatExamples: Readonly<Record<MomentType, string>> = {
+  date: 'dd/mm/yyyy',
+  datetime: 'dd/mm/yyyy hh:mm:ss',
+  time: 'hh:mm',
 }
 
+/** One format, or several. */
+export function checkFormats(
+  holder: unknown,
+  key: string,
+  type: MomentType,
+  path: Path,
+  report: Report,
+): void {
+  const said = at(holder, key)
+  const formats = typeof said === 'string' ? [[[...path, key], said] as const] : placed(holder, key, path)
+  for (const [place, format] of formats) {
+    if (parseDateFormat(format, type) !== null) continue
+    const words = type === 'time' ? 'hh, mm, ss' : 'yyyy, mm, dd, hh, mm, ss'
+    report(
+      place,
+      `"${format}" is no format of a ${type}: write it with ${words}, such as ${formatExamples[type]}`,
+    )
+  }
+  reportRepeats(formats, 'format', report)
+}
+
+function placed(holder: unknown, key: string, path: Path): (readonly [Path, string])[] {
+  return strings(holder, key).map(([index, text]) => [[...path, key, index], text])
+}
+
+/** What of a reading belongs to fields of which types. */
+const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: FieldTypeRow) => boolean])[] = [
+  [['mask', 'kind'], (row) => row.isText],
+  [['decimal'], (row) => row.dialect === 'number'],
+  [['groups', 'marks', 'factor'], (row) => row.dialect === 'number' || row.dialect === 'integer'],
+  [['booleans'], (row) => row.dialect === 'words'],
+  [['timezone'], (row) => row.moment === 'datetime'],
+]
+
 /** What only some types can be declared with. */
-export function checkReading(field: unknown, path: Path, report: Report): void {
-  const format = at(field, 'format')
-  if (typeof format === 'string') {
-    const moment = rowOf(field)?.moment ?? null
-    const due = typesWith((row) => row.moment !== null)
-    if (moment !== null) checkFormat(format, moment, [...path, 'format'], report)
+export function checkFieldReading(field: unknown, source: unknown, path: Path, report: Report): void {
+  const row = rowOf(field)
+  if (at(field, 'format') !== undefined && row !== null) {
+    const due = typesWith(({ moment }) => moment !== null)
+    if (row.moment !== null) checkFormats(field, 'format', row.moment, path, report)
     else report([...path, 'format'], `"format" belongs to fields of type ${due}: remove it`)
   }
-  for (const key of ['mask', 'kind']) {
-    if (at(field, key) === undefined || isText(field)) continue
-    const due = typesWith((row) => row.isText)
-    report([...path, key], `"${key}" belongs to fields of type ${due}: change the type`)
+  for (const [keys, belongs] of ofTypes) {
+    for (const key of keys) {
+      if (at(field, key) === undefined || (row !== null && belongs(row))) continue
+      const change = key === 'mask' || key === 'kind' ? 'change the type' : 'remove it'
+      report([...path, key], `"${key}" belongs to fields of type ${typesWith(belongs)}: ${change}`)
+    }
+  }
+  if (row?.dialect === 'number') checkSigns(field, source, path, report)
+  checkBooleans(field, path, report)
+}
+
+/** Signs of numbers that would be taken for each other. */
+export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: Report): void {
+  const said = (key: string): unknown => at(holder, key) ?? at(beneath, key)
+  const [decimal, groups] = [said('decimal') ?? '.', said('groups')]
+  if (decimal !== groups || ['decimal', 'groups'].every((key) => at(holder, key) === undefined)) return
+  const key = at(holder, 'groups') === undefined ? 'decimal' : 'groups'
+  report(
+    [...path, key],
+    `${JSON.stringify(groups)} cannot separate both the fraction and groups of digits: declare the other too`,
+  )
+}
+
+export function checkBooleans(holder: unknown, path: Path, report: Report): void {
+  const truths = new Set(strings(at(holder, 'booleans'), 'true').map(([, word]) => word))
+  for (const [index, word] of strings(at(holder, 'booleans'), 'false')) {
+    if (truths.has(word)) {
+      report([...path, 'booleans', 'false', index], `"${word}" cannot mean both true and false`)
+    }
   }
 }

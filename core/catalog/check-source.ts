@@ -1,21 +1,14 @@
-import { checkFormat } from './check-field.ts'
+import { checkBooleans, checkFormats, checkSigns } from './check-field.ts'
 import { at, entries, requireField, strings, type Path, type Report } from './declared.ts'
 
 /** What the shapes of definition.ts cannot say of how a source is written. */
 export function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
   checkFiles(source, path, report)
-  for (const type of ['date', 'datetime'] as const) {
-    const format = at(source, type)
-    if (typeof format === 'string') checkFormat(format, type, [...path, type], report)
-  }
+  for (const type of ['date', 'datetime', 'time'] as const) checkFormats(source, type, type, path, report)
+  checkSigns(source, null, path, report)
+  checkBooleans(source, path, report)
   if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
     report([...path, 'quote'], 'must be another character than the delimiter')
-  }
-  const truths = new Set(strings(at(source, 'booleans'), 'true').map(([, word]) => word))
-  for (const [index, word] of strings(at(source, 'booleans'), 'false')) {
-    if (truths.has(word)) {
-      report([...path, 'booleans', 'false', index], `"${word}" cannot mean both true and false`)
-    }
   }
   const renamed = entries(source, 'rename')
   for (const [header, name] of renamed) {

@@ -1,5 +1,5 @@
 import type { OrderKey } from './catalog.ts'
-import { checkDigits, checkFieldName, checkReading } from './check-field.ts'
+import { checkDigits, checkFieldName, checkFieldReading } from './check-field.ts'
 import { checkSource } from './check-source.ts'
 import {
   at,
@@ -7,6 +7,7 @@ import {
   isRecord,
   isText,
   items,
+  reportRepeats,
   requireField,
   rowOf,
   strings,
@@ -101,7 +102,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   }
   for (const [index, field] of fields) {
     checkDigits(field, [...path, 'fields', index], report)
-    checkReading(field, [...path, 'fields', index], report)
+    checkFieldReading(field, at(table, 'source'), [...path, 'fields', index], report)
   }
 
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
@@ -212,17 +213,6 @@ function checkMeasures(
 /** The field of an order key: `date desc` -> `date`. */
 export function orderedField(key: string, known: readonly string[]): string {
   return known.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
-}
-
-function reportRepeats(named: readonly (readonly [Path, unknown])[], what: string, report: Report): void {
-  const seen = new Map<string, string>()
-  for (const [path, name] of named) {
-    if (typeof name !== 'string') continue
-    const earlier = seen.get(name.toLowerCase())
-    if (earlier === name) report(path, `${what} "${name}" is there twice: each must be unique`)
-    else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
-    else seen.set(name.toLowerCase(), name)
-  }
 }
 
 function childNames(

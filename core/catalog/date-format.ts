@@ -1,70 +1,159 @@
 import { quotedText } from '../sql.ts'
+import type { MomentType } from './types/field-type.ts'
 
-/** How a source writes dates: `dd/mm/yyyy`, `yyyymmdd`, `d/m/yyyy hh:mm` and the like. */
+/** How a source writes dates and times: `dd/mm/yyyy`, `yyyymmdd`, `d mmm yyyy hh:mm` and the like. */
 export interface DateFormat {
   /** RE2 pattern that a whole text must match, with a group for each part. */
   readonly pattern: string
-  /** Number of the group that holds a part, from 1. */
-  readonly groups: ReadonlyMap<Part, number>
+  /** Number of the group that holds a part, from 1, and how it is written. */
+  readonly groups: ReadonlyMap<Part, { readonly number: number; readonly word: Word }>
 }
 
-type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
+type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-const parts = {
-  yyyy: { part: 'year', digits: '[0-9]{4}' },
-  mm: { part: 'month', digits: '[0-9]{2}' },
-  m: { part: 'month', digits: '[0-9]{1,2}' },
-  dd: { part: 'day', digits: '[0-9]{2}' },
-  d: { part: 'day', digits: '[0-9]{1,2}' },
-  hh: { part: 'hour', digits: '[0-9]{2}' },
-  h: { part: 'hour', digits: '[0-9]{1,2}' },
-  ss: { part: 'second', digits: '[0-9]{2}' },
-} as const satisfies Record<string, { part: Part; digits: string }>
+/** In Portuguese and in English, in lower case; the first three letters of each are its short form. */
+const months: readonly (readonly string[])[] = [
+  ['janeiro', 'january'],
+  ['fevereiro', 'february'],
+  ['março', 'marco', 'march'],
+  ['abril', 'april'],
+  ['maio', 'may'],
+  ['junho', 'june'],
+  ['julho', 'july'],
+  ['agosto', 'august'],
+  ['setembro', 'september'],
+  ['outubro', 'october'],
+  ['novembro', 'november'],
+  ['dezembro', 'december'],
+]
 
-const needed: Readonly<Record<'date' | 'datetime', { all: readonly Part[]; partsMax: number }>> = {
-  date: { all: ['year', 'month', 'day'], partsMax: 3 },
-  datetime: { all: ['year', 'month', 'day', 'hour', 'minute'], partsMax: 6 },
+const wholeNames = months.map((names) => names)
+const shortNames = months.map((names) => [
+  ...new Set(names.flatMap((name) => (name === 'september' ? ['sep', 'sept'] : [name.slice(0, 3)]))),
+])
+
+const oneOf = (names: readonly (readonly string[])[]): string => `(?i:${names.flat().join('|')})`
+
+const words = {
+  yyyy: { part: 'year', pattern: '[0-9]{4}' },
+  mmmm: { part: 'month', pattern: oneOf(wholeNames) },
+  // With the point of an abbreviation, or without.
+  mmm: { part: 'month', pattern: `${oneOf(shortNames)}\\.?` },
+  mm: { part: 'month', pattern: '[0-9]{2}' },
+  m: { part: 'month', pattern: '[0-9]{1,2}' },
+  dd: { part: 'day', pattern: '[0-9]{2}' },
+  d: { part: 'day', pattern: '[0-9]{1,2}' },
+  hh: { part: 'hour', pattern: '[0-9]{2}' },
+  h: { part: 'hour', pattern: '[0-9]{1,2}' },
+  ss: { part: 'second', pattern: '[0-9]{2}' },
+  f: { part: 'fraction', pattern: '[0-9]{1,9}' },
+  am: { part: 'half', pattern: '(?i:[ap]\\.?m\\.?)' },
+  z: { part: 'offset', pattern: '(?i:z)|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?' },
+} as const satisfies Record<string, { part: Part; pattern: string }>
+
+type Word = keyof typeof words
+
+const wordPattern = /yyyy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
+
+/** What a format of a type must have, and may have besides. */
+const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readonly Part[] }>> = {
+  // Of a month without days it is the first day.
+  date: { all: ['year', 'month'], others: ['day'] },
+  datetime: {
+    all: ['year', 'month', 'day', 'hour', 'minute'],
+    others: ['second', 'fraction', 'half', 'offset'],
+  },
+  time: { all: ['hour', 'minute'], others: ['second', 'half'] },
 }
 
 /**
- * Reads a format made of yyyy, mm, dd, hh, mm, ss (or m, d, h for one digit or two) and what stands between them;
- * the second mm, or any after hh, are minutes.
+ * Reads a format made of yyyy, mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
+ * whole), f (fraction of a second), am (halves of a day), z (offset) and what stands between them; the second mm, or any
+ * after hh, are minutes.
  *
  * @returns null where it is no such format, or lacks a part that the type needs
  */
-export function parseDateFormat(format: string, type: 'date' | 'datetime'): DateFormat | null {
-  const groups = new Map<Part, number>()
+export function parseDateFormat(format: string, type: MomentType): DateFormat | null {
+  const groups = new Map<Part, { number: number; word: Word }>()
   let pattern = ''
   // Of one digit or two, right before: then where it ends would be a guess.
   let isOpen = false
-  for (const [word] of format.matchAll(/yyyy|mm?|dd?|hh?|ss|./gsu)) {
-    if (!(word in parts)) {
-      if (/[a-z0-9]/.test(word)) return null
+  for (const [found] of format.matchAll(wordPattern)) {
+    if (!isWord(found)) {
+      if (/[a-z0-9]/.test(found)) return null
       isOpen = false
-      pattern += word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      pattern += found.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
       continue
     }
-    const { part, digits } = parts[word as keyof typeof parts]
-    const isMinute = part === 'month' && (groups.has('month') || groups.has('hour'))
+    const { part, pattern: own } = words[found]
+    const isMinute =
+      (found === 'mm' || found === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
     const meant = isMinute ? 'minute' : part
-    if (groups.has(meant) || isOpen) return null
-    isOpen = digits.includes(',')
-    groups.set(meant, groups.size + 1)
-    pattern += `(${digits})`
+    const digits = /^\[0-9\]\{(\d)(,?)/.exec(own)
+    if (groups.has(meant) || (isOpen && digits !== null)) return null
+    isOpen = digits?.[2] === ','
+    groups.set(meant, { number: groups.size + 1, word: found })
+    pattern += `(${own})`
   }
-  const { all, partsMax } = needed[type]
-  return all.every((part) => groups.has(part)) && groups.size <= partsMax ? { pattern, groups } : null
+  const { all, others } = needed[type]
+  const isWhole = all.every((part) => groups.has(part))
+  const isKnown = [...groups.keys()].every((part) => all.includes(part) || others.includes(part))
+  return isWhole && isKnown && (groups.has('second') || !groups.has('fraction')) ? { pattern, groups } : null
 }
 
-/** SQL: a text in this format as ISO 8601; null where it is not in this format. */
-export function asIso({ pattern, groups }: DateFormat, text: string): string {
+function isWord(text: string): text is Word {
+  return Object.hasOwn(words, text)
+}
+
+/**
+ * SQL: a text in this format as ISO 8601, a time of day as hh:mm:ss; null where it is not in this format.
+ *
+ * @param timezone into which a time with an offset is brought
+ */
+export function asIso({ pattern, groups }: DateFormat, text: string, timezone: string): string {
   const quoted = quotedText(pattern)
-  const group = (part: Part, width: number): string =>
-    `lpad(regexp_extract(${text}, ${quoted}, ${groups.get(part) ?? 0}), ${width}, '0')`
-  const date = `${group('year', 4)} || '-' || ${group('month', 2)} || '-' || ${group('day', 2)}`
-  const seconds = groups.has('second') ? group('second', 2) : `'00'`
+  const raw = (part: Part): string => `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
+  const padded = (part: Part, width: number): string => `lpad(${raw(part)}, ${width}, '0')`
+  const day = groups.has('day') ? padded('day', 2) : `'01'`
+  const date = groups.has('year')
+    ? [`${padded('year', 4)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`]
+    : []
+  const seconds = groups.has('second') ? padded('second', 2) : `'00'`
+  const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${raw('fraction')}, '0'), '.')` : ''
+  const hour = groups.has('half') ? hourOf(raw('hour'), raw('half')) : padded('hour', 2)
   const time = groups.has('hour')
-    ? ` || ' ' || ${group('hour', 2)} || ':' || ${group('minute', 2)} || ':' || ${seconds}`
-    : ''
-  return `case when regexp_full_match(${text}, ${quoted}) then ${date}${time} end`
+    ? [`${hour} || ':' || ${padded('minute', 2)} || ':' || ${seconds}${fraction}`]
+    : []
+  const local = [...date, ...time].join(` || ' ' || `)
+  const written = groups.has('offset') ? inZone(local, raw('offset'), timezone) : local
+  return `case when regexp_full_match(${text}, ${quoted}) then ${written} end`
+}
+
+function month(text: string, word: Word | undefined): string {
+  if (word !== 'mmm' && word !== 'mmmm') return `lpad(${text}, 2, '0')`
+  const names = word === 'mmm' ? shortNames : wholeNames
+  const cases = names.map(
+    (own, index) =>
+      `when lower(rtrim(${text}, '.')) in (${own.map(quotedText).join(', ')}) then '${String(index + 1).padStart(2, '0')}'`,
+  )
+  return `case ${cases.join(' ')} end`
+}
+
+/** Of twelve hours twice a day; null where there is no such hour. */
+function hourOf(hour: string, half: string): string {
+  const number = `${hour}::integer`
+  return `case when ${number} between 1 and 12 then
+    lpad((${number} % 12 + if(lower(${half})[1] = 'p', 12, 0))::varchar, 2, '0') end`
+}
+
+/** A time with an offset as the time that clocks show in a zone; null where there is none such. */
+function inZone(local: string, offset: string, timezone: string): string {
+  const digits = `replace(${offset}, ':', '')`
+  const minutes = `case when lower(${offset}) = 'z' then 0 else
+    (${digits}[1] || '1')::integer * (${digits}[2:3]::integer * 60 + coalesce(nullif(${digits}[4:5], ''), '0')::integer) end`
+  // A cast would round a fraction of more digits.
+  const isHeld = `length(split_part(${local}, '.', 2)) <= 6`
+  const utc = `try_cast(case when ${isHeld} then ${local} end as timestamp) - to_minutes(${minutes})`
+  const there = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`
+  return `(${there})::varchar`
 }

@@ -52,3 +52,18 @@ export function requireField(name: string, path: Path, known: readonly string[],
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
 }
+
+export function reportRepeats(
+  named: readonly (readonly [Path, unknown])[],
+  what: string,
+  report: Report,
+): void {
+  const seen = new Map<string, string>()
+  for (const [path, name] of named) {
+    if (typeof name !== 'string') continue
+    const earlier = seen.get(name.toLowerCase())
+    if (earlier === name) report(path, `${what} "${name}" is there twice: each must be unique`)
+    else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
+    else seen.set(name.toLowerCase(), name)
+  }
+}

@@ -77,6 +77,51 @@ const override = z.strictObject({
   timezone: timezone.optional().describe('Zone of import_date in this family.'),
 })
 
+const names = z.array(text)
+
+const format = z.union([text, names.min(1, 'must list at least one format')])
+
+/** How values are written: said by a table for all its fields, and by a field that departs from it. */
+const reading = {
+  trim: z.boolean().optional().describe('Whether white space around values is none of them. Default false.'),
+  nulls: z
+    .array(z.string())
+    .optional()
+    .describe('Texts that stand for null, in whole. Default is the empty one.'),
+  decimal: z
+    .enum(['.', ','])
+    .optional()
+    .describe('What separates the fraction of a number. Default is the point.'),
+  groups: z
+    .enum([',', '.', ' ', "'", 'none'])
+    .optional()
+    .describe(
+      'What separates groups of three digits of a number, such as "." in 1.234.567; " " is any space. Default is none.',
+    ),
+  marks: z
+    .array(
+      z
+        .string()
+        .regex(
+          /^[^\s\d.,'-]+$/u,
+          'must be a mark such as "R$", "%" or "+", without spaces, digits, . , \' and -',
+        ),
+    )
+    .optional()
+    .describe(
+      'Texts before or after a number that say nothing of it, such as ["R$", "%"], with a space or without. Default is none.',
+    ),
+  booleans: z
+    .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })
+    .optional()
+    .describe('The words of bool fields. Default are true, True, TRUE and false, False, FALSE.'),
+  timezone: timezone
+    .optional()
+    .describe('Zone into which times are brought that have an offset (z in their format). Default UTC.'),
+}
+
+const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
 const field = z.strictObject({
   name: text,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
@@ -91,10 +136,19 @@ const field = z.strictObject({
     ),
   precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
   scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
-  format: text
+  ...reading,
+  factor: z
+    .number()
+    .refine(
+      (factor) => powersOfTen.some((power) => factor === Number(`1e${power}`)),
+      'must be a power of ten, such as 0.01 for cents',
+    )
+    .optional()
+    .describe('Numbers only: what the numbers of the source are multiplied by, such as 0.01 for cents.'),
+  format: format
     .optional()
     .describe(
-      'Date and datetime only: how the source writes it, such as dd/mm/yyyy, where it departs from the table.',
+      'Date, datetime and time only: how the source writes it, such as dd/mm/yyyy, where it departs from the table; of several, each value must fit one.',
     ),
   mask: z
     .enum(maskNames)
@@ -102,7 +156,6 @@ const field = z.strictObject({
     .describe('Personal identifiers: hidden in part before anything is written; cpf gives ***456789**.'),
 })
 
-const names = z.array(text)
 const source = z.strictObject({
   files: z
     .union([text, names.min(1, 'must list at least one file')])
@@ -131,26 +184,14 @@ const source = z.strictObject({
     .enum(['"', "'", 'none'])
     .optional()
     .describe('What values may be enclosed in, doubled inside of them. Default is ".'),
-  decimal: z
-    .enum(['.', ','])
-    .optional()
-    .describe(
-      'What separates the fraction of a number. Default is the point. Groups of digits are never separated.',
-    ),
-  date: text.optional().describe('How dates are written, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
-  datetime: text
+  ...reading,
+  date: format.optional().describe('How dates are written, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
+  datetime: format
     .optional()
     .describe(
       'How times are written, such as dd/mm/yyyy hh:mm:ss. Default is yyyy-mm-dd hh:mm:ss or with a T.',
     ),
-  nulls: z
-    .array(z.string())
-    .optional()
-    .describe('Texts that stand for null, in whole. Default is the empty one.'),
-  booleans: z
-    .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })
-    .optional()
-    .describe('The words of bool fields. Default are true, True, TRUE and false, False, FALSE.'),
+  time: format.optional().describe('How times of day are written, such as hh:mm. Default is hh:mm:ss.'),
   skip_lines: count(0, 1000).optional().describe('Lines before the header. Default 0.'),
   header: names
     .min(1, 'must name at least one column')

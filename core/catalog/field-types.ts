@@ -6,6 +6,7 @@ import type { FieldTypeRow } from './types/field-type.ts'
 import { float } from './types/float.ts'
 import { integer } from './types/integer.ts'
 import { string, text } from './types/text.ts'
+import { time } from './types/time.ts'
 
 /**
  * The types of a field, one row each, by the names of the specification
@@ -20,6 +21,7 @@ export const fieldTypes = {
   bool,
   date,
   datetime,
+  time,
 } as const satisfies Record<string, FieldTypeRow>
 
 export type FieldType = keyof typeof fieldTypes

@@ -11,7 +11,7 @@ import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
-import { valueSql } from './values.ts'
+import { valuesSql } from './values.ts'
 
 /**
  * Batches of a source in plain form -> typed Parquet of each -> all in the declared order -> parts. Each step
@@ -110,18 +110,18 @@ export const sortedRowsSql = (work: Work, first: number, rows: number): string =
  * their hash is before anything was written, and how many values and bytes the reader saw in it, by their weights.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
-  const values = work.fields.map((matched) => valueSql(matched, work.table.source))
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch))
   const seen = work.weights.map(
     ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
   )
-  const names = values.map((_, index) => `f${index}`)
+  const names = fields.map((_, index) => `f${index}`)
   const file = `${batch.file}.parquet`
   await work.db.rows(`copy (
     select *, hash(${names.join(', ')}) as row_hash, ${batch.before}::bigint as before
-    from (select ${values.map(({ value }, index) => `${value} as f${index}`).join(', ')},
-      ${values.map(({ isGood }) => isGood).join(' and ')} as is_good,
+    from (select ${fields.map(({ value }, index) => `${value} as f${index}`).join(', ')},
+      ${fields.map(({ isGood }) => isGood).join(' and ')} as is_good,
       ${['0', ...seen].join(' + ')} as seen
-      from ${plainSql(work, batch)}))
+      from ${from}))
     to ${quotedText(file)} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
   return file
 }
@@ -174,23 +174,23 @@ export async function badValues(
   batch: Batch,
   keptMax = rejectsKeptMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
-  const fields = work.fields.map((matched) => ({ matched, sql: valueSql(matched, work.table.source) }))
-  const counts = fields.map(({ sql }) => `count(*) filter (where not ${sql.isGood})`)
-  const found =
-    (await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch))
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true)).from
+  const counts = fields.map(({ isGood }) => `count(*) filter (where not ${isGood})`)
+  const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const values: BadValue[] = []
-  for (const [index, { matched, sql }] of fields.entries()) {
+  for (const [index, { text, isGood, expects }] of fields.entries()) {
     if (found[index] === 0 || keptMax === 0) continue
     const rows = await work.db.rows(
-      `select record, text from (select ${batch.before} + row_number() over () - 1 as record, ${sql.text} as text, ${sql.isGood} as is_good
-        from ${plainSql(work, batch, true)}) where not is_good order by record limit ${keptMax}`,
+      `select record, text from (select ${batch.before} + row_number() over () - 1 as record, ${text} as text, ${isGood} as is_good
+        from ${inOrder}) where not is_good order by record limit ${keptMax}`,
     )
     values.push(
-      ...rows.map(([record, text]) => ({
+      ...rows.map(([record, said]) => ({
         record: numberOf(record),
-        field: matched.field.name,
-        text: String(text),
-        reason: `is not ${sql.expects}`,
+        field: work.fields[index]?.field.name ?? '',
+        text: String(said),
+        reason: `is not ${expects}`,
       })),
     )
   }

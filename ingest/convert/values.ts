@@ -1,10 +1,12 @@
-import type { SourceForm } from '../../core/catalog/catalog.ts'
+import type { Reading } from '../../core/catalog/catalog.ts'
 import { asIso, parseDateFormat } from '../../core/catalog/date-format.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import type { MomentType } from '../../core/catalog/types/field-type.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { MatchedField } from './match.ts'
+import { numbersSaid, plainNumber, tenfold } from './numbers.ts'
 
-/** How one field gets its values, as SQL over the texts c0, c1, ... of the source. */
+/** How one field gets its values, as SQL over `from`. */
 export interface ValueSql {
   /** What the source says; null for its words for null. */
   readonly text: string
@@ -16,22 +18,77 @@ export interface ValueSql {
   readonly expects: string
 }
 
-/**
- * Text to value in steps that each can only lose a text by making it a reject: words for null, then the dialect
- * rewritten as the plain form of the type (text to text), then the cast, then its rendering compared with the text.
- */
-export function valueSql(matched: MatchedField, source: SourceForm): ValueSql {
-  const { field } = matched
-  const type = typeRow(field.type)
-  const text = withoutNulls(given(matched), source.nulls)
-  const { plain, expects } = dialectOf(text, matched, source)
-  const value = type.value(`try_cast(${plain} as ${type.stored(field)})`)
-  return { text, value, expects, isGood: isGood(text, plain, value, matched) }
+export interface ValuesSql {
+  readonly fields: readonly ValueSql[]
+  /** All columns of the texts, and what the fields make of them on the way to their values. */
+  readonly from: string
 }
 
-function given({ column, constant }: MatchedField): string {
-  if (column !== null) return `c${column}`
-  return constant === null || constant === '' ? 'null::varchar' : quotedText(constant)
+/** Whatever is to be trimmed. */
+const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
+
+/**
+ * Text to value in steps that each can only lose a text by making it a reject: white space around it and words for null, then
+ * the dialect rewritten as the plain form of the type (text to text), then the cast, then its rendering compared with the
+ * text. What a step makes of a text is a column that the next one reads.
+ *
+ * @param from SQL of the texts of the source, c0, c1, ...
+ */
+export function valuesSql(matched: readonly MatchedField[], from: string): ValuesSql {
+  const steps = new Steps(from)
+  const trimmed = steps.next('w', matched.map(given))
+  const texts = steps.next(
+    't',
+    matched.map(({ field }, index) => withoutNulls(trimmed[index] ?? '', field.reading.nulls)),
+  )
+  const dialects = matched.map((one, index) => dialectOf(texts[index] ?? '', one))
+  const plains = steps.next(
+    'p',
+    dialects.map(({ plain }) => plain),
+  )
+  const moved = steps.next(
+    'm',
+    matched.map(({ field }, index) => {
+      const { tenfolds } = field.reading
+      return tenfolds === 0 ? (plains[index] ?? '') : tenfold(plains[index] ?? '', tenfolds)
+    }),
+  )
+  const fields = matched.map((one, index) => {
+    const type = typeRow(one.field.type)
+    const [text = '', plain = ''] = [texts[index], moved[index]]
+    const value = type.value(`try_cast(${plain} as ${type.stored(one.field)})`)
+    return { text, value, expects: dialects[index]?.expects ?? '', isGood: isGood(text, plain, value, one) }
+  })
+  return { fields, from: steps.from }
+}
+
+/** Selections around each other; what is no more than a column is not one again. */
+class Steps {
+  from: string
+
+  constructor(from: string) {
+    this.from = from
+  }
+
+  /** @returns the columns that the expressions are from here on */
+  next(prefix: string, expressions: readonly string[]): string[] {
+    const names = expressions.map((sql, index) => (/^\w+$/.test(sql) ? sql : `${prefix}${index}`))
+    const made = expressions.flatMap((sql, index) =>
+      names[index] === sql ? [] : [`${sql} as ${names[index]}`],
+    )
+    if (made.length > 0) this.from = `(select *, ${made.join(', ')} from ${this.from})`
+    return names
+  }
+}
+
+function given({ column, constant, field }: MatchedField): string {
+  const text =
+    column === null
+      ? constant === null || constant === ''
+        ? 'null::varchar'
+        : quotedText(constant)
+      : `c${column}`
+  return field.reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 
 /** The reader makes the empty text null. */
@@ -44,28 +101,50 @@ function withoutNulls(text: string, nulls: readonly string[]): string {
 }
 
 /** The text as the type's plain form, null where it is not in the dialect. */
-function dialectOf(
-  text: string,
-  { field }: MatchedField,
-  { decimal, booleans }: SourceForm,
-): { plain: string; expects: string } {
+function dialectOf(text: string, { field }: MatchedField): { plain: string; expects: string } {
+  const { reading } = field
   const type = typeRow(field.type)
   const expects = type.expects(field)
-  if (type.dialect === 'words') {
-    const [truths, lies] = [booleans.true, booleans.false].map((words) => words.map(quotedText).join(', '))
-    const plain = `case when ${text} in (${truths}) then 'true' when ${text} in (${lies}) then 'false' end`
-    return { plain, expects: `${booleans.true.join(', ')} or ${booleans.false.join(', ')}` }
+  if (type.dialect === 'words') return { plain: truth(text, reading), expects: wordsSaid(reading) }
+  if (type.dialect === 'number' || type.dialect === 'integer') {
+    const said = numbersSaid(reading, type.dialect === 'integer')
+    return { plain: plainNumber(text, reading), expects: `${expects}${said}` }
   }
-  if (decimal === ',' && type.dialect === 'comma') {
-    const plain = `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
-    return { plain, expects: `${expects} (with a decimal comma, digits not grouped)` }
-  }
-  if (type.moment !== null && field.format !== null) {
-    const format = parseDateFormat(field.format, type.moment)
-    if (format === null) throw new Error(`the catalog let the format ${field.format} pass`)
-    return { plain: asIso(format, text), expects: `a ${field.type} of the calendar as ${field.format}` }
-  }
+  if (type.moment !== null && reading.formats.length > 0)
+    return momentOf(text, type.moment, reading, type.stored(field))
   return { plain: text, expects }
+}
+
+function truth(text: string, { booleans }: Reading): string {
+  const [truths, lies] = [booleans.true, booleans.false].map((words) => words.map(quotedText).join(', '))
+  return `case when ${text} in (${truths}) then 'true' when ${text} in (${lies}) then 'false' end`
+}
+
+function wordsSaid({ booleans }: Reading): string {
+  return `${booleans.true.join(', ')} or ${booleans.false.join(', ')}`
+}
+
+/** In one of the formats; what could be meant by two of them is none. */
+function momentOf(
+  text: string,
+  moment: MomentType,
+  { formats, timezone }: Reading,
+  stored: string,
+): { plain: string; expects: string } {
+  const read = formats.map((said) => {
+    const format = parseDateFormat(said, moment)
+    if (format === null) throw new Error(`the catalog let the format ${said} pass`)
+    return asIso(format, text, timezone)
+  })
+  const what = moment === 'time' ? 'a time of day' : `a ${moment} of the calendar`
+  const [only = ''] = read
+  if (read.length === 1) return { plain: only, expects: `${what} as ${formats.join()}` }
+  const valid = read.map((iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`)
+  const all = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
+  return {
+    plain: `case when len(${all}) = 1 then ${all}[1] end`,
+    expects: `${what} as ${formats.join(' or ')}, by one of them alone`,
+  }
 }
 
 function isGood(text: string, plain: string, value: string, { field }: MatchedField): string {

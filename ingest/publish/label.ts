@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Dataset, Reading, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { checksText } from '../../core/warehouse/checks-text.ts'
 import { checksOf, type FileChecks } from '../../core/warehouse/file-checks.ts'
@@ -27,13 +27,35 @@ import type { Written } from '../convert/indexes.ts'
  * @param converter its version, see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
-  const { files: _place, checksums: _sums, ...form } = table.source
+  const { source, fields } = table
+  const { member, encoding, delimiter, quote, skipLines, header, rename, ignore, constants, reading } = source
+  const { decimal, nulls, booleans } = reading
+  // In the order in which they were first hashed.
+  const form = {
+    member,
+    encoding,
+    delimiter,
+    quote,
+    decimal,
+    nulls,
+    booleans,
+    skipLines,
+    header,
+    rename,
+    ignore,
+    constants,
+  }
+  const readings = fields.map(({ reading: own }) => departureOf(own, reading))
   const shape = {
     format: manifestFormat,
     // The first had no number.
     ...(converter > 1 && { converter }),
     fields: storedFields(table),
-    readings: table.fields.map(({ format, mask }) => [format, mask]),
+    readings: fields.map(({ reading: { formats }, mask }) => [
+      formats.length > 1 ? formats : (formats[0] ?? null),
+      mask,
+    ]),
+    ...(readings.some((own) => own !== null) && { values: readings }),
     order: orderTerms(table),
     form,
     rejectsMax: table.rejectsMax,
@@ -47,6 +69,25 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,
   )
   return createHash('sha256').update(text).digest('hex')
+}
+
+/** What a reading says besides what readings could say when tables were first published; null for nothing. */
+function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
+  const { formats: _formats, ...all } = own
+  const plain: Omit<Reading, 'formats'> = {
+    trims: false,
+    nulls: table.nulls,
+    decimal: table.decimal,
+    groups: null,
+    marks: [],
+    tenfolds: 0,
+    booleans: table.booleans,
+    timezone: 'UTC',
+  }
+  const departing = Object.entries(all).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(plain[key as keyof typeof plain]),
+  )
+  return departing.length === 0 ? null : Object.fromEntries(departing)
 }
 
 /** What the definition of a table would be under a converter, and under each before it. */

@@ -133,7 +133,9 @@ function scanOf(
   const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
   const own = [...(options.locate ?? [])].map((record) => record - before)
   const masked = new Map(
-    fields.flatMap((field) => (field.mask === null ? [] : [[field.name, field.mask] as const])),
+    fields.flatMap(({ name, mask, reading: { nulls, trims } }) =>
+      mask === null ? [] : [[name, { mask, nulls, trims }] as const],
+    ),
   )
   const headerOf = (name: string): string => source.rename.get(name) ?? name
   const scanner = new CsvScanner({

@@ -16,6 +16,13 @@ export interface ColumnFacts {
   readonly bytes: number
 }
 
+/** How the values of a column are hidden: by which mask, and which of them are left alone. */
+export interface Hiding {
+  readonly mask: MaskName
+  readonly nulls: readonly string[]
+  readonly trims: boolean
+}
+
 export interface ScanOptions {
   readonly delimiter: string
   /** Null where values are never enclosed. */
@@ -27,11 +34,9 @@ export interface ScanOptions {
   /** Which the bytes had before they became UTF-8. */
   readonly encoding: Encoding
   /** How the values of a column are hidden, or null. */
-  readonly maskOf: (column: string) => MaskName | null
+  readonly maskOf: (column: string) => Hiding | null
   /** Whether messages may not show what the source says, since something in it is to be hidden. */
   readonly hidesText: boolean
-  /** Values that masks leave alone. */
-  readonly nulls: readonly string[]
   /** Records (from 0, the header and rejected ones not counted) whose line numbers are wanted. */
   readonly locate?: ReadonlySet<number>
 }
@@ -73,7 +78,7 @@ export class CsvScanner {
   #filled = new Float64Array()
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
-  #masks: readonly (MaskName | null)[] | null = null
+  #masks: readonly (Hiding | null)[] | null = null
 
   constructor(options: ScanOptions) {
     this.#options = options
@@ -219,16 +224,18 @@ export class CsvScanner {
     return values === columns ? null : `the row has ${values} values, and the header ${columns}`
   }
 
-  #mask(record: Buffer, columns: readonly (MaskName | null)[]): { record: Buffer; reason?: string } {
+  #mask(record: Buffer, columns: readonly (Hiding | null)[]): { record: Buffer; reason?: string } {
     const values = valuesOf(record, this.#marks)
-    for (const [column, mask] of columns.entries()) {
-      const text = values[column] ?? ''
-      if (mask === null || text === '' || this.#options.nulls.includes(text)) continue
-      const hidden = masks[mask].hide(text)
+    for (const [column, hiding] of columns.entries()) {
+      if (hiding === null) continue
+      const written = values[column] ?? ''
+      const text = hiding.trims ? written.trim() : written
+      if (text === '' || hiding.nulls.includes(text)) continue
+      const hidden = masks[hiding.mask].hide(text)
       if (hidden === null) {
         return {
           record,
-          reason: `the value of "${this.header?.[column] ?? ''}" is not ${masks[mask].expects}`,
+          reason: `the value of "${this.header?.[column] ?? ''}" is not ${masks[hiding.mask].expects}`,
         }
       }
       values[column] = hidden

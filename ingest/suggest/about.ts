@@ -76,7 +76,7 @@ function isoOf({ type, dateFormat, datetimeFormat }: SuggestedField, text: strin
   if (type !== 'date' && type !== 'datetime') return null
   const written = type === 'date' ? dateFormat : datetimeFormat
   const format = written === undefined ? null : parseDateFormat(written, type)
-  return format === null ? text : `(${asIso(format, text)})`
+  return format === null ? text : `(${asIso(format, text, 'UTC')})`
 }
 
 async function placeIn(db: Connection, from: string, columns: readonly SuggestedColumn[]): Promise<string[]> {

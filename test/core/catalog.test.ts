@@ -132,7 +132,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, format, mask',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, booleans, timezone, factor, format, mask',
       ],
     ],
     [
@@ -496,6 +496,71 @@ describe('the loader', () => {
       'scale: 3',
       'scale: 3, kind: uf',
       ['c.yaml:28:74: "kind" belongs to fields of type string or text: change the type'],
+    ],
+    [
+      'one sign for two things',
+      'type: decimal,',
+      'type: decimal, groups: ".",',
+      ['c.yaml:28:51: "." cannot separate both the fraction and groups of digits: declare the other too'],
+    ],
+    [
+      'one sign for two things in a table',
+      'search: [city]',
+      "source: { decimal: ',', groups: ',' }",
+      ['c.yaml:24:41: "," cannot separate both the fraction and groups of digits: declare the other too'],
+    ],
+    [
+      'a factor that is no power of ten',
+      'type: decimal,',
+      'type: decimal, factor: 3,',
+      ['c.yaml:28:51: "factor" is "3", and must be a power of ten, such as 0.01 for cents'],
+    ],
+    [
+      'a mark of digits',
+      'type: decimal,',
+      'type: decimal, marks: ["1x"],',
+      [
+        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%" or "+", without spaces, digits, . , ' and -`,
+      ],
+    ],
+    [
+      'a format of several that is none',
+      'type: date }',
+      'type: date, format: [dd/mm/yyyy, dd/mm] }',
+      [
+        'c.yaml:26:60: "dd/mm" is no format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
+      ],
+    ],
+    [
+      'a format twice',
+      'type: date }',
+      'type: date, format: [dd/mm/yyyy, dd/mm/yyyy] }',
+      ['c.yaml:26:60: format "dd/mm/yyyy" is there twice: each must be unique'],
+    ],
+    [
+      'a date with hours',
+      'type: date }',
+      'type: date, format: "dd/mm/yyyy hh:mm" }',
+      [
+        'c.yaml:26:47: "dd/mm/yyyy hh:mm" is no format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
+      ],
+    ],
+    [
+      'a time of day with days',
+      'search: [city]',
+      'source: { time: "dd hh:mm" }',
+      ['c.yaml:24:25: "dd hh:mm" is no format of a time: write it with hh, mm, ss, such as hh:mm'],
+    ],
+    [
+      'readings of other types',
+      'type: string }',
+      'type: string, decimal: ",", factor: 10, booleans: { "true": [S], "false": [N] }, timezone: UTC }',
+      [
+        'c.yaml:27:50: "decimal" belongs to fields of type float or decimal: remove it',
+        'c.yaml:27:63: "factor" belongs to fields of type integer or float or decimal: remove it',
+        'c.yaml:27:77: "booleans" belongs to fields of type bool: remove it',
+        'c.yaml:27:118: "timezone" belongs to fields of type datetime: remove it',
+      ],
     ],
     ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
     [

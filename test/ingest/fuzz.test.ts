@@ -278,7 +278,6 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
     encoding: 'utf-8',
     hidesText: false,
     maskOf: () => null,
-    nulls: [''],
     locate: new Set([0, 1, 2, 3]),
   })
   // Nothing is read after a fault of structure.

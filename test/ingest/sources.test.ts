@@ -408,7 +408,6 @@ function scan(chunks: readonly Buffer[]) {
     encoding: 'utf-8',
     hidesText: false,
     maskOf: () => null,
-    nulls: [''],
     locate: new Set([0, 1, 2, 3]),
   })
   const plain = Buffer.concat([...chunks.map((chunk) => scanner.push(chunk)), scanner.end()]).toString()

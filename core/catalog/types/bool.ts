@@ -39,6 +39,7 @@ export const bool: FieldTypeRow = {
     croissant: 'sc:Boolean',
     typescript: 'boolean',
     python: 'bool',
+    r: 'logical',
   },
   sample: (random) => String(random.chance(0.5)),
 }

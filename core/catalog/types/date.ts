@@ -54,6 +54,7 @@ export const date: FieldTypeRow = {
     croissant: 'sc:Date',
     typescript: 'string',
     python: 'str',
+    r: 'Date',
   },
   sample: sampleDate,
 }

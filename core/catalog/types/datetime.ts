@@ -49,6 +49,7 @@ export const datetime: FieldTypeRow = {
     croissant: 'sc:DateTime',
     typescript: 'string',
     python: 'str',
+    r: 'character',
   },
   sample: (random) => `${sampleDate(random)} ${random.between(10, 23)}:${random.between(10, 59)}:00`,
 }

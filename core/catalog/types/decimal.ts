@@ -22,7 +22,7 @@ export const decimal: FieldTypeRow = {
   isText: false,
   hasDigits: true,
   moment: null,
-  dialect: 'comma',
+  dialect: 'number',
   pattern,
   expects: ({ precision, scale }) =>
     `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
@@ -65,6 +65,7 @@ export const decimal: FieldTypeRow = {
     croissant: 'sc:Float',
     typescript: 'number',
     python: 'float',
+    r: 'numeric',
   },
   sample: (random, { precision, scale }) => {
     const whole = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)

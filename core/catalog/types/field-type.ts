@@ -7,6 +7,9 @@ export interface Digits {
 /** Where a decimal does not say. */
 export const digitsDefault: Digits = { precision: 18, scale: 2 }
 
+/** Types that are written by a format of days and times. */
+export type MomentType = 'date' | 'datetime' | 'time'
+
 /**
  * Everything that there is to say of a type of field. A new type is a file that says it, and a line of
  * `field-types.ts`. SQL is given the name of a column, or an expression, and is of DuckDB.
@@ -19,9 +22,9 @@ export interface FieldTypeRow {
   /** Whether the catalog may say with how many digits. */
   readonly hasDigits: boolean
   /** Whose format of a source it is written in, where it is not in ISO 8601; null where it has no format. */
-  readonly moment: 'date' | 'datetime' | null
-  /** What else a source may say by its dialect: a decimal comma, or words for true and false. */
-  readonly dialect: 'comma' | 'words' | null
+  readonly moment: MomentType | null
+  /** What else a source may say by its dialect: how numbers are written, or words for true and false. */
+  readonly dialect: 'number' | 'integer' | 'words' | null
   /** RE2 pattern that the whole source text must match; null where any text is a value. */
   readonly pattern: (digits: Digits) => string | null
   /** What a right value looks like, for reports: "expected ...". */
@@ -98,6 +101,8 @@ export interface FieldTypeRow {
     /** Of what JSON has for it. */
     readonly typescript: 'string' | 'number' | 'boolean'
     readonly python: 'str' | 'int' | 'float' | 'bool'
+    /** Of R's own kinds; of numbers the one that holds the most digits. */
+    readonly r: 'character' | 'numeric' | 'logical' | 'Date'
   }
 
   /** A value as a source may write it, for a sample of a table that nobody described. */

@@ -13,7 +13,7 @@ export const float: FieldTypeRow = {
   isText: false,
   hasDigits: false,
   moment: null,
-  dialect: 'comma',
+  dialect: 'number',
   pattern: () => pattern,
   expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
   stored: () => 'DOUBLE',
@@ -56,6 +56,7 @@ export const float: FieldTypeRow = {
     croissant: 'sc:Float',
     typescript: 'number',
     python: 'float',
+    r: 'numeric',
   },
   sample: (random) => (random.next() * 100).toFixed(4),
 }

@@ -18,7 +18,7 @@ export const integer: FieldTypeRow = {
   isText: false,
   hasDigits: false,
   moment: null,
-  dialect: null,
+  dialect: 'integer',
   pattern: () => pattern,
   expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
   stored: () => 'BIGINT',
@@ -50,6 +50,7 @@ export const integer: FieldTypeRow = {
     croissant: 'sc:Integer',
     typescript: 'number',
     python: 'int',
+    r: 'numeric',
   },
   sample: (random) => String(random.between(-5, 100_000)),
 }

@@ -35,6 +35,7 @@ export const string: FieldTypeRow = {
     croissant: 'sc:Text',
     typescript: 'string',
     python: 'str',
+    r: 'character',
   },
   sample: (random) => `${random.pick(words)} ${random.between(1, 99)}`,
 }

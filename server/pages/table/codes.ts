@@ -1,5 +1,5 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
-import { typeRow, type FieldType } from '../../../core/catalog/field-types.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
 import { inAlphabet } from '../../query/parameters.ts'
 import type { Setting } from '../frame.ts'
@@ -62,7 +62,7 @@ export function codesOf(view: TableView): Code[] {
         'rows <- read.csv(',
         `  "${to('csv')}",`,
         '  check.names = FALSE, na.strings = "", encoding = "UTF-8",',
-        `  colClasses = c(${columns.map((field) => `${quotedR(field.name)} = "${classesOfR[field.type]}"`).join(', ')})`,
+        `  colClasses = c(${columns.map((field) => `${quotedR(field.name)} = "${typeRow(field.type).called.r}"`).join(', ')})`,
         ')',
       ].join('\n'),
     },
@@ -102,18 +102,6 @@ function rowsAddress(view: TableView, format: string): string {
 
 function storedOf(field: Field): string {
   return typeRow(field.type).stored(field)
-}
-
-const classesOfR: Readonly<Record<FieldType, string>> = {
-  string: 'character',
-  text: 'character',
-  // Of R's own kinds, the one that holds the most digits.
-  integer: 'numeric',
-  float: 'numeric',
-  decimal: 'numeric',
-  bool: 'logical',
-  date: 'Date',
-  datetime: 'character',
 }
 
 function quotedR(name: string): string {

@@ -8,7 +8,7 @@ import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Words } from '../words/words.ts'
-import { changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
+import { isNumber, changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
 
 /**
  * What must hold, each with a way out of it, and one out of all.
@@ -176,7 +176,8 @@ export function optionPart(value: string, isChosen: boolean, text = value): Html
 }
 
 /** One end of a range, as its type is entered best; as text where such an input would lose what is given. */
-function boundInput({ type, kind }: Field, id: string, name: string, value: string): Html {
+function boundInput(field: Field, id: string, name: string, value: string): Html {
+  const { type, kind } = field
   const isDay = type === 'date' || kind === 'date'
   if (isDay && /^(\d{4}-\d\d-\d\d)?$/.test(value))
     return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
@@ -184,7 +185,7 @@ function boundInput({ type, kind }: Field, id: string, name: string, value: stri
     const shown = value.replace(' ', 'T')
     return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${shown}" />`
   }
-  const mode = type === 'datetime' || isDay ? 'text' : 'decimal'
+  const mode = isNumber(field) ? 'decimal' : 'text'
   return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`
 }
 

@@ -1,4 +1,5 @@
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { FileAddresses } from '../../http/addresses.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
@@ -41,7 +42,7 @@ export function titleOf({ title, name }: Field): string {
 }
 
 export function isNumber({ type }: Field): boolean {
-  return type === 'integer' || type === 'float' || type === 'decimal'
+  return typeRow(type).wire.kind === 'number'
 }
 
 /** Whether its values are days, as `YYYY-MM-DD` to begin with. */

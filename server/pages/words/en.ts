@@ -170,6 +170,7 @@ export const en: Words = {
     bool: 'true or false',
     date: 'date',
     datetime: 'date and time',
+    time: 'time of day',
   },
   kinds: { date: 'a date as YYYY-MM-DD', uf: 'the code of a state of Brazil' },
 

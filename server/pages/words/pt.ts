@@ -172,6 +172,7 @@ export const pt: Words = {
     bool: 'verdadeiro ou falso',
     date: 'data',
     datetime: 'data e hora',
+    time: 'hora do dia',
   },
   kinds: { date: 'data como AAAA-MM-DD', uf: 'sigla de unidade da federação' },
 

@@ -1,0 +1,59 @@
+import type { Reading } from '../../core/catalog/catalog.ts'
+import { quotedText } from '../../core/sql.ts'
+
+/** How a source writes numbers, rewritten as the plain form of their types, text to text: nothing is rounded on the way. */
+
+/** What separates groups of digits, as a character class: a space may be one that does not break. */
+const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
+const spaces = `${separators[' '] ?? ''}*`
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** SQL: digits without groups and marks, with a decimal point; null where the text is not written so. */
+export function plainNumber(text: string, { decimal, groups, marks }: Reading): string {
+  if (groups === null && marks.length === 0) {
+    return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
+  }
+  const group = groups === null ? null : (separators[groups] ?? escaped(groups))
+  const whole = group === null ? '[0-9]*' : `(?:[0-9]{1,3}(?:${group}[0-9]{3})+|[0-9]*)`
+  const body = `(${whole})(?:${escaped(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
+  const others = marks.filter((mark) => mark !== '+').map(escaped)
+  const [before, after] =
+    others.length === 0
+      ? ['', '']
+      : [`(?:(?:${others.join('|')})${spaces})*`, `(?:${spaces}(?:${others.join('|')}))*`]
+  const sign = marks.includes('+') ? '(-?)\\+?' : '(-?)'
+  const pattern = quotedText(`${before}${sign}${before === '' ? '' : spaces}${before}${body}${after}`)
+  const part = (number: number): string => `regexp_extract(${text}, ${pattern}, ${number})`
+  const digits = group === null ? part(2) : `regexp_replace(${part(2)}, '[^0-9]', '', 'g')`
+  const fraction = `if(${part(3)} = '', '', '.' || ${part(3)})`
+  return `case when regexp_full_match(${text}, ${pattern})
+    then ${part(1)} || ${digits} || ${fraction} || ${part(4)} end`
+}
+
+/** SQL: a plain number with its point moved by so many digits, to the right where they are more than 0; null for one with an exponent. */
+export function tenfold(plain: string, tenfolds: number): string {
+  const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
+  const [sign, whole, fraction] = [1, 2, 3].map((part) => `regexp_extract(${plain}, ${pattern}, ${part})`)
+  const width = Math.abs(tenfolds)
+  const moved =
+    tenfolds < 0
+      ? `lpad(${whole}, greatest(length(${whole}), ${width + 1})::integer, '0')[:-${width + 1}] || '.' ||
+         right(lpad(${whole}, greatest(length(${whole}), ${width})::integer, '0'), ${width}) || ${fraction}`
+      : `${whole} || left(rpad(${fraction}, ${width}, '0'), ${width}) || '.' || substr(${fraction}, ${width + 1})`
+  return `case when regexp_full_match(${plain}, ${pattern}) and regexp_matches(${plain}, '[0-9]')
+    then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
+}
+
+/** What is to be known of how numbers are written, in words, as `(...)`; nothing where as everywhere. */
+export function numbersSaid({ decimal, groups, marks, tenfolds }: Reading, isWhole: boolean): string {
+  const hasComma = decimal === ',' && !isWhole
+  const grouped = groups === null ? null : `groups of three digits by ${JSON.stringify(groups)}`
+  const said = [
+    ...(hasComma ? ['with a decimal comma'] : []),
+    ...(grouped === null ? (hasComma ? ['digits not grouped'] : []) : [grouped]),
+    ...(marks.length === 0 ? [] : [`${marks.join(' or ')} beside it`]),
+    ...(tenfolds === 0 ? [] : [`times ${Number(`1e${tenfolds}`)}`]),
+  ]
+  return said.length === 0 ? '' : ` (${said.join(', ')})`
+}
