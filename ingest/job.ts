@@ -160,6 +160,8 @@ async function publishAndReport(
     rejected_rows: read.rejectedRows + staged.badRows,
     first_rejects: rejects,
     blank_lines: read.blankLines,
+    comment_lines: read.commentLines,
+    last_lines: read.lastLines.slice(0, rejectsKeptMax),
     accepted_drift: drift,
     warnings: warningsOf(job, read),
     fields: profiles,
@@ -176,7 +178,7 @@ async function publishAndReport(
   return { status: 'published', table, manifest, report }
 }
 
-function warningsOf({ table, files }: Job, { unended }: ReadSource): string[] {
+function warningsOf({ table, files }: Job, { unended, endless }: ReadSource): string[] {
   // What is packed, or summed up elsewhere, tells itself that it is whole.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>
@@ -184,6 +186,10 @@ function warningsOf({ table, files }: Job, { unended }: ReadSource): string[] {
   )
   return [
     ...unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    ...endless.map(
+      (file) =>
+        `no line of ${file} begins with ${JSON.stringify(table.source.stopAt)}, where its rows were to end: see that it is not cut off`,
+    ),
     ...unmeasured.map(({ name }) => `the server did not say how long ${name} is: see that it is not cut off`),
   ]
 }

@@ -47,6 +47,9 @@ export interface Report {
   /** The first of their faults. */
   readonly first_rejects: readonly Reject[]
   readonly blank_lines: number
+  readonly comment_lines: number
+  /** Left out at the ends of the files, as the catalog says. */
+  readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
   /** What is unlike the snapshot before, or the catalog, and was accepted. */
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
@@ -102,6 +105,9 @@ function publishedLines(id: string, report: Report): string[] {
   if (report.rejected_rows > 0) {
     lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
+  }
+  for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
+    lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
   }
   for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
   for (const line of report.warnings) lines.push(`  warning: ${line}`)

@@ -250,6 +250,12 @@ export interface SourceForm {
   readonly reading: Reading
   /** Lines before the header. */
   readonly skipLines: number
+  /** Lines at the end that are no rows, blank ones not counted. */
+  readonly skipLast: number
+  /** What the first line begins with that is no row any more. */
+  readonly stopAt: string | null
+  /** What lines begin with that are no rows. */
+  readonly comment: string | null
   /** Names of the columns where the source has no header line. */
   readonly header: readonly string[] | null
   /** Header name in the source -> field name. */

@@ -193,6 +193,13 @@ const source = z.strictObject({
     ),
   time: format.optional().describe('How times of day are written, such as hh:mm. Default is hh:mm:ss.'),
   skip_lines: count(0, 1000).optional().describe('Lines before the header. Default 0.'),
+  skip_last: count(0, 1000)
+    .optional()
+    .describe('Lines at the end that are no rows, such as totals; blank ones do not count. Default 0.'),
+  stop_at: text
+    .optional()
+    .describe('What the first line begins with that is no row any more; all after it is left out, too.'),
+  comment: text.optional().describe('What lines begin with that are no rows, such as "#". Default is none.'),
   header: names
     .min(1, 'must name at least one column')
     .optional()

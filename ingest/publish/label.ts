@@ -45,6 +45,10 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ignore,
     constants,
   }
+  const { skipLast, stopAt, comment } = source
+  const aside = Object.entries({ skipLast, stopAt, comment }).filter(
+    ([, value]) => value !== null && value !== 0,
+  )
   const readings = fields.map(({ reading: own }) => departureOf(own, reading))
   const shape = {
     format: manifestFormat,
@@ -56,6 +60,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
       mask,
     ]),
     ...(readings.some((own) => own !== null) && { values: readings }),
+    ...(aside.length > 0 && { aside }),
     order: orderTerms(table),
     form,
     rejectsMax: table.rejectsMax,

@@ -6,6 +6,7 @@ import type { Progress } from '../progress.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
 import { BatchWriter, type BatchTaker, type Tally } from './batches.ts'
 import { decoderOf } from './decode.ts'
+import { LastLines } from './last-lines.ts'
 import { kindBytes, requireText } from './kinds.ts'
 import { CsvScanner } from './scan.ts'
 import type { Member, PackedFile, UnpackLimits } from './member.ts'
@@ -27,11 +28,23 @@ export interface ReadSource extends Tally {
   /** The first of them. */
   readonly rejects: readonly Reject[]
   readonly blankLines: number
+  readonly commentLines: number
+  /** What was left out at the ends of the files. */
+  readonly lastLines: readonly LastLine[]
+  /** Files that have no line at which their rows were to end. */
+  readonly endless: readonly string[]
   /** Files whose last line is not ended. */
   readonly unended: readonly string[]
   /** Record -> file and line on which it starts, for those asked for. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
+}
+
+/** A line at the end of a file that the catalog says is no row. */
+export interface LastLine {
+  readonly file: string
+  /** Null where what the source says is hidden. */
+  readonly text: string | null
 }
 
 export interface ReadOptions {
@@ -64,7 +77,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
       for (const member of members) {
         const scan = scanOf(member, scans, options, sources.length + members.length > 2)
         scans.push(scan)
-        const { scanner, decode } = scan
+        const { scanner, decode, last } = scan
         let isCompared = false
         const take = async (records: Buffer): Promise<void> => {
           requireStructure(scans)
@@ -83,10 +96,10 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
             text += chunk.length
             const done = hash === null ? text / (5 * total) : packed / total
             progress.advance({ fraction: done, rows: scan.before + scanner.records, bytes: text })
-            await take(scanner.push(decode.write(chunk)))
+            await take(scanner.push(last.push(decode.write(chunk))))
           },
         })
-        await take(Buffer.concat([scanner.push(decode.end()), scanner.end()]))
+        await take(Buffer.concat([scanner.push(last.push(decode.end())), scanner.end()]))
         if (scanner.isShort) {
           throw new TableFailure(
             `${member.name} has no more than the ${table.source.skipLines} lines to be skipped`,
@@ -105,7 +118,7 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
   } finally {
     await writer?.close()
   }
-  return joined(scans, files)
+  return joined(scans, files, table)
 }
 
 async function fingerprintOf(file: string): Promise<string> {
@@ -121,6 +134,7 @@ interface Scan {
   readonly before: number
   readonly scanner: CsvScanner
   readonly decode: ReturnType<typeof decoderOf>
+  readonly last: LastLines
 }
 
 function scanOf(
@@ -150,6 +164,7 @@ function scanOf(
     before,
     scanner,
     decode: decoderOf(source.encoding, member.name),
+    last: new LastLines(source.skipLast, member.name),
   }
 }
 
@@ -206,7 +221,8 @@ function tallyOf(scans: readonly Scan[]): Tally {
   }
 }
 
-function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource {
+function joined(scans: readonly Scan[], files: readonly ReadFile[], table: Table): ReadSource {
+  const isHidden = hidesText(table)
   const scanners = scans.map(({ scanner }) => scanner)
   const sum = (of: (scanner: CsvScanner) => number): number =>
     scanners.reduce((total, one) => total + of(one), 0)
@@ -219,6 +235,14 @@ function joined(scans: readonly Scan[], files: readonly ReadFile[]): ReadSource 
     rejectedRows: sum(({ rejectedRows }) => rejectedRows),
     rejects: rejectsIn(scans),
     blankLines: sum(({ blankLines }) => blankLines),
+    commentLines: sum(({ commentLines }) => commentLines),
+    lastLines: scans.flatMap(({ file, last }) =>
+      last.lines.map((text) => ({ file, text: isHidden ? null : text })),
+    ),
+    endless:
+      table.source.stopAt === null
+        ? []
+        : scans.filter(({ scanner }) => !scanner.isEnded).map(({ file }) => file),
     unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
     lines,
     files,

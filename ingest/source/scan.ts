@@ -31,6 +31,10 @@ export interface ScanOptions {
   readonly skipLines: number
   /** Names of the columns where there is no header line. */
   readonly header: readonly string[] | null
+  /** What lines begin with that are no rows; null where all are. */
+  readonly comment: string | null
+  /** What the first line begins with that is no row any more, as all after it; null where there is none. */
+  readonly stopAt: string | null
   /** Which the bytes had before they became UTF-8. */
   readonly encoding: Encoding
   /** How the values of a column are hidden, or null. */
@@ -61,6 +65,9 @@ export class CsvScanner {
   /** Left out. */
   rejectedRows = 0
   blankLines = 0
+  commentLines = 0
+  /** Whether a line was met at which the rows end. */
+  isEnded = false
   /** Line feeds in values that were handed on. */
   breaks = 0
   /** Whether the last line is ended; a file that was cut off most often is not. */
@@ -79,12 +86,18 @@ export class CsvScanner {
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
   #masks: readonly (Hiding | null)[] | null = null
+  readonly #comment: Buffer | null
+  readonly #stopAt: Buffer | null
+  readonly #hasMarks: boolean
 
   constructor(options: ScanOptions) {
     this.#options = options
     this.#marks = { delimiter: options.delimiter.charCodeAt(0), quote: options.quote?.charCodeAt(0) ?? -1 }
     this.#bounds = new RecordBounds(this.#marks)
     this.#skip = options.skipLines
+    this.#comment = options.comment === null ? null : Buffer.from(options.comment)
+    this.#stopAt = options.stopAt === null ? null : Buffer.from(options.stopAt)
+    this.#hasMarks = this.#comment !== null || this.#stopAt !== null
     this.header = null
     if (options.header !== null) this.#begin(options.header)
   }
@@ -128,15 +141,24 @@ export class CsvScanner {
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
-    if (this.#stopped || data.length === 0) return nothing
+    if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
     const kept = new HandedOn(data)
     let start = 0
-    while (start < data.length && !this.#isStopped() && this.#bounds.find(data, start)) {
+    while (start < data.length && !this.#isStopped()) {
+      // Asked of millions of rows, of which few sources have others.
+      const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
+      if (next === null || this.#isAtEnd()) break
+      if (next > start) {
+        start = next
+        continue
+      }
+      if (!this.#bounds.find(data, start)) break
       this.#take(data, start, areSound, kept)
       start = this.#bounds.next
     }
+    if (this.#isAtEnd()) return kept.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
     if (this.#isStopped()) return nothing
@@ -145,6 +167,27 @@ export class CsvScanner {
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
     else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, reasons.tooLong)
     return kept.upTo(start)
+  }
+
+  /** Where the line after a comment starts, `start` where there is none; null where more has to come to tell. */
+  #besideRows(data: Buffer, start: number, isLast: boolean, kept: HandedOn): number | null {
+    for (const mark of [this.#stopAt, this.#comment]) {
+      if (mark === null) continue
+      const found = data.subarray(start, start + mark.length)
+      if (!mark.subarray(0, found.length).equals(found)) continue
+      if (found.length < mark.length) return isLast ? start : null
+      if (mark === this.#stopAt) {
+        this.isEnded = true
+        return start
+      }
+      const feed = data.indexOf(LF, start)
+      if (feed === -1) return null
+      this.#line += 1
+      this.commentLines += 1
+      kept.leaveOut(start, feed + 1)
+      return feed + 1
+    }
+    return start
   }
 
   /** The record from `start` on, whose bounds were found. */
@@ -254,7 +297,11 @@ export class CsvScanner {
     this.rejects.push({ line, field: null, text, reason })
   }
 
-  /** Asked again after what may have changed it. */
+  /** Asked again after what may have changed it, as the next. */
+  #isAtEnd(): boolean {
+    return this.isEnded
+  }
+
   #isStopped(): boolean {
     return this.#stopped
   }

@@ -14,6 +14,7 @@ import { silentProgress } from '../../ingest/progress.ts'
 import { rejectLine, TableFailure } from '../../ingest/rejects.ts'
 import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { readSource } from '../../ingest/source/read.ts'
+import { LastLines } from '../../ingest/source/last-lines.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { damaged, damages, dialect, fileOf, namesOf, type Dialect } from '../support/csv-texts.ts'
 import { declared } from '../support/declared.ts'
@@ -269,11 +270,20 @@ test(
   timeoutMs,
 )
 
-function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipLines: number) {
+/** What is no row: lines at the ends, and those that begin so. */
+interface Aside {
+  readonly skipLines: number
+  readonly skipLast: number
+  readonly comment: string | null
+  readonly stopAt: string | null
+}
+
+function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside: Aside) {
+  const last = new LastLines(aside.skipLast, 'it')
   const scanner = new CsvScanner({
     delimiter,
     quote: quote === 'none' ? null : quote,
-    skipLines,
+    ...aside,
     header: null,
     encoding: 'utf-8',
     hidesText: false,
@@ -281,13 +291,15 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
     locate: new Set([0, 1, 2, 3]),
   })
   // Nothing is read after a fault of structure.
-  const pieces = chunks.map((chunk) => (scanner.stopped ? chunk : scanner.push(Buffer.from(chunk))))
+  const pieces = chunks.map((chunk) =>
+    scanner.stopped ? chunk : scanner.push(last.push(Buffer.from(chunk))),
+  )
   if (!scanner.stopped) pieces.push(scanner.end())
   const plain = Buffer.concat(pieces).toString('latin1')
   const { stopped, header, rejects, rejectedRows } = scanner
   // What was handed on before a fault depends on where the pieces end; nothing of it is used.
   if (stopped) return { header, rejects, rejectedRows }
-  const { columns, records, blankLines, breaks, endsWithLineFeed, lines } = scanner
+  const { columns, records, blankLines, commentLines, isEnded, breaks, endsWithLineFeed, lines } = scanner
   return {
     header,
     rejects,
@@ -296,9 +308,12 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, skipL
     columns,
     records,
     blankLines,
+    commentLines,
+    isEnded,
     breaks,
     endsWithLineFeed,
     lines,
+    last: last.lines,
   }
 }
 
@@ -310,21 +325,35 @@ const cutFile = dialect.chain((form) =>
       .map(([file, all, isWhole]) => (isWhole ? Buffer.from(file.text) : damaged(file.text, form, all))),
     cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
     isInBytes: fc.boolean(),
+    skipLast: fc.integer({ min: 0, max: 3 }),
+    lines: fc.array(fc.nat({ max: 8 }), { maxLength: 2 }),
   }),
 )
+
+/** What a line of a file begins with, where there is one. */
+function beginningOf(content: Buffer, line: number | undefined): string | null {
+  const text = line === undefined ? undefined : content.toString('utf8').split('\n')[line]
+  return text === undefined || text.length < 2 || text.includes('\uFFFD') ? null : text.slice(0, 2)
+}
 
 test.each([0, 1, 3])(
   'files with %i lines before the header are read the same however their bytes are cut',
   (skipLines) => {
     fc.assert(
-      fc.property(cutFile, ({ form, content, cuts, isInBytes }) => {
+      fc.property(cutFile, ({ form, content, cuts, isInBytes, skipLast, lines }) => {
         const ends = isInBytes
           ? Array.from(content.subarray(0, 300), (_, at) => at)
           : cuts.map((share) => Math.floor(share * content.length)).toSorted((a, b) => a - b)
         const chunks = [...ends, content.length].map((end, index) =>
           content.subarray(ends[index - 1] ?? 0, end),
         )
-        expect(scanned(chunks, form, skipLines)).toEqual(scanned([content], form, skipLines))
+        const aside = {
+          skipLines,
+          skipLast,
+          comment: beginningOf(content, lines[0]),
+          stopAt: beginningOf(content, lines[1]),
+        }
+        expect(scanned(chunks, form, aside)).toEqual(scanned([content], form, aside))
       }),
       { numRuns: files },
     )

@@ -407,6 +407,8 @@ function scan(chunks: readonly Buffer[]) {
     header: null,
     encoding: 'utf-8',
     hidesText: false,
+    comment: null,
+    stopAt: null,
     maskOf: () => null,
     locate: new Set([0, 1, 2, 3]),
   })

@@ -55,6 +55,65 @@ describe('structure', () => {
       rows(['x', 1]),
     ],
     [
+      'lines after the last row',
+      { skip_last: 2 },
+      'a,b\nx,1\ny,2\nTotal,"3\n\nSource: \r\n \n',
+      {
+        rows: [
+          ['x', 1],
+          ['y', 2],
+        ],
+        told: ['  left out at the end of t.csv: Total,"3', '  left out at the end of t.csv: Source: '],
+      },
+    ],
+    [
+      'lines after the last row, the last of them not ended',
+      { skip_last: 1 },
+      'a,b\nx,1\nTotal',
+      { rows: [['x', 1]], told: ['  left out at the end of t.csv: Total'] },
+    ],
+    [
+      'fewer lines than are left out',
+      { skip_last: 3 },
+      'a,b\nx,1\n',
+      refused('t.csv is empty: it must at least have a header'),
+    ],
+    [
+      'a line at which the rows end',
+      { stop_at: 'Total "' },
+      'a,b\nx,1\nTotal,9\nTotal "of\n1,2,3\n"x',
+      rows(['x', 1], ['Total', 9]),
+    ],
+    [
+      'no line at which the rows end',
+      { stop_at: 'Total' },
+      'a,b\nx,1\n',
+      {
+        rows: [['x', 1]],
+        told: [
+          '  warning: no line of t.csv begins with "Total", where its rows were to end: see that it is not cut off',
+        ],
+      },
+    ],
+    [
+      'a line at which the rows end, within a value',
+      { stop_at: 'Total' },
+      'a,b\n"x\nTotal",1\nTotal\n',
+      rows(['x\nTotal', 1]),
+    ],
+    [
+      'comments',
+      { comment: '#' },
+      '# by "me\n\n#\r\na,b\nx,1\n#y,2\n"#z",3\n ,4\n# end\n',
+      rows(['x', 1], ['#z', 3], [' ', 4]),
+    ],
+    [
+      'faults after comments have their lines',
+      { comment: '//' },
+      '// one\n// two\na,b\n/x,1\n// three\n//\ny,z\n',
+      bad(`line 7, field "b": "z" ${notInteger}`),
+    ],
+    [
       'fewer lines than are to be skipped',
       { skip_lines: 3 },
       'a,b\nx,1\n',

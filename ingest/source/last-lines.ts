@@ -1,0 +1,61 @@
+import { TableFailure } from '../rejects.ts'
+import { CR, LF } from './record.ts'
+import { recordBytesMax } from './soundness.ts'
+
+const [space, tab] = [0x20, 0x09]
+
+/** In characters; of a line that is told. */
+const shownMax = 500
+
+/** Holds the last lines of a text back, which are no rows; blank ones after or between them count for nothing. */
+export class LastLines {
+  readonly #count: number
+  readonly #file: string
+  #held: Buffer = Buffer.alloc(0)
+
+  constructor(count: number, file: string) {
+    this.#count = count
+    this.#file = file
+  }
+
+  /** The next bytes, in UTF-8 -> those that are before the last lines in any case. */
+  push(chunk: Buffer): Buffer {
+    if (this.#count === 0) return chunk
+    const data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const cut = startOfLast(data, this.#count)
+    this.#held = data.subarray(cut)
+    if (this.#held.length > recordBytesMax) {
+      throw new TableFailure(
+        `the last ${this.#count} lines of ${this.#file} are longer than ${recordBytesMax} bytes: see source.skip_last`,
+      )
+    }
+    return data.subarray(0, cut)
+  }
+
+  /** The lines that were left out. */
+  get lines(): string[] {
+    const all = this.#held.toString('utf8').split(/\r?\n/)
+    return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, shownMax))
+  }
+}
+
+/** Where so many lines that are not blank start at the end; 0 where there are not as many. */
+function startOfLast(data: Buffer, count: number): number {
+  let found = 0
+  for (let end = data.length; end > 0;) {
+    const start = data.lastIndexOf(LF, end - 1) + 1
+    // The line feed itself ends the line before it.
+    if (start < end && !isBlank(data, start, end)) found += 1
+    if (found === count) return start
+    end = start - 1
+  }
+  return 0
+}
+
+function isBlank(data: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) {
+    const byte = data[at]
+    if (byte !== CR && byte !== space && byte !== tab) return false
+  }
+  return true
+}
