@@ -175,7 +175,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       silenceMs: options.silenceMs ?? silenceMsDefault,
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
-    if (current !== null && isAsDeclared && (obtained === 'unchanged' || (await isSame(current, obtained)))) {
+    if (
+      current !== null &&
+      isAsDeclared &&
+      (obtained === 'unchanged' || (await isSame(current, obtained, table.source)))
+    ) {
       await clearFailure(store, table)
       await noteLooked(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
@@ -302,8 +306,15 @@ async function* earlierThan(store: Store, table: Table, manifest: Manifest | nul
 }
 
 /** Whether what is published was made from these very files. */
-async function isSame(manifest: Manifest, obtained: readonly ObtainedFile[]): Promise<boolean> {
-  const areAlike = obtained.every(({ file }, index) => manifest.sources[index]?.bytes === file.bytes)
+async function isSame(
+  manifest: Manifest,
+  obtained: readonly ObtainedFile[],
+  { fromName }: Table['source'],
+): Promise<boolean> {
+  const areAlike = obtained.every(({ file }, index) => {
+    const before = manifest.sources[index]
+    return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
+  })
   return (
     areAlike &&
     areSums(

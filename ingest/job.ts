@@ -23,14 +23,14 @@ import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
 import { readBefore, writeReport, type Outcome, type Report } from './report.ts'
 import type { Batch } from './source/batches.ts'
 import { readSource, type ReadFile, type ReadSource } from './source/read.ts'
-import type { PackedFile, UnpackLimits } from './source/member.ts'
+import type { PlacedFile, UnpackLimits } from './source/member.ts'
 import { packingOf } from './source/packings.ts'
 
 /** One table whose source is to be converted. */
 export interface Job {
   readonly table: Table
   readonly dataset: Dataset
-  readonly files: readonly PackedFile[]
+  readonly files: readonly PlacedFile[]
   /** What else is known of a file that was read, such as its address. */
   readonly identify: (file: ReadFile, index: number) => Source
   readonly limits: UnpackLimits
@@ -81,6 +81,8 @@ interface Converted {
   readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
+  /** The fields that files lack which are joined by name. */
+  readonly lacking: Report['missing_columns']
 }
 
 async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
@@ -101,7 +103,10 @@ async function convert(job: Job, steps: Stopwatch): Promise<Converted> {
   const beside = await steps.time('indexing', () =>
     writeIndexes(work, folder, parts, profiles, job.codedDistinctMax),
   )
-  return { work, folder, read, staged, rejects, parts, profiles, beside, ofHeader }
+  const lacking = read.headers
+    .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
+    .filter(({ fields }) => fields.length > 0)
+  return { work, folder, read, staged, rejects, parts, profiles, beside, ofHeader, lacking }
 }
 
 /**
@@ -131,7 +136,7 @@ async function requireLikeness(job: Job, { read, staged, profiles, ofHeader }: C
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  { folder, read, staged, rejects, parts, profiles, beside }: Converted,
+  { folder, read, staged, rejects, parts, profiles, beside, lacking }: Converted,
   drift: readonly string[],
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
@@ -141,7 +146,7 @@ async function publishAndReport(
     table,
     sources: read.files.map(job.identify),
     rows: staged.goodRows,
-    textBytes: read.columns.reduce((sum, { bytes }) => sum + bytes, 0),
+    textBytes: read.textBytes,
     definition,
     importDate: now(),
     before,
@@ -161,6 +166,7 @@ async function publishAndReport(
     first_rejects: rejects,
     blank_lines: read.blankLines,
     comment_lines: read.commentLines,
+    missing_columns: lacking,
     last_lines: read.lastLines.slice(0, rejectsKeptMax),
     accepted_drift: drift,
     warnings: warningsOf(job, read),

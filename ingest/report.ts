@@ -48,6 +48,8 @@ export interface Report {
   readonly first_rejects: readonly Reject[]
   readonly blank_lines: number
   readonly comment_lines: number
+  /** Of files that are joined by name: the fields whose columns they lack. */
+  readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
   /** Left out at the ends of the files, as the catalog says. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
   /** What is unlike the snapshot before, or the catalog, and was accepted. */
@@ -106,6 +108,10 @@ function publishedLines(id: string, report: Report): string[] {
     lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }
+  const lacking = report.missing_columns
+  for (const { file, fields } of lacking.slice(0, rejectsShown))
+    lines.push(`  ${file} lacks ${fields.map((name) => `"${name}"`).join(', ')}, null there`)
+  if (lacking.length > rejectsShown) lines.push(`  and ${lacking.length - rejectsShown} files more lack some`)
   for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
     lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
   }

@@ -11,6 +11,7 @@ import type {
   OrderKey,
   Party,
   Reading,
+  SomeFiles,
   SourceForm,
   Table,
   Window,
@@ -231,9 +232,16 @@ function separatorOf(groups: string | undefined): string | null {
   return groups === undefined || groups === 'none' ? null : groups
 }
 
+function buildFiles(files: string | { path: string; constants: Record<string, string> }): SomeFiles {
+  if (typeof files === 'string') return { path: files, constants: new Map() }
+  return { path: files.path, constants: new Map(Object.entries(files.constants)) }
+}
+
 function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
   return {
-    files: source.files === undefined ? null : [source.files].flat(),
+    files: source.files === undefined ? null : [source.files].flat().map(buildFiles),
+    fromName: source.from_name ?? null,
+    unionByName: source.union_by_name ?? false,
     member: source.member ?? null,
     checksums: source.checksums ?? null,
     encoding: source.encoding ?? 'utf-8',

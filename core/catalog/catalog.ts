@@ -234,10 +234,21 @@ export interface OrderKey {
 export const encodingNames = ['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'latin-1', 'windows-1252'] as const
 export type Encoding = (typeof encodingNames)[number]
 
+/** Files of a source: a path under SOURCES with * for any part of a name, or an http(s) address. */
+export interface SomeFiles {
+  readonly path: string
+  /** Field -> the value of all their rows, as the source would write it. */
+  readonly constants: ReadonlyMap<string, string>
+}
+
 /** Where the source CSV lies and how it is written. */
 export interface SourceForm {
-  /** Paths under SOURCES with * for any part of a file name, or http(s) addresses; null for the usual place. */
-  readonly files: readonly string[] | null
+  /** Null for the usual place. */
+  readonly files: readonly SomeFiles[] | null
+  /** Fields that the path of a file tells, as `parseNamePattern` reads it. */
+  readonly fromName: string | null
+  /** Whether files may have other columns than the first, in another order. */
+  readonly unionByName: boolean
   /** Which files of a zip, with * for any part of a name; null for the only one. */
   readonly member: string | null
   /** Name of a file of check sums beside the source. */

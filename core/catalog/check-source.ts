@@ -1,5 +1,6 @@
 import { checkBooleans, checkFormats, checkSigns } from './check-field.ts'
-import { at, entries, requireField, strings, type Path, type Report } from './declared.ts'
+import { at, entries, items, requireField, strings, type Path, type Report } from './declared.ts'
+import { parseNamePattern } from './name-pattern.ts'
 
 /** What the shapes of definition.ts cannot say of how a source is written. */
 export function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
@@ -21,25 +22,27 @@ export function checkSource(source: unknown, path: Path, known: readonly string[
       report([...path, 'rename'], 'a header named "__proto__" cannot be renamed: change it in the source')
     } else if (typeof name === 'string') requireField(name, [...path, 'rename', header], known, report)
   }
-  const targets = renamed.map(([header, name]) => [[...path, 'rename', header], name] as const)
-  for (const [name] of entries(source, 'constants')) {
-    const place = [...path, 'constants', name]
-    requireField(name, place, known, report)
-    if (targets.some(([, target]) => target === name)) {
-      report(place, `"${name}" has a column that is renamed to it: a field is either constant or read`)
-    }
-  }
+  checkGiven(source, path, known, report)
   const columns = new Set(renamed.map(([header]) => header))
   for (const [index, name] of strings(source, 'ignore')) {
     if (columns.has(name)) report([...path, 'ignore', index], `"${name}" is renamed to a field`)
   }
 }
 
-function checkFiles(source: unknown, path: Path, report: Report): void {
+/** Each file with its place: one alone, in a list, or with constants of its own. */
+function filesOf(source: unknown, path: Path): (readonly [Path, string])[] {
   const one = at(source, 'files')
-  const files = typeof one === 'string' ? [[0, one] as const] : strings(source, 'files')
-  for (const [index, file] of files) {
-    const place = typeof one === 'string' ? [...path, 'files'] : [...path, 'files', index]
+  if (typeof one === 'string') return [[[...path, 'files'], one]]
+  return items(source, 'files').flatMap(([index, file]) => {
+    const place: Path =
+      typeof file === 'string' ? [...path, 'files', index] : [...path, 'files', index, 'path']
+    const said = typeof file === 'string' ? file : at(file, 'path')
+    return typeof said === 'string' ? [[place, said] as const] : []
+  })
+}
+
+function checkFiles(source: unknown, path: Path, report: Report): void {
+  for (const [place, file] of filesOf(source, path)) {
     const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(file)
     if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
       report(place, `"${file}" must be a path under SOURCES, or an http(s) address`)
@@ -49,8 +52,47 @@ function checkFiles(source: unknown, path: Path, report: Report): void {
       report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
     } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {
       report(place, `"${file}" must lie under SOURCES: neither start with / nor hold ..`)
-    } else if (!isAddress && file.slice(0, file.lastIndexOf('/') + 1).includes('*')) {
-      report(place, `"${file}": * may stand in the name of a file, not of a folder`)
     }
+  }
+}
+
+/** The fields that no column fills, in some files at least. */
+export function givenFields(source: unknown): string[] {
+  const pattern = at(source, 'from_name')
+  const told = typeof pattern === 'string' ? (parseNamePattern(pattern)?.fields ?? []) : []
+  const holders = [source, ...items(source, 'files').map(([, file]) => file)]
+  return [...told, ...holders.flatMap((holder) => entries(holder, 'constants').map(([name]) => name))]
+}
+
+/** What fills fields besides columns: constants of all files or of some, and what the names of files tell. */
+function checkGiven(source: unknown, path: Path, known: readonly string[], report: Report): void {
+  const targets = new Set(entries(source, 'rename').map(([, name]) => name))
+  const pattern = at(source, 'from_name')
+  const parsed = typeof pattern === 'string' ? parseNamePattern(pattern) : null
+  if (typeof pattern === 'string' && parsed === null) {
+    report(
+      [...path, 'from_name'],
+      `"${pattern}" must tell a field, such as "yob{year}.csv", each once, with something between two`,
+    )
+  }
+  const told = parsed?.fields ?? []
+  const constants = entries(source, 'constants').map(([name]) => name)
+  const check = (place: Path, name: string, others: readonly string[]): void => {
+    requireField(name, place, known, report)
+    if (others.includes(name)) report(place, `"${name}" is given for all files already`)
+  }
+  for (const name of constants) check([...path, 'constants', name], name, [])
+  for (const name of told) check([...path, 'from_name'], name, constants)
+  for (const [index, file] of items(source, 'files')) {
+    for (const [name] of entries(file, 'constants'))
+      check([...path, 'files', index, 'constants', name], name, [...constants, ...told])
+  }
+  const places: [Path, string][] = [
+    ...constants.map((name): [Path, string] => [[...path, 'constants', name], name]),
+    ...told.map((name): [Path, string] => [[...path, 'from_name'], name]),
+  ]
+  for (const [place, field] of places) {
+    if (targets.has(field))
+      report(place, `"${field}" has a column that is renamed to it: a field is either constant or read`)
   }
 }

@@ -1,6 +1,6 @@
 import type { OrderKey } from './catalog.ts'
 import { checkDigits, checkFieldName, checkFieldReading } from './check-field.ts'
-import { checkSource } from './check-source.ts'
+import { checkSource, givenFields } from './check-source.ts'
 import {
   at,
   entries,
@@ -113,8 +113,8 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   checkMeasures(table, path, fields, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
-    const constants = entries(at(table, 'source'), 'constants').map(([name]) => name)
-    if (at(field, 'mask') !== undefined && constants.includes(String(at(field, 'name')))) {
+    const given = givenFields(at(table, 'source'))
+    if (at(field, 'mask') !== undefined && given.includes(String(at(field, 'name')))) {
       report([...path, 'fields', index, 'mask'], 'a constant cannot be masked: write it as it is to be shown')
     }
   }

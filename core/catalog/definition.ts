@@ -156,13 +156,33 @@ const field = z.strictObject({
     .describe('Personal identifiers: hidden in part before anything is written; cpf gives ***456789**.'),
 })
 
+const constants = z.record(z.string(), z.string())
+
+const someFiles = z.strictObject({
+  path: text.describe('A path under SOURCES or an address, as in a list of them.'),
+  constants: constants.describe(
+    'Field -> the value of all rows of these files, as the source would write it.',
+  ),
+})
+
 const source = z.strictObject({
   files: z
-    .union([text, names.min(1, 'must list at least one file')])
+    .union([text, z.array(z.union([text, someFiles])).min(1, 'must list at least one file')])
     .optional()
     .describe(
-      'Paths under SOURCES, where * stands for any part of a file name, or http(s) addresses; rows of several follow ' +
+      'Paths under SOURCES, where * stands for any part of a name, or http(s) addresses; rows of several follow ' +
         'each other. Default is <dataset>/<table>.csv, .csv.gz, .csv.zst or .csv.zip.',
+    ),
+  from_name: text
+    .optional()
+    .describe(
+      'Fields that the path of each file tells at its end, such as "yob{year}.csv" or "{state}/*_{year}.csv"; * stands for any part of a name.',
+    ),
+  union_by_name: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether files may have their columns in another order, and lack some, whose fields are null there. Default false.',
     ),
   member: text
     .optional()
@@ -206,8 +226,7 @@ const source = z.strictObject({
     .describe('Names of the columns, in their order, where the source has no header line.'),
   rename: z.record(z.string(), text).optional().describe('Header name in the source -> field name.'),
   ignore: z.array(z.string()).optional().describe('Columns of the source that are no fields.'),
-  constants: z
-    .record(z.string(), z.string())
+  constants: constants
     .optional()
     .describe('Field -> the value of all its rows, as the source would write it, where no column has it.'),
 })

@@ -77,15 +77,34 @@ export const numberOf = (value: unknown): number => Number(value)
  * A batch as a table of texts, empty as null. The reader is told everything: whatever it may guess, it may
  * guess wrong; and it reads with several threads only where no line feed stands in a value, which it then gets right.
  */
-export function plainSql({ table, columns }: Work, { file, breaks }: Batch, isInOrder = false): string {
+export function plainSql({ table, columns }: Work, { pieces, breaks }: Batch, isInOrder = false): string {
   const { delimiter, quote } = table.source
+  const files = pieces.map(({ file }) => quotedText(file))
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  return `read_csv(${quotedText(file)},
+  return `read_csv([${files.join(', ')}],
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
-    parallel = ${!isInOrder && breaks === 0}, max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
+    parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
     columns = {${names.join(', ')}})`
 }
+
+/** Which piece a row of a batch is of. */
+const pieceColumn = 'piece'
+
+/** SQL of the text that a batch says of a field that no column fills; the empty one as null. */
+function constantSql({ pieces }: Batch): (field: string) => string {
+  return (field) => {
+    const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
+    const [first = ''] = texts
+    if (texts.every((text) => text === first)) return filledSql(first)
+    const cases = pieces.map(
+      ({ file }, index) => `when ${quotedText(file)} then ${filledSql(texts[index] ?? '')}`,
+    )
+    return `(case ${pieceColumn} ${cases.join(' ')} end)`
+  }
+}
+
+const filledSql = (text: string): string => (text === '' ? 'null::varchar' : quotedText(text))
 
 export const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
 
@@ -110,12 +129,12 @@ export const sortedRowsSql = (work: Work, first: number, rows: number): string =
  * their hash is before anything was written, and how many values and bytes the reader saw in it, by their weights.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch))
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
   const seen = work.weights.map(
     ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
   )
   const names = fields.map((_, index) => `f${index}`)
-  const file = `${batch.file}.parquet`
+  const file = `${batch.pieces[0]?.file ?? ''}.parquet`
   await work.db.rows(`copy (
     select *, hash(${names.join(', ')}) as row_hash, ${batch.before}::bigint as before
     from (select ${fields.map(({ value }, index) => `${value} as f${index}`).join(', ')},
@@ -174,8 +193,8 @@ export async function badValues(
   batch: Batch,
   keptMax = rejectsKeptMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch))
-  const inOrder = valuesSql(work.fields, plainSql(work, batch, true)).from
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
   const counts = fields.map(({ isGood }) => `count(*) filter (where not ${isGood})`)
   const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const values: BadValue[] = []

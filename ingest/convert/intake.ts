@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { rejectsKeptMax } from '../rejects.ts'
-import type { Batch } from '../source/batches.ts'
+import { rejectsKeptMax, TableFailure } from '../rejects.ts'
+import type { Batch, Constants } from '../source/batches.ts'
 import {
   badValues,
   drawWeights,
@@ -13,7 +13,7 @@ import {
   type Staged,
   type Work,
 } from './convert.ts'
-import { matchHeader } from './match.ts'
+import { matchHeader, misfit, missingColumn } from './match.ts'
 import { reconcileStaged } from './reconcile.ts'
 
 export interface IntakeOptions {
@@ -23,10 +23,19 @@ export interface IntakeOptions {
   readonly acceptsDrift: boolean
 }
 
+/** How records of the same columns are taken in. */
+interface Taken {
+  readonly header: readonly string[]
+  readonly work: Work
+  readonly drift: readonly string[]
+  readonly lacking: readonly string[]
+}
+
 /** Takes the batches of a source in: each is cast, reconciled and removed while the next is read. */
 export class Intake {
   readonly #options: IntakeOptions
-  #taken: { readonly work: Work; readonly drift: readonly string[] } | null = null
+  /** By their columns, and what is given besides. */
+  readonly #taken = new Map<string, Taken>()
   #staged = nothingStaged
   /** All values that are not what their field declares. */
   badCount = 0
@@ -42,16 +51,31 @@ export class Intake {
     return this.#staged
   }
 
-  /** What the first batch told; there is one in every source that could be read. */
+  /**
+   * What all batches told; there is one in every source that could be read.
+   *
+   * @throws TableFailure where a column is missing in all files of a source
+   */
   get taken(): { readonly work: Work; readonly drift: readonly string[] } {
-    if (this.#taken === null) throw new Error('no batch was taken')
-    return this.#taken
+    const all = [...this.#taken.values()]
+    const [first] = all
+    if (first === undefined) throw new Error('no batch was taken')
+    const { table, acceptsDrift } = this.#options
+    const missing = first.lacking.filter((name) => all.every(({ lacking }) => lacking.includes(name)))
+    const drift = [...new Set([...missing.map(missingColumn), ...all.flatMap((one) => one.drift)])]
+    if (missing.length > 0 && !acceptsDrift)
+      throw new TableFailure(misfit(missing.map(missingColumn), first.header, table.source.delimiter))
+    return { work: first.work, drift }
+  }
+
+  /** The fields that are null in rows of these columns, since other files alone have theirs. */
+  lackingIn(header: readonly string[], constants: Constants): readonly string[] {
+    return this.#taken.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }
 
   /** @throws TableFailure where the header does not fit, or two readers do not agree on the batch */
   async take(batch: Batch): Promise<void> {
-    this.#taken ??= this.#begin(batch)
-    const { work } = this.#taken
+    const { work } = this.#takenFor(batch)
     const found = await reconcileStaged(work, batch, await stage(work, batch))
     if (found.badRows > 0) {
       const bad = await badValues(work, batch, rejectsKeptMax - this.badValues.length)
@@ -59,13 +83,24 @@ export class Intake {
       this.badValues.push(...bad.values)
     }
     this.#staged = together(this.#staged, found)
-    await rm(batch.file)
+    await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
-  #begin({ header }: Batch): { work: Work; drift: readonly string[] } {
+  #takenFor({ header, pieces }: Batch): Taken {
     const { table, db, scratch, acceptsDrift } = this.#options
-    const { fields, drift } = matchHeader(table, header, acceptsDrift)
+    const given = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
+    const key = keyOf(header, [...given])
+    const known = this.#taken.get(key)
+    if (known !== undefined) return known
+    const { fields, drift, lacking } = matchHeader(table, header, given, acceptsDrift)
     const weights = drawWeights(fields)
-    return { work: { db, table, fields, columns: header.length, weights, scratch }, drift }
+    const work = { db, table, fields, columns: header.length, weights, scratch }
+    const taken = { header, work, drift, lacking }
+    this.#taken.set(key, taken)
+    return taken
   }
+}
+
+function keyOf(header: readonly string[], given: readonly string[]): string {
+  return JSON.stringify([header, given])
 }

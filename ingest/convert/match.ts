@@ -3,32 +3,38 @@ import { hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { TableFailure } from '../rejects.ts'
 
-/** A field and what fills it: a column of the source, a constant, or null where its column is gone. */
+/** A field and the column of the source that fills it. */
 export interface MatchedField {
   readonly field: Field
-  /** Index in the header. */
+  /** Index in the header; null where it is a constant, or where its column is gone. */
   readonly column: number | null
-  /** As the source would write it. */
-  readonly constant: string | null
 }
 
 export interface Match {
   readonly fields: readonly MatchedField[]
   /** What of the header is not as declared, and was accepted. */
   readonly drift: readonly string[]
+  /** Fields whose columns another file may have. */
+  readonly lacking: readonly string[]
 }
 
 /**
  * Matches the fields of a table with the header of its source, by name.
  *
+ * @param given fields that no column is to fill
  * @param acceptsDrift whether columns may be gone (their fields are null then) or new (they are left out)
  * @throws TableFailure naming every name that does not match
  */
-export function matchHeader(table: Table, header: readonly string[], acceptsDrift: boolean): Match {
+export function matchHeader(
+  table: Table,
+  header: readonly string[],
+  given: ReadonlySet<string>,
+  acceptsDrift: boolean,
+): Match {
   const isHidden = hidesText(table)
-  const { rename, ignore, constants, delimiter } = table.source
+  const { rename, ignore, delimiter, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
-  const read = table.fields.map(({ name }) => name).filter((name) => !constants.has(name))
+  const read = table.fields.map(({ name }) => name).filter((name) => !given.has(name))
   const columns = new Map<string, number>()
   const repeated = new Set<string>()
   for (const [index, name] of names.entries()) {
@@ -42,8 +48,9 @@ export function matchHeader(table: Table, header: readonly string[], acceptsDrif
       ? `column ${(columns.get(name) ?? 0) + 1} is there twice`
       : `the column ${shown(name)} is there twice`,
   )
+  const areOfOthers = unionByName && missing.length < read.length
   const drift = [
-    ...missing.map((name) => `the column ${shown(name)} is missing`),
+    ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
       // A first row in place of the header holds values, which are not to be shown where some are to be hidden.
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
@@ -56,16 +63,19 @@ export function matchHeader(table: Table, header: readonly string[], acceptsDrif
   if (problems.length > 0) throw new TableFailure(misfit(problems, header, delimiter))
   const fields = table.fields.map((field) => ({
     field,
-    column: constants.has(field.name) ? null : (columns.get(field.name) ?? null),
-    constant: constants.get(field.name) ?? null,
+    column: given.has(field.name) ? null : (columns.get(field.name) ?? null),
   }))
-  return { fields, drift }
+  return { fields, drift, lacking: areOfOthers ? missing : [] }
+}
+
+export function missingColumn(name: string): string {
+  return `the column ${shown(name)} is missing`
 }
 
 const problemsShown = 10
 const nameShownMax = 80
 
-function misfit(
+export function misfit(
   problems: readonly string[],
   header: readonly string[],
   delimiter: SourceForm['delimiter'],

@@ -33,10 +33,18 @@ const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
  * text. What a step makes of a text is a column that the next one reads.
  *
  * @param from SQL of the texts of the source, c0, c1, ...
+ * @param constantOf SQL of the text of a field that no column fills
  */
-export function valuesSql(matched: readonly MatchedField[], from: string): ValuesSql {
+export function valuesSql(
+  matched: readonly MatchedField[],
+  from: string,
+  constantOf: (field: string) => string,
+): ValuesSql {
   const steps = new Steps(from)
-  const trimmed = steps.next('w', matched.map(given))
+  const trimmed = steps.next(
+    'w',
+    matched.map((one) => given(one, constantOf)),
+  )
   const texts = steps.next(
     't',
     matched.map(({ field }, index) => withoutNulls(trimmed[index] ?? '', field.reading.nulls)),
@@ -81,13 +89,8 @@ class Steps {
   }
 }
 
-function given({ column, constant, field }: MatchedField): string {
-  const text =
-    column === null
-      ? constant === null || constant === ''
-        ? 'null::varchar'
-        : quotedText(constant)
-      : `c${column}`
+function given({ column, field }: MatchedField, constantOf: (field: string) => string): string {
+  const text = column === null ? constantOf(field.name) : `c${column}`
   return field.reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 

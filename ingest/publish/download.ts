@@ -115,7 +115,8 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
 
 /** Line feeds in values. */
 async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
-  const canHave = hasBreaks || work.fields.some(({ constant }) => constant?.includes('\n'))
+  // Constants were not read with the rest.
+  const canHave = hasBreaks || work.fields.some(({ column }) => column === null)
   const texts = work.fields.flatMap(({ field }, index) => (isText(field) ? [`f${index}`] : []))
   if (!canHave || texts.length === 0) return 0
   const counts = texts.map(

@@ -49,6 +49,15 @@ export function definitionOf(table: Table, partRows: number, converter: number):
   const aside = Object.entries({ skipLast, stopAt, comment }).filter(
     ([, value]) => value !== null && value !== 0,
   )
+  // What fills fields besides the columns.
+  const given = {
+    ...(source.unionByName && { unionByName: true }),
+    ...(source.fromName !== null && {
+      fromName: source.fromName,
+      paths: source.files?.map(({ path: file }) => file),
+    }),
+    ...(source.files?.some(({ constants: own }) => own.size > 0) === true && { files: source.files }),
+  }
   const readings = fields.map(({ reading: own }) => departureOf(own, reading))
   const shape = {
     format: manifestFormat,
@@ -61,6 +70,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ]),
     ...(readings.some((own) => own !== null) && { values: readings }),
     ...(aside.length > 0 && { aside }),
+    ...(Object.keys(given).length > 0 && { given }),
     order: orderTerms(table),
     form,
     rejectsMax: table.rejectsMax,

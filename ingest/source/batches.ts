@@ -11,13 +11,22 @@ export interface Tally {
   readonly breaks: number
 }
 
-/** Records that follow each other, in their plain form. */
+/** Records that follow each other, in their plain form, all with the same columns. */
 export interface Batch extends Tally {
-  /** Of CSV, with a first line c0, c1, ... */
-  readonly file: string
+  /** In their order. */
+  readonly pieces: readonly BatchPiece[]
   /** Records of the source before it. */
   readonly before: number
 }
+
+export interface BatchPiece {
+  /** Of CSV, with a first line c0, c1, ... */
+  readonly file: string
+  readonly constants: Constants
+}
+
+/** Field -> the value of all rows, as the source would write it. */
+export type Constants = ReadonlyMap<string, string>
 
 /** What takes the batches of a source, one after the other; the next one is read meanwhile. */
 export interface BatchTaker {
@@ -28,18 +37,30 @@ export interface BatchTaker {
   readonly take: (batch: Batch) => Promise<void>
 }
 
+/** What is told apart in a batch is told in each statement on it. */
+const piecesMax = 64
+
 /** Of text: a second of work for either side, and little to keep on disk. */
 export const batchBytesDefault = 128 * 1024 * 1024
+
+const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0 }
 
 /** Writes records to files and hands each over when it is full. */
 export class BatchWriter {
   readonly #taker: BatchTaker
   readonly #delimiter: string
   #file: { readonly path: string; readonly handle: FileHandle } | null = null
+  /** Of the batch that is written. */
+  #pieces: BatchPiece[] = []
   #bytes = 0
   #count = 0
-  /** Of all batches so far. */
-  #sum: Tally = { header: [], columns: [], records: 0, breaks: 0 }
+  /** Of what comes next. */
+  #header: readonly string[] = []
+  #constants: Constants = new Map()
+  /** Of all batches since the columns are the same. */
+  #sum: Tally = nothingTallied
+  /** Records of all batches. */
+  #before = 0
   #writing: Promise<void> = Promise.resolve()
   #taking: Promise<void> = Promise.resolve()
 
@@ -49,23 +70,41 @@ export class BatchWriter {
   }
 
   /**
+   * Tells of what the records are that come next.
+   *
+   * @param tallyOf counts all records so far whose columns are the same
+   * @returns whether its columns are others, so that the counts begin anew
+   */
+  async turnTo(header: readonly string[], constants: Constants, tallyOf: () => Tally): Promise<boolean> {
+    const isAnother =
+      JSON.stringify([header, [...constants.keys()]]) !==
+      JSON.stringify([this.#header, [...this.#constants.keys()]])
+    const isNext = JSON.stringify([...constants]) !== JSON.stringify([...this.#constants])
+    if (isAnother || (isNext && this.#pieces.length >= piecesMax)) await this.#handOver(tallyOf)
+    else if (isNext) await this.#endPiece()
+    if (isAnother) this.#sum = nothingTallied
+    this.#header = header
+    this.#constants = constants
+    return isAnother
+  }
+
+  /**
    * @param records whole ones
-   * @param tallyOf counts all records so far, these included
+   * @param tallyOf counts all records so far whose columns are the same, these included
    */
   async write(records: Buffer, tallyOf: () => Tally): Promise<void> {
     // One write behind, so that the disk works while the next records are read.
     await this.#writing
     this.#file ??= await this.#begin()
-    const bytes = this.#bytes === 0 ? Buffer.concat([this.#head(tallyOf()), records]) : records
-    this.#bytes += bytes.length
-    this.#writing = heard(this.#file.handle.writeFile(bytes))
-    if (this.#bytes >= this.#taker.bytes) await this.#handOver(tallyOf())
+    this.#bytes += records.length
+    this.#writing = heard(this.#file.handle.writeFile(records))
+    if (this.#bytes >= this.#taker.bytes) await this.#handOver(tallyOf)
   }
 
   /** Hands the last batch over, which may be without records, and waits until all are taken. */
-  async end(tally: Tally): Promise<void> {
-    if (this.#count === 0 && this.#file === null) await this.write(Buffer.alloc(0), () => tally)
-    if (this.#file !== null) await this.#handOver(tally)
+  async end(tallyOf: () => Tally): Promise<void> {
+    if (this.#count === 0) await this.write(Buffer.alloc(0), tallyOf)
+    await this.#handOver(tallyOf)
     await this.#taking
   }
 
@@ -77,25 +116,34 @@ export class BatchWriter {
   }
 
   /** A first line, since the reader of a file takes U+FEFF at its start for a mark, not a value. */
-  #head({ header }: Tally): Buffer {
-    return Buffer.from(`${header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
+  #head(): Buffer {
+    return Buffer.from(`${this.#header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
   }
 
   async #begin(): Promise<{ path: string; handle: FileHandle }> {
     const file = path.join(this.#taker.folder, `plain-${this.#count}.csv`)
     this.#count += 1
-    return { path: file, handle: await open(file, 'w') }
+    this.#pieces.push({ file, constants: this.#constants })
+    const handle = await open(file, 'w')
+    await handle.writeFile(this.#head())
+    return { path: file, handle }
   }
 
-  async #handOver(tally: Tally): Promise<void> {
-    const file = this.#file
-    if (file === null) return
+  async #endPiece(): Promise<void> {
     await this.#writing
-    await file.handle.close()
+    await this.#file?.handle.close()
     this.#file = null
+  }
+
+  async #handOver(tallyOf: () => Tally): Promise<void> {
+    await this.#endPiece()
+    if (this.#pieces.length === 0) return
+    const tally = tallyOf()
+    const batch = { ...difference(tally, this.#sum), pieces: this.#pieces, before: this.#before }
     this.#bytes = 0
-    const batch = { ...difference(tally, this.#sum), file: file.path, before: this.#sum.records }
+    this.#pieces = []
     this.#sum = tally
+    this.#before += batch.records
     await this.#taking
     this.#taking = heard(this.#taker.take(batch))
   }

@@ -1,17 +1,17 @@
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Table } from '../../core/catalog/catalog.ts'
+import type { SomeFiles, Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../rejects.ts'
-import type { PackedFile } from './member.ts'
+import type { PlacedFile } from './member.ts'
 import { matches } from './pattern.ts'
 import { sourceEndings } from './packings.ts'
 import { placeWithin } from './within.ts'
 
 /** A file under SOURCES, to be read from where it really lies, whatever becomes of a link meanwhile. */
-interface FileHere extends PackedFile {
+interface FileHere extends PlacedFile {
   /** Where it is named to lie. */
   readonly namedPath: string
 }
@@ -20,7 +20,11 @@ interface FileHere extends PackedFile {
 export type SourceFile =
   | ({ readonly kind: 'here' } & FileHere)
   /** `addresses` are tried in turn until one is there. */
-  | { readonly kind: 'web'; readonly addresses: readonly URL[] }
+  | {
+      readonly kind: 'web'
+      readonly addresses: readonly URL[]
+      readonly constants: ReadonlyMap<string, string>
+    }
   /** Named, but not there. */
   | { readonly kind: 'nowhere'; readonly path: string }
 
@@ -40,7 +44,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
   if (files === null) {
     const names = sourceEndings.map((ending) => tableId(table) + ending)
     return isWeb(sources)
-      ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)) }]
+      ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)), constants: new Map() }]
       : usualFile(sources, names)
   }
   const places: SourceFile[] = []
@@ -50,13 +54,15 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
 
 /** What was looked for, in words. */
 export function lookedFor(sources: string, table: Table): string {
-  const names = table.source.files ?? [`${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`]
+  const names = table.source.files?.map(({ path: file }) => file) ?? [
+    `${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`,
+  ]
   return names.map((name) => (isWeb(name) ? name : `${sources.replace(/\/$/, '')}/${name}`)).join(', ')
 }
 
 async function usualFile(sources: string, names: readonly string[]): Promise<SourceFile[]> {
   const found: FileHere[] = []
-  for (const name of names) found.push(...(await fileAt(sources, path.join(sources, name))))
+  for (const name of names) found.push(...(await fileAt(sources, { path: name, constants: new Map() })))
   if (found.length > 1) {
     throw new TableFailure(
       `both ${found.map((file) => file.namedPath).join(' and ')} exist: keep the one that is meant`,
@@ -65,41 +71,66 @@ async function usualFile(sources: string, names: readonly string[]): Promise<Sou
   return found.map((file) => ({ kind: 'here', ...file }))
 }
 
-async function named(sources: string, file: string): Promise<SourceFile[]> {
-  if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)] }]
+async function named(sources: string, { path: file, constants }: SomeFiles): Promise<SourceFile[]> {
+  if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)], constants }]
   if (isWeb(sources)) {
     if (file.includes('*')) {
       throw new TableFailure(`${file}: an address cannot be listed, so source.files must name each file`)
     }
-    return [{ kind: 'web', addresses: [addressOf(sources, file)] }]
+    return [{ kind: 'web', addresses: [addressOf(sources, file)], constants }]
   }
-  const paths = file.includes('*')
-    ? await matchingFiles(sources, path.join(sources, file))
-    : [path.join(sources, file)]
+  const paths = file.includes('*') ? await matchingFiles(sources, file) : [file]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
+  // From where on paths differ, so that files of the same name are told apart.
+  const segments = file.split('/')
+  const first = segments.findIndex((segment) => segment.includes('*'))
+  const depth = first === -1 ? 1 : segments.length - first
   // Of several that are named none may be left out in silence.
   return Promise.all(
     paths.map(async (one): Promise<SourceFile> => {
-      const [known] = await fileAt(sources, one)
-      return known === undefined ? { kind: 'nowhere', path: one } : { kind: 'here', ...known }
+      const [known] = await fileAt(sources, { path: one, constants }, depth)
+      return known === undefined
+        ? { kind: 'nowhere', path: path.join(sources, one) }
+        : { kind: 'here', ...known }
     }),
   )
 }
 
+/** Paths under SOURCES, in which each * stands for a part of the name of a folder, or of the file. */
 async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
-  const [folder, name] = [path.dirname(pattern), path.basename(pattern)]
-  const place = await placeWithin(sources, folder)
-  if (place === null) return []
-  const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
-  const files = entries.filter((entry) => !entry.isDirectory() && matches(name, entry.name))
-  return files.map((entry) => path.join(folder, entry.name)).toSorted()
+  let found = ['']
+  const segments = pattern.split('/')
+  for (const [index, segment] of segments.entries()) {
+    const isFile = index === segments.length - 1
+    const next = await Promise.all(found.map((folder) => matchingIn(sources, folder, segment, isFile)))
+    found = next.flat()
+  }
+  return found.toSorted()
 }
 
-async function fileAt(sources: string, namedPath: string): Promise<FileHere[]> {
+async function matchingIn(
+  sources: string,
+  folder: string,
+  segment: string,
+  isFile: boolean,
+): Promise<string[]> {
+  if (!segment.includes('*')) return [path.posix.join(folder, segment)]
+  const place = await placeWithin(sources, path.join(sources, folder))
+  if (place === null) return []
+  const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
+  return entries
+    .filter((entry) => (isFile ? !entry.isDirectory() : !entry.isFile()) && matches(segment, entry.name))
+    .map((entry) => path.posix.join(folder, entry.name))
+}
+
+/** @param depth how many names from the end of its path tell it from others */
+async function fileAt(sources: string, { path: file, constants }: SomeFiles, depth = 1): Promise<FileHere[]> {
+  const namedPath = path.join(sources, file)
   const place = await placeWithin(sources, namedPath)
   const facts = place === null ? null : await stat(place).catch(orNone(null))
   if (place === null || facts?.isFile() !== true) return []
-  return [{ path: place, namedPath, name: path.basename(namedPath), bytes: facts.size }]
+  const name = file.split('/').slice(-depth).join('/')
+  return [{ path: place, namedPath, name, bytes: facts.size, place: file, constants }]
 }
 
 function orNone<T>(none: T): (error: unknown) => T {

@@ -3,6 +3,8 @@ import { TableFailure } from '../rejects.ts'
 /** A text in a source: the file itself, or one of the files of a zip. */
 export interface Member {
   readonly name: string
+  /** Its path in the file, where that is a zip. */
+  readonly inner: string | null
   /**
    * Hands the text to `sink` in chunks, then checks that it is whole.
    *
@@ -24,6 +26,14 @@ export interface PackedFile {
   readonly bytes: number
   /** Whether nothing tells that it came to its end. */
   readonly isUnmeasured?: boolean
+}
+
+/** A file of a table's source, and what is known of all its rows. */
+export interface PlacedFile extends PackedFile {
+  /** Its path under SOURCES, or that of its address, by which its name may tell fields. */
+  readonly place: string
+  /** Field -> the value of all its rows, as the source would write it. */
+  readonly constants: ReadonlyMap<string, string>
 }
 
 export interface UnpackLimits {

@@ -11,13 +11,13 @@ import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
 import { findFiles, type SourceFile } from './find.ts'
-import { nameIn } from './stated.ts'
-import type { PackedFile } from './member.ts'
+import { nameIn, pathIn } from './stated.ts'
+import type { PlacedFile } from './member.ts'
 import { placeWithin } from './within.ts'
 
 /** A file of a source that lies on this machine. */
 export interface ObtainedFile {
-  readonly file: PackedFile
+  readonly file: PlacedFile
   /** Of what came from the web. */
   readonly validators: Validators | null
 }
@@ -86,7 +86,7 @@ async function obtainAll(
     const own = path.join(folder, `fetched-${index}`)
     await mkdir(own, { recursive: true })
     files.push(
-      await fetchFirst(place.addresses, {
+      await fetchFirst(place, {
         folder: own,
         known: validatorsOf(known[index]),
         bytesMax,
@@ -100,12 +100,15 @@ async function obtainAll(
 }
 
 async function fetchFirst(
-  addresses: readonly URL[],
+  { addresses, constants }: SourceFile & { readonly kind: 'web' },
   options: Parameters<typeof fetchFile>[1],
 ): Promise<ObtainedFile | 'missing' | 'unchanged'> {
   for (const address of addresses) {
     const fetched = await fetchFile(address, options)
-    if (fetched.status === 'fetched') return { file: fetched.file, validators: fetched.validators }
+    if (fetched.status === 'fetched') {
+      const file = { ...fetched.file, place: pathIn(address), constants }
+      return { file, validators: fetched.validators }
+    }
     if (fetched.status === 'unchanged') return 'unchanged'
   }
   return 'missing'
@@ -134,7 +137,8 @@ async function requireSum(
   options: ObtainOptions,
 ): Promise<void> {
   const list = await listOf(place, validators, checksums, options)
-  const name = validators === null ? file.name : nameIn(new URL(validators.address))
+  const here = path.basename(file.name)
+  const name = validators === null ? here : nameIn(new URL(validators.address))
   const lines = [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](?:\.\/)?(.+?)\r?$/gim)]
   const line =
     lines.find(([, , listed]) => listed === name) ??
@@ -142,7 +146,7 @@ async function requireSum(
   const wanted = line?.[1]?.toLowerCase()
   if (wanted === undefined) throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${name}`)
   // A list tells of files as they are, not as they were packed on the way.
-  const { sha256, sha512 } = await (name === file.name ? sumsOf(file.path) : unpackedSums(file.path))
+  const { sha256, sha512 } = await (name === here ? sumsOf(file.path) : unpackedSums(file.path))
   if (wanted !== sha256 && wanted !== sha512) {
     throw new TableFailure(`${name} has another check sum than ${checksums} says: fetch it again`)
   }

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { hidesText, type Table } from '../../core/catalog/catalog.ts'
+import { parseNamePattern } from '../../core/catalog/name-pattern.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../progress.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
-import { BatchWriter, type BatchTaker, type Tally } from './batches.ts'
+import { BatchWriter, type BatchTaker, type Constants, type Tally } from './batches.ts'
 import { decoderOf } from './decode.ts'
 import { LastLines } from './last-lines.ts'
 import { kindBytes, requireText } from './kinds.ts'
 import { CsvScanner } from './scan.ts'
-import type { Member, PackedFile, UnpackLimits } from './member.ts'
+import type { Member, PlacedFile, UnpackLimits } from './member.ts'
 import { membersOf } from './members.ts'
 import { packingOf } from './packings.ts'
 
@@ -22,7 +23,19 @@ export interface ReadFile {
 }
 
 /** All files of a source as one. */
-export interface ReadSource extends Tally {
+export interface ReadSource {
+  /** Of each file, which are the same but where they are joined by name. */
+  readonly headers: readonly {
+    readonly file: string
+    readonly header: readonly string[]
+    readonly constants: Constants
+  }[]
+  /** Handed on. */
+  readonly records: number
+  /** Of all values, in UTF-8. */
+  readonly textBytes: number
+  /** Line feeds in values. */
+  readonly breaks: number
   /** Rows that were left out, since they cannot be read. */
   readonly rejectedRows: number
   /** The first of them. */
@@ -62,10 +75,12 @@ export interface ReadOptions {
  * @throws TableFailure where a file is not what its name says, is damaged, cannot be read as CSV, or has another header
  *   than the first
  */
-export async function readSource(sources: readonly PackedFile[], options: ReadOptions): Promise<ReadSource> {
+export async function readSource(sources: readonly PlacedFile[], options: ReadOptions): Promise<ReadSource> {
   const { table, progress, taker } = options
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
+  // Those since the columns are the same.
+  let alike: Scan[] = []
   const files: ReadFile[] = []
   let [packed, text] = [0, 0]
   const writer = taker === null ? null : new BatchWriter(taker, table.source.delimiter)
@@ -75,15 +90,22 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
       const members = await membersOf(source, table.source.member, options.limits)
       const hash = packingOf(source.name)?.isReadThrough === false ? null : createHash('sha256')
       for (const member of members) {
-        const scan = scanOf(member, scans, options, sources.length + members.length > 2)
+        const constants = constantsOf(table, source, member)
+        const scan = scanOf(member, constants, scans, options, sources.length + members.length > 2)
         scans.push(scan)
         const { scanner, decode, last } = scan
-        let isCompared = false
+        let isBegun = false
         const take = async (records: Buffer): Promise<void> => {
           requireStructure(scans)
-          if (!isCompared && scanner.header !== null) requireSameHeader(scan, scans[0], hidesText(table))
-          isCompared ||= scanner.header !== null
-          if (records.length > 0) await writer?.write(records, () => tallyOf(scans))
+          const { header } = scanner
+          if (header === null) return
+          if (!isBegun) {
+            isBegun = true
+            if (!table.source.unionByName) requireSameHeader(scan, scans[0], hidesText(table))
+            const isAnother = (await writer?.turnTo(header, constants, () => tallyOf(alike))) === true
+            alike = isAnother ? [scan] : [...alike, scan]
+          }
+          if (records.length > 0) await writer?.write(records, () => tallyOf(alike))
         }
         const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
         await member.read({
@@ -114,11 +136,35 @@ export async function readSource(sources: readonly PackedFile[], options: ReadOp
       }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
     }
-    await writer?.end(tallyOf(scans))
+    await writer?.end(() => tallyOf(alike))
   } finally {
     await writer?.close()
   }
   return joined(scans, files, table)
+}
+
+/** What all rows of a text have. */
+function constantsOf({ source }: Table, { place, constants }: PlacedFile, member: Member): Constants {
+  return new Map([...source.constants, ...constants, ...namedBy(source.fromName, place, member)])
+}
+
+/** What the name of a text tells. */
+function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
+  if (pattern === null) return new Map()
+  const whole = inner === null ? place : `${place}/${inner}`
+  // Such as t.csv.gz, which t.csv may mean too.
+  const packing = packingOf(whole)
+  const unpacked = packing === null ? [] : [whole.slice(0, -packing.ending.length)]
+  for (const one of [whole, ...unpacked]) {
+    const found = parseNamePattern(pattern)?.read(one) ?? null
+    if (found === 'ambiguous') {
+      throw new TableFailure(
+        `the name of ${name} can be read in two ways by source.from_name, which is ${pattern}`,
+      )
+    }
+    if (found !== null) return found
+  }
+  throw new TableFailure(`${name} is not named as source.from_name says, which is ${pattern}`)
 }
 
 async function fingerprintOf(file: string): Promise<string> {
@@ -128,6 +174,7 @@ async function fingerprintOf(file: string): Promise<string> {
 
 interface Scan {
   readonly file: string
+  readonly constants: Constants
   /** Named in what is told of its rows, where there are several. */
   readonly isOneOfSeveral: boolean
   /** Records of the files before it. */
@@ -139,6 +186,7 @@ interface Scan {
 
 function scanOf(
   member: Member,
+  constants: Constants,
   earlier: readonly Scan[],
   options: ReadOptions,
   isOneOfSeveral: boolean,
@@ -160,6 +208,7 @@ function scanOf(
   })
   return {
     file: member.name,
+    constants,
     isOneOfSeveral,
     before,
     scanner,
@@ -231,7 +280,10 @@ function joined(scans: readonly Scan[], files: readonly ReadFile[], table: Table
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
   }
   return {
-    ...tallyOf(scans),
+    headers: scans.map(({ file, constants, scanner }) => ({ file, constants, header: scanner.header ?? [] })),
+    records: sum(({ records }) => records),
+    textBytes: sum(({ columns }) => columns.reduce((total, { bytes }) => total + bytes, 0)),
+    breaks: sum(({ breaks }) => breaks),
     rejectedRows: sum(({ rejectedRows }) => rejectedRows),
     rejects: rejectsIn(scans),
     blankLines: sum(({ blankLines }) => blankLines),

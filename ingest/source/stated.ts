@@ -56,6 +56,15 @@ export function nameIn({ pathname }: URL): string {
   return /^\.{0,2}$|\p{Cc}/u.test(name) ? 'source' : name
 }
 
+/** The path of an address, as a person reads it. */
+export function pathIn({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname).replace(/^\//, '')
+  } catch {
+    return pathname.replace(/^\//, '')
+  }
+}
+
 /** RFC 9530, its forerunner, and the oldest of them. */
 export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
   const stated = all.flatMap((headers) => [one(headers['repr-digest']), one(headers['digest'])]).join(',')

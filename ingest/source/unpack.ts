@@ -14,7 +14,11 @@ const chunkBytes = 1024 * 1024
  * @param unpack null where it is not packed
  */
 export function unpacked(file: PackedFile, unpack: Unpack | null, limits: UnpackLimits): Member {
-  return { name: file.name, read: (sink) => readThrough(file, unpack?.(unpackOptions) ?? null, sink, limits) }
+  return {
+    name: file.name,
+    inner: null,
+    read: (sink) => readThrough(file, unpack?.(unpackOptions) ?? null, sink, limits),
+  }
 }
 
 /** So much is unpacked ahead, by another thread, while what came before is read. */

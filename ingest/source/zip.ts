@@ -28,6 +28,7 @@ export async function zipMembers(
   for (const entry of wanted) requireReadable(file, entry)
   return wanted.map((entry) => ({
     name: `${file.name}/${entry.fileName}`,
+    inner: entry.fileName,
     read: (sink) => readEntry(file, entry, sink, limits),
   }))
 }

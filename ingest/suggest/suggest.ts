@@ -10,7 +10,7 @@ import { silentProgress } from '../progress.ts'
 import { rejectLine } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { readSource } from '../source/read.ts'
-import type { PackedFile, UnpackLimits } from '../source/member.ts'
+import type { PackedFile, PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
 import { aboutDataset } from './about.ts'
 import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
@@ -27,7 +27,14 @@ const wordsShown = 10
  * @throws TableFailure where it is no CSV that can be read without guessing
  */
 export async function suggest(file: string, scratch: string, limits: UnpackLimits): Promise<string> {
-  const source: PackedFile = { path: file, name: path.basename(file), bytes: (await stat(file)).size }
+  const base = path.basename(file)
+  const source: PlacedFile = {
+    path: file,
+    name: base,
+    bytes: (await stat(file)).size,
+    place: base,
+    constants: new Map(),
+  }
   const dialect = await dialectIn(source, limits)
   const names = namesFor(dialect)
   const form = tableOf(
@@ -57,7 +64,7 @@ export async function suggest(file: string, scratch: string, limits: UnpackLimit
   })
   const db = await database.connect()
   try {
-    const { fields: matched } = matchHeader(form, read.header, false)
+    const { fields: matched } = matchHeader(form, batch.header, new Set(), false)
     const work: Work = {
       db,
       table: form,

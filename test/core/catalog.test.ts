@@ -187,7 +187,9 @@ describe('the loader', () => {
       'a number in a list that may be a text',
       'filters: [date]',
       'source: { files: [a.csv, 12] }',
-      ['c.yaml:23:34: item 2 of "files" must be text; YAML reads 12 as 12: write it in quotes, "12"'],
+      [
+        'c.yaml:23:34: item 2 of "files" must be text or a map of keys; YAML reads 12 as 12: write it in quotes, "12"',
+      ],
     ],
     [
       'a list where a map belongs',
@@ -508,6 +510,52 @@ describe('the loader', () => {
       'search: [city]',
       "source: { decimal: ',', groups: ',' }",
       ['c.yaml:24:41: "," cannot separate both the fraction and groups of digits: declare the other too'],
+    ],
+    [
+      'a name of files that tells nothing',
+      'search: [city]',
+      'source: { from_name: "x.csv" }',
+      [
+        'c.yaml:24:30: "x.csv" must tell a field, such as "yob{year}.csv", each once, with something between two',
+      ],
+    ],
+    [
+      'a name of files that tells no field',
+      'search: [city]',
+      'source: { from_name: "{citi}.csv" }',
+      ['c.yaml:24:30: there is no field "citi" (did you mean "city"?); known: date, city, value'],
+    ],
+    [
+      'a name of files that cannot be cut',
+      'search: [city]',
+      'source: { from_name: "{date}{city}.csv" }',
+      [
+        'c.yaml:24:30: "{date}{city}.csv" must tell a field, such as "yob{year}.csv", each once, with something between two',
+      ],
+    ],
+    [
+      'what is given twice',
+      'search: [city]',
+      'source: { constants: { city: x }, from_name: "{city}.csv", files: [{ path: a.csv, constants: { city: y } }] }',
+      [
+        'c.yaml:24:54: "city" is given for all files already',
+        'c.yaml:24:110: "city" is given for all files already',
+      ],
+    ],
+    [
+      'constants of files that are no fields, and files that lie elsewhere',
+      'search: [city]',
+      'source: { files: [{ path: ../a.csv, constants: { citi: y } }] }',
+      [
+        'c.yaml:24:35: "../a.csv" must lie under SOURCES: neither start with / nor hold ..',
+        'c.yaml:24:64: there is no field "citi" (did you mean "city"?); known: date, city, value',
+      ],
+    ],
+    [
+      'comments that begin as rows do',
+      'search: [city]',
+      "source: { comment: '\"' }",
+      ['c.yaml:24:28: """ is what rows begin with: it must tell lines that are none'],
     ],
     [
       'a factor that is no power of ten',

@@ -18,7 +18,7 @@ import { LastLines } from '../../ingest/source/last-lines.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { damaged, damages, dialect, fileOf, namesOf, type Dialect } from '../support/csv-texts.ts'
 import { declared } from '../support/declared.ts'
-import { temporaryFolder, workshop, type Workshop } from '../support/workshop.ts'
+import { temporaryFolder, workshop, type Workshop, placed } from '../support/workshop.ts'
 import { runsOf, seed } from '../support/runs.ts'
 
 /**
@@ -179,13 +179,13 @@ async function refusalOf(shop: Workshop, name: string, bytes: number): Promise<s
   const table = shop.catalog.datasets.get('d')?.tables.get('t')
   if (table === undefined) throw new Error('no table')
   try {
-    const read = await readSource([{ path: path.join(shop.sources, name), name, bytes }], {
+    const read = await readSource([placed(path.join(shop.sources, name), name, bytes)], {
       table,
       progress: silentProgress,
       limits: { unpackedBytesMax: 1e9 },
       taker: null,
     })
-    matchHeader(table, read.header, false)
+    matchHeader(table, read.headers[0]?.header ?? [], new Set(), false)
     return read.rejectedRows === 0 ? null : read.rejects.map(rejectLine).join('\n')
   } catch (error) {
     if (!(error instanceof TableFailure)) throw error

@@ -282,6 +282,9 @@ test('the manifest and the report tell what was published, and an independent re
     rejected_rows: 0,
     first_rejects: [],
     blank_lines: 1,
+    comment_lines: 0,
+    missing_columns: [],
+    last_lines: [],
     accepted_drift: [],
     warnings: [],
     // The header and three parts.

@@ -18,7 +18,7 @@ import { reconcilePublished, reconcileStaged } from '../../ingest/convert/reconc
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Batch } from '../../ingest/source/batches.ts'
 import { readSource } from '../../ingest/source/read.ts'
-import { temporaryFolder, tinyCatalog } from '../support/workshop.ts'
+import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
 
 /** The steps of an ingest, so that what lies between them can be spoilt. */
 interface Bench {
@@ -53,7 +53,7 @@ async function bench(order = ['n']): Promise<Bench> {
   })
   const batches: Batch[] = []
   const take = (batch: Batch): Promise<void> => Promise.resolve(void batches.push(batch))
-  await readSource([{ path: source, name: 't.csv', bytes: text.length }], {
+  await readSource([placed(source, 't.csv', text.length)], {
     table,
     progress: silentProgress,
     limits: { unpackedBytesMax: 1e6 },
@@ -61,7 +61,7 @@ async function bench(order = ['n']): Promise<Bench> {
   })
   const [batch] = batches
   if (batch === undefined) throw new Error('no batch')
-  const { fields } = matchHeader(table, batch.header, false)
+  const { fields } = matchHeader(table, batch.header, new Set(), false)
   return { work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch }, batch }
 }
 
@@ -100,7 +100,8 @@ test.each<[what: string, spoil: (plain: string) => string, differs: string]>([
   ],
 ])('two readers that disagree on the source stop it: %s', async (_what, spoil, differs) => {
   const { work, batch } = await bench()
-  await writeFile(batch.file, spoil(await readFile(batch.file, 'utf8')))
+  const plain = batch.pieces[0]?.file ?? ''
+  await writeFile(plain, spoil(await readFile(plain, 'utf8')))
   const file = await stage(work, batch)
   await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`the proof failed: ${differs}`)
 })

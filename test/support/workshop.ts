@@ -9,6 +9,7 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Outcome } from '../../ingest/report.ts'
+import type { PlacedFile } from '../../ingest/source/member.ts'
 
 const folders: string[] = []
 
@@ -73,6 +74,11 @@ export async function workshop(
       return outcomes
     },
   }
+}
+
+/** A file of a source that is read by itself. */
+export function placed(file: string, name: string, bytes: number): PlacedFile {
+  return { path: file, name, bytes, place: name, constants: new Map() }
 }
 
 interface TinyTable {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -6,15 +6,144 @@ import { describe, expect, test } from '@jest/globals'
 import { silentProgress } from '../../../ingest/progress.ts'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { readSource } from '../../../ingest/source/read.ts'
-import { bad, declared, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { bad, declared, misfit, refused, rows, whatCame, type Came } from '../../support/declared.ts'
 import { getPage, serve } from '../../support/service.ts'
-import { workshop } from '../../support/workshop.ts'
+import { workshop, placed } from '../../support/workshop.ts'
 import { zipOf } from '../../support/zip.ts'
 
 /** Traps in several files and in packings. */
 
 const ab = ['a:string', 'b:integer']
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
+
+const named = (from_name: string, files: string | object[]) => ({ files, from_name })
+
+describe('what files tell by their names, and for themselves', () => {
+  test.each<[what: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
+    [
+      'a field from the name',
+      named('x{b}.csv', 'd/*'),
+      { 'd/x7.csv': 'a\nk\nl\n', 'd/x10.csv.gz': gzipSync('a\nm\n') },
+      rows(['m', 10], ['k', 7], ['l', 7]),
+    ],
+    [
+      'fields from folders',
+      named('{a}/*_{b}.csv', 'd/*/*.csv'),
+      { 'd/SP/r_1.csv': 'c\nx\n', 'd/AC/rs_2.csv': 'c\ny\n', 'd/AC/r_3.csv': 'c\nz\n', 'd/r_4.csv': 'c\n' },
+      {
+        rows: [
+          ['AC', 3],
+          ['AC', 2],
+          ['SP', 1],
+        ],
+        told: [],
+      },
+    ],
+    [
+      'a field from the names in a zip',
+      { ...named('{a}.txt', 'd/t.csv.zip'), member: '*.txt' },
+      { 'd/t.csv.zip': zipOf({ name: 'in/p.txt', content: 'b\n1\n' }, { name: 'q.txt', content: 'b\n2\n' }) },
+      rows(['p', 1], ['q', 2]),
+    ],
+    [
+      'a value of a name that is not what the field is',
+      named('x{b}.csv', 'd/*'),
+      { 'd/x1.csv': 'a\nk\n', 'd/xx.csv': 'a\nk\nl\n' },
+      bad(`xx.csv, line 2, field "b": "x" ${notInteger}`, `xx.csv, line 3, field "b": "x" ${notInteger}`),
+    ],
+    [
+      'a name that does not fit',
+      named('x{b}.csv', 'd/*'),
+      { 'd/x1.csv': 'a\nk\n', 'd/y1.csv': 'a\nk\n' },
+      refused('y1.csv is not named as source.from_name says, which is x{b}.csv'),
+    ],
+    [
+      'a name that can be read in two ways',
+      named('{a}_{b}.csv', 'd/*'),
+      { 'd/p_q_1.csv': 'c\nk\n' },
+      refused('the name of p_q_1.csv can be read in two ways by source.from_name, which is {a}_{b}.csv'),
+    ],
+    [
+      'constants of some files',
+      { files: ['d/p.csv', { path: 'd/q*.csv', constants: { b: '9' } }], union_by_name: true },
+      { 'd/p.csv': 'a,b\nk,1\n', 'd/q1.csv': 'a\nl\n', 'd/q2.csv': 'a\nm\n' },
+      rows(['k', 1], ['l', 9], ['m', 9]),
+    ],
+    [
+      'columns in another order, and some missing',
+      { files: 'd/*.csv', union_by_name: true },
+      { 'd/1.csv': 'a,b\nk,1\n', 'd/2.csv': 'b,a\n2,l\n', 'd/3.csv': 'b\n3\n', 'd/4.csv': 'a,b\nm,4\n' },
+      {
+        rows: [
+          ['k', 1],
+          ['l', 2],
+          [null, 3],
+          ['m', 4],
+        ],
+        told: ['  3.csv lacks "a", null there'],
+      },
+    ],
+    [
+      'the first of them lacks one',
+      { files: 'd/*.csv', union_by_name: true },
+      { 'd/1.csv': 'b\n1\n', 'd/2.csv': 'b,a\n2,l\n' },
+      {
+        rows: [
+          [null, 1],
+          ['l', 2],
+        ],
+        told: ['  1.csv lacks "a", null there'],
+      },
+    ],
+    [
+      'all lack one',
+      { files: 'd/*.csv', union_by_name: true },
+      { 'd/1.csv': 'b\n1\n', 'd/2.csv': 'b\n2\n' },
+      misfit('the column "a" is missing'),
+    ],
+    [
+      'a column that is no field',
+      { files: 'd/*.csv', union_by_name: true },
+      { 'd/1.csv': 'a,b\nk,1\n', 'd/2.csv': 'b,x\n2,y\n' },
+      misfit('the column "x" is not a field of d/t (did you mean "a"?)'),
+    ],
+    [
+      'a fault in a file after one with other columns',
+      { files: 'd/*.csv', union_by_name: true },
+      { 'd/1.csv': 'a,b\nk,1\n', 'd/2.csv': 'b,a\nz,l\n2,m\ny,n\n' },
+      bad(`2.csv, line 2, field "b": "z" ${notInteger}`, `2.csv, line 4, field "b": "y" ${notInteger}`),
+    ],
+  ])('%s', async (_what, source, contents, came) => {
+    const own = Object.values(contents).some((text) => String(text).startsWith('c\n'))
+    const declaration = { fields: ab, source: { ...source, ...(own && { ignore: ['c'] }) } }
+    await expect(whatCame(declaration, contents)).resolves.toEqual(came)
+  })
+
+  test('hundreds of files keep their order, each row with the value of its file', async () => {
+    const contents = Object.fromEntries(
+      Array.from({ length: 200 }, (_, n) => [`d/x${1000 + n}.csv`, `a\n${n}-1\n${n}-2\n`]),
+    )
+    const due = Array.from({ length: 200 }, (_, n) => [
+      [`${n}-1`, 1000 + n],
+      [`${n}-2`, 1000 + n],
+    ]).flat()
+    const declaration = { fields: ab, source: named('x{b}.csv', 'd/*.csv') }
+    await expect(whatCame(declaration, contents)).resolves.toEqual(rows(...due))
+    await expect(whatCame(declaration, contents, { batchBytes: 100 })).resolves.toEqual(rows(...due))
+  })
+
+  test('another name of the same bytes is another source', async () => {
+    const shop = await workshop(declared({ fields: ab, source: named('x{b}.csv', 'd/*.csv') }), {
+      'd/x1.csv': 'a\nk\n',
+    })
+    await shop.ingest()
+    await rename(path.join(shop.sources, 'd/x1.csv'), path.join(shop.sources, 'd/x2.csv'))
+    const [outcome] = await shop.ingest()
+    expect(outcome?.status).toBe('published')
+    const { results } = await getPage((await serve(shop)).app, '/api/v1/dataset/d/t/data/')
+    expect(results).toEqual([{ a: 'k', b: 2 }])
+  })
+})
 
 describe('several files', () => {
   test.each<[what: string, files: string | string[], contents: Record<string, string>, came: Came]>([
@@ -148,7 +277,7 @@ describe('several files', () => {
       await wait(100)
       running -= 1
     }
-    const source = { path: path.join(shop.sources, 'd/t.csv.gz'), name: 't.csv.gz', bytes: packed.length }
+    const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
     const reading = readSource([source], {
       table,
       progress: silentProgress,

@@ -1,0 +1,53 @@
+/** Fields that the name of a file tells, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
+export interface NamePattern {
+  /** In the order in which they stand there. */
+  readonly fields: readonly string[]
+  /**
+   * What the end of a path says of the fields.
+   *
+   * @returns null where it does not fit, `ambiguous` where it can be read in two ways
+   */
+  readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
+}
+
+/** @returns null where it is no such pattern: no field, one twice, or two with nothing between */
+export function parseNamePattern(text: string): NamePattern | null {
+  const pieces = text.split(/(\{[^{}]*\})/)
+  const fields: string[] = []
+  let pattern = ''
+  let wasField = false
+  for (const piece of pieces) {
+    if (piece === '') continue
+    const name = /^\{(.+)\}$/s.exec(piece)?.[1]
+    if (name === undefined) {
+      if (/[{}]/.test(piece)) return null
+      pattern += piece.split('*').map(escaped).join('[^/]*')
+      wasField = false
+      continue
+    }
+    if (wasField || fields.includes(name)) return null
+    fields.push(name)
+    pattern += '([^/]+)'
+    wasField = true
+  }
+  if (fields.length === 0 || text.startsWith('/') || text.split('/').includes('..')) return null
+  const greedy = new RegExp(`(?:^|/)${pattern}$`, 's')
+  const lazy = new RegExp(
+    `(?:^|/)${pattern.replaceAll('([^/]+)', '([^/]+?)').replaceAll('[^/]*', '[^/]*?')}$`,
+    's',
+  )
+  return {
+    fields,
+    read: (place) => {
+      const [longest, shortest] = [greedy.exec(place), lazy.exec(place)]
+      if (longest === null || shortest === null) return null
+      const values = longest.slice(1)
+      if (values.some((value, index) => value !== shortest[index + 1])) return 'ambiguous'
+      return new Map(fields.map((name, index) => [name, values[index] ?? '']))
+    },
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.+?^$()|[\]\\]/g, '\\$&')
+}
