@@ -9,6 +9,7 @@ SECONDS ?= 3600
 
 TABLE ?=
 FILE ?=
+MEMBER ?=
 ACCEPT_DRIFT ?=
 
 .PHONY: serve test test-long ingest verify rollback suggest sample bench bench-peers fuzz soak audit sbom deploy-check build format
@@ -32,7 +33,7 @@ verify: build
 	@npm run -s verify -- $(TABLES)
 
 suggest: build
-	@npm run -s suggest -- $(if $(FILE),'$(FILE)')
+	@npm run -s suggest -- $(if $(FILE),'$(FILE)') $(if $(MEMBER),--member='$(MEMBER)')
 
 rollback: build
 	@npm run -s rollback -- $(TABLE)

@@ -24,19 +24,21 @@ interface Screen {
 
 /** A terminal gets one line that renews itself; anything else gets a plain line once in a while. */
 const terminalEveryMs = 100
-const plainEveryMs = 5000
+const plainEveryMsDefault = 5000
 
 /** Shows the progress of tables that are worked on at the same time. */
 export class Board {
   readonly #screen: Screen
   readonly #now: () => number
+  readonly #plainEveryMs: number
   /** What each table does now, in words. */
   readonly #active = new Map<string, string>()
   #drawn = 0
 
-  constructor(screen: Screen, now: () => number = Date.now) {
+  constructor(screen: Screen, now: () => number = Date.now, plainEveryMs = plainEveryMsDefault) {
     this.#screen = screen
     this.#now = now
+    this.#plainEveryMs = plainEveryMs
   }
 
   progress(table: string): Progress {
@@ -54,7 +56,7 @@ export class Board {
           if (now - this.#drawn < terminalEveryMs) return
           this.#active.set(table, line())
           this.#draw(now)
-        } else if (now - shown >= plainEveryMs) {
+        } else if (now - shown >= this.#plainEveryMs) {
           shown = now
           this.#screen.write(`${line()}\n`)
         }

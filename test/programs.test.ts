@@ -7,12 +7,14 @@ import { readdir } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { found } from './support/installed.ts'
 import { freePort, heldPort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 import { until } from './support/until.ts'
+import { zipOf } from './support/zip.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -21,6 +23,62 @@ let settings: Record<string, string>
 beforeAll(async () => {
   folder = await temporaryFolder()
   settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
+})
+
+const suggested = (name: string, source: string): string =>
+  `- name: ${name}\n  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n` +
+  `${source}  fields:\n    - { name: a, type: integer } # all 4 values are whole numbers of at most 1 digits\n` +
+  `    - { name: b, type: string } # 4 texts of at most 1 characters, such as "x"\n`
+const fourths = 'a,b\n1,x\n2,y\n'
+const suggest = async (args: readonly string[], input: Uint8Array | null = null) => {
+  const { code, out, err } = await start('ingest/suggest/main', args, settings, input).ended
+  return { code, err: code === 0 ? '' : err, entry: out.replaceAll(/^#.*\n/gm, '') }
+}
+
+describe('the suggest program', () => {
+  test('takes patterns, several files, standard input and what lies in a zip', async () => {
+    const sources = settings['SOURCES'] ?? ''
+    await mkdir(path.join(sources, 'two'), { recursive: true })
+    await writeFile(path.join(sources, 'two', 'p1.csv'), fourths)
+    await writeFile(path.join(sources, 'two', 'p2.csv'), fourths)
+    const all = path.join(sources, 'two')
+    expect(await suggest([path.join(all, 'p*.csv')])).toEqual({
+      code: 0,
+      err: '',
+      entry: suggested('p1', '  source:\n    files: "two/p*.csv"\n'),
+    })
+    expect(await suggest([path.join(all, 'p2.csv'), path.join(all, 'p1.csv')])).toMatchObject({
+      entry: suggested('p2', '  source:\n    files: ["two/p2.csv","two/p1.csv"]\n'),
+    })
+    const twice = gzipSync(`${fourths}3,x\n4,y\n`)
+    expect(await suggest(['-'], twice)).toMatchObject({ entry: suggested('standard-input', '') })
+    const other = await temporaryFolder()
+    const zip = zipOf(
+      { name: 'in/u.csv', content: `${fourths}3,x\n4,y\n` },
+      { name: 't.csv', content: 'c\n' },
+    )
+    await writeFile(path.join(other, 'z.csv.zip'), zip)
+    expect(await suggest([path.join(other, 'z.csv.zip'), '--member=u*'])).toMatchObject({
+      entry: suggested('z', '  source:\n    member: "u*"\n'),
+    })
+    expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        'holds several files (in/u.csv, t.csv): declare source.member to say which to read',
+      ),
+    })
+  })
+
+  test.each<[what: string, args: string[], err: RegExp]>([
+    ['nothing', [], /^name a file, such as `make suggest FILE=/],
+    ['a file that is not there', ['none.csv'], /^there is no file none\.csv\n/],
+    ['a pattern of none', ['no*.csv'], /^there is no file no\*\.csv\n/],
+    ['a folder', ['/tmp'], /^\/tmp is a folder: name a file, or those in it as '\/tmp\/\*\.csv'\n/],
+  ])('%s is refused', async (_what, args, err) => {
+    const said = await suggest(args)
+    expect(said.code).toBe(1)
+    expect(said.err).toMatch(err)
+  })
 })
 
 describe('the ingest program', () => {

@@ -92,7 +92,7 @@ export function plainSql({ table, columns }: Work, { pieces, breaks }: Batch, is
 const pieceColumn = 'piece'
 
 /** SQL of the text that a batch says of a field that no column fills; the empty one as null. */
-function constantSql({ pieces }: Batch): (field: string) => string {
+export function constantSql({ pieces }: Batch): (field: string) => string {
   return (field) => {
     const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
     const [first = ''] = texts
@@ -130,16 +130,13 @@ export const sortedRowsSql = (work: Work, first: number, rows: number): string =
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
-  const seen = work.weights.map(
-    ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
-  )
   const names = fields.map((_, index) => `f${index}`)
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
   await work.db.rows(`copy (
     select *, hash(${names.join(', ')}) as row_hash, ${batch.before}::bigint as before
     from (select ${fields.map(({ value }, index) => `${value} as f${index}`).join(', ')},
       ${fields.map(({ isGood }) => isGood).join(' and ')} as is_good,
-      ${['0', ...seen].join(' + ')} as seen
+      ${seenSql(work)} as seen
       from ${from}))
     to ${quotedText(file)} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
   return file
@@ -168,6 +165,14 @@ export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
 
 function drawWeight(): number {
   return randomInt(1, 2 ** weightBits)
+}
+
+/** SQL: what is seen of a row, by the weights of its columns. */
+export function seenSql({ weights }: Work): string {
+  const seen = weights.map(
+    ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
+  )
+  return ['0', ...seen].join(' + ')
 }
 
 /** What `stage` must have seen in all columns that are read. */

@@ -15,7 +15,7 @@ export function plainNumber(text: string, { decimal, groups, marks }: Reading): 
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
   }
   const group = groups === null ? null : (separators[groups] ?? escaped(groups))
-  const whole = group === null ? '[0-9]*' : `(?:[0-9]{1,3}(?:${group}[0-9]{3})+|[0-9]*)`
+  const whole = group === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${group}[0-9]{3})+|[0-9]*)`
   const body = `(${whole})(?:${escaped(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
   const others = marks.filter((mark) => mark !== '+').map(escaped)
   const [before, after] =

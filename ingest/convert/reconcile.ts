@@ -30,8 +30,7 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar, ${widest.join(', ')}
     from ${stagedSql([file])}`)
-  requireSame('rows', batch.records, row[0])
-  if (String(seenIn(batch, work.weights)) !== row[1]) await nameColumn(work, batch)
+  await requireAgreement(work, batch, row[0], row[1])
   const goodRows = numberOf(row[2])
   const bits = row.slice(4).map((value) => (value === null ? null : BigInt(String(value)).toString(2).length))
   return {
@@ -41,6 +40,20 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
     rowHash: BigInt(String(row[3])),
     bits,
   }
+}
+
+/**
+ * @param rows that DuckDB's reader saw, and the sum of what it saw in them
+ * @throws TableFailure naming the column that the two readers see differently
+ */
+export async function requireAgreement(
+  work: Work,
+  batch: Batch,
+  rows: unknown,
+  seen: unknown,
+): Promise<void> {
+  requireSame('rows', batch.records, rows)
+  if (String(seenIn(batch, work.weights)) !== seen) await nameColumn(work, batch)
 }
 
 /** @throws TableFailure naming the column that the two readers see differently */

@@ -97,7 +97,7 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
 }
 
 /** Paths under SOURCES, in which each * stands for a part of the name of a folder, or of the file. */
-async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
+export async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
   let found = ['']
   const segments = pattern.split('/')
   for (const [index, segment] of segments.entries()) {

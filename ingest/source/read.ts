@@ -66,6 +66,8 @@ export interface ReadOptions {
   readonly limits: UnpackLimits
   /** Takes the plain form; null only scans. */
   readonly taker: BatchTaker | null
+  /** Whether the files are hashed on the way; where not, they have no name to be known by. Default true. */
+  readonly hashes?: boolean
   readonly locate?: ReadonlySet<number>
 }
 
@@ -76,7 +78,7 @@ export interface ReadOptions {
  *   than the first
  */
 export async function readSource(sources: readonly PlacedFile[], options: ReadOptions): Promise<ReadSource> {
-  const { table, progress, taker } = options
+  const { table, progress, taker, hashes = true } = options
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
   // Those since the columns are the same.
@@ -88,7 +90,8 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
     for (const source of sources) {
       const before = await fingerprintOf(source.path)
       const members = await membersOf(source, table.source.member, options.limits)
-      const hash = packingOf(source.name)?.isReadThrough === false ? null : createHash('sha256')
+      const isMeasured = packingOf(source.name)?.isReadThrough !== false
+      const hash = isMeasured && hashes ? createHash('sha256') : null
       for (const member of members) {
         const constants = constantsOf(table, source, member)
         const scan = scanOf(member, constants, scans, options, sources.length + members.length > 2)
@@ -116,7 +119,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
           onText: async (chunk) => {
             checkStart(chunk)
             text += chunk.length
-            const done = hash === null ? text / (5 * total) : packed / total
+            const done = isMeasured ? packed / total : text / (5 * total)
             progress.advance({ fraction: done, rows: scan.before + scanner.records, bytes: text })
             await take(scanner.push(last.push(decode.write(chunk))))
           },
@@ -130,7 +133,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         if (scanner.header === null || scanner.isEmpty)
           throw new TableFailure(`${member.name} is empty: it must at least have a header`)
       }
-      const sha256 = hash === null ? await hashOf(source.path) : hash.digest('hex')
+      const sha256 = hashes ? (hash?.digest('hex') ?? (await hashOf(source.path))) : ''
       if ((await fingerprintOf(source.path)) !== before) {
         throw new TableFailure(`${source.name} changed while it was read: run it again when it is whole`)
       }

@@ -1,14 +1,5 @@
-import { asIso, parseDateFormat } from '../../core/catalog/date-format.ts'
 import type { Frequency } from '../../core/catalog/catalog.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
-import type { SuggestedField } from './types.ts'
-
-/** A column as it was suggested, and SQL of its text. */
-export interface SuggestedColumn {
-  readonly name: string
-  readonly field: SuggestedField
-  readonly text: string
-}
+import type { SeenColumn } from './column.ts'
 
 /** The codes of the states of Brazil, and of the whole. */
 const states = new Set(
@@ -24,72 +15,55 @@ const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
   ['annual', 365, 366],
 ]
 
+const dayMs = 86_400_000
+
 /**
  * What a file tells of the dataset that it belongs to, as lines that an author may take over: the keys by which datasets are
  * found, with the evidence, and those of which no file tells anything.
  *
- * @param from SQL of its rows
+ * @param days of each field that has some, in their order
  */
-export async function aboutDataset(
-  db: Connection,
-  from: string,
-  columns: readonly SuggestedColumn[],
-): Promise<string[]> {
-  const told = [...(await daysIn(db, from, columns)), ...(await placeIn(db, from, columns))]
+export function aboutDataset(
+  days: ReadonlyMap<string, readonly string[]>,
+  columns: readonly SeenColumn[],
+): string[] {
   return [
     'of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
-    ...told.map((line) => `  ${line}`),
+    ...[...daysIn(days), ...placeIn(columns)].map((line) => `  ${line}`),
     '  publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
   ]
 }
 
-/** The days that it covers, by the dated column that covers the most, and how often there is a new one. */
-async function daysIn(db: Connection, from: string, columns: readonly SuggestedColumn[]): Promise<string[]> {
-  const found: { name: string; start: string; end: string; gap: number; days: number }[] = []
-  for (const { name, field, text } of columns) {
-    const iso = isoOf(field, text)
-    if (iso === null) continue
-    const [row = []] =
-      await db.rows(`with days as (select distinct try_cast(left(${iso}, 10) as date) as day from ${from}),
-      gaps as (select day, date_diff('day', lag(day) over (order by day), day) as gap from days where day is not null)
-      select min(day)::varchar, max(day)::varchar, coalesce(mode(gap), 0), count(*) from gaps`)
-    const [start, end, gap, days] = row
-    if (typeof start !== 'string' || typeof end !== 'string') continue
-    found.push({ name, start, end, gap: Number(gap), days: Number(days) })
-  }
-  const [most] = found.toSorted((a, b) => b.days - a.days)
-  if (most === undefined) return []
-  const { name, start, end, gap, days } = most
+/** The days that it covers, by the dated field that has the most, and how often there is a new one. */
+function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
+  const [most] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
+  const [name, days] = most ?? ['', []]
+  const [start, end] = [days[0], days.at(-1)]
+  if (start === undefined || end === undefined) return []
+  const gap = usual(
+    days.slice(1).map((day, index) => Math.round((Date.parse(day) - Date.parse(days[index] ?? '')) / dayMs)),
+  )
   const step = steps.find(([, least, greatest]) => gap >= least && gap <= greatest)
+  const told = `# a new "${name}" follows most often after ${gap} ${gap === 1 ? 'day' : 'days'}`
   return [
     `temporal: { start: ${start}, end: ${end} } # the days of "${name}"`,
-    ...(step === undefined || days < 3
-      ? []
-      : [
-          `frequency: ${step[0]} # a new "${name}" follows most often after ${gap} ${gap === 1 ? 'day' : 'days'}`,
-        ]),
+    ...(step === undefined || days.length < 3 ? [] : [`frequency: ${step[0]} ${told}`]),
   ]
 }
 
-/** SQL of the text as ISO 8601; null where it is no date or time. */
-function isoOf({ type, dateFormat, datetimeFormat }: SuggestedField, text: string): string | null {
-  if (type !== 'date' && type !== 'datetime') return null
-  const written = type === 'date' ? dateFormat : datetimeFormat
-  const format = written === undefined ? null : parseDateFormat(written, type)
-  return format === null ? text : `(${asIso(format, text, 'UTC')})`
+/** The most frequent number; 0 of none. */
+function usual(numbers: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 0
 }
 
-async function placeIn(db: Connection, from: string, columns: readonly SuggestedColumn[]): Promise<string[]> {
-  for (const { name, field, text } of columns) {
-    if (field.type !== 'string') continue
-    const rows = await db.rows(
-      `select distinct ${text} from ${from} where ${text} is not null limit ${states.size + 1}`,
-    )
-    const values = rows.map(([value]) => String(value))
-    if (values.length < 2 || values.some((value) => !states.has(value))) continue
-    return [
-      `spatial: { name: Brazil, uri: 'https://sws.geonames.org/3469034/' } # all values of "${name}" are states of Brazil`,
-    ]
-  }
-  return []
+function placeIn(columns: readonly SeenColumn[]): string[] {
+  const found = columns.find(
+    ({ texts }) => texts.size > 1 && [...texts.keys()].every((text) => states.has(text)),
+  )
+  if (found === undefined) return []
+  return [
+    `spatial: { name: Brazil, uri: 'https://sws.geonames.org/3469034/' } # all values of "${found.name}" are states of Brazil`,
+  ]
 }

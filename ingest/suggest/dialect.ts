@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
+import { TableFailure } from '../rejects.ts'
 import { decoderOf } from '../source/decode.ts'
 import { LF } from '../source/record.ts'
 import { wholeCharacters } from '../source/utf8.ts'
@@ -13,6 +14,8 @@ export interface Dialect {
   readonly skipLines: number
   /** What the first line that is read holds. */
   readonly firstLine: readonly string[]
+  /** Lines that it takes, since its values may have breaks. */
+  readonly headerLines: number
   readonly hasHeader: boolean
   /** Why, in words. */
   readonly evidence: readonly string[]
@@ -75,12 +78,14 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
   const best = bestOf(candidates)
   if (best === null) throw new Error('no delimiter splits it into rows of the same number of values')
   const { delimiter, quote, skipLines, firstLine, share } = best
+  requireNoEscapes(text, best)
   const hasHeader = looksLikeHeader(firstLine)
   return {
     delimiter,
     quote,
     skipLines,
     firstLine,
+    headerLines: 1 + firstLine.join('').split('\n').length - 1,
     encoding,
     hasHeader,
     evidence: [
@@ -93,6 +98,19 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
         : ['the first line holds numbers, dates or nothing, so it is taken for a row: name the columns']),
     ],
   }
+}
+
+/** @throws TableFailure where quotes in values are escaped by backslashes, which plain values may begin or end with */
+function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
+  if (quote !== null) return
+  const lines = text.toString('utf8').split('\n')
+  const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\.)*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
+  const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
+  if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
+  throw new TableFailure(
+    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}): no reader of CSV by its standard (RFC 4180) takes that; ` +
+      'write the file with quotes doubled instead',
+  )
 }
 
 /** A way of reading the sample that gives rows of the same number of values. */

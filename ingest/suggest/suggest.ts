@@ -1,263 +1,256 @@
-import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import type { Table } from '../../core/catalog/catalog.ts'
-import { parseCatalog } from '../../core/catalog/load.ts'
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Encoding } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
-import { quotedText } from '../../core/sql.ts'
-import { badValues, drawWeights, plainSql, type Work } from '../convert/convert.ts'
-import { matchHeader } from '../convert/match.ts'
-import { silentProgress } from '../progress.ts'
-import { rejectLine } from '../rejects.ts'
-import type { Batch } from '../source/batches.ts'
-import { readSource } from '../source/read.ts'
-import type { PackedFile, PlacedFile, UnpackLimits } from '../source/member.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
+import type { Progress } from '../progress.ts'
+import { rejectLine, TableFailure, type Reject } from '../rejects.ts'
+import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
+import { readSource } from '../source/read.ts'
 import { aboutDataset } from './about.ts'
-import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
-import { nullWords, suggestField, type SuggestedField } from './types.ts'
+import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
+import type { Dialect } from './dialect.ts'
+import { entryText, tableOf, type Entry } from './entry.ts'
+import { canBeMatched, namesFor, tableNameFor } from './names.ts'
+import { sampleOf } from './sample.ts'
+import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
-const sampleBytes = 1024 * 1024
-const wordsShown = 10
+export interface SuggestOptions {
+  /** An empty folder. */
+  readonly scratch: string
+  readonly limits: UnpackLimits
+  readonly progress: Progress
+  /** What the entry says of where its source lies, such as `files` and `member`. */
+  readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
+}
+
+/** What was made of some files. */
+export interface Suggestion {
+  /** The table, as YAML. */
+  readonly entry: string
+  /** What an author should know of it, in lines. */
+  readonly remarks: readonly string[]
+  readonly name: string
+}
+
+/** As it is printed: what an author should know first, as comments. */
+export function suggestionText({ remarks, entry }: Suggestion): string {
+  return `${remarks.map((line) => `# ${line}\n`).join('')}${entry}`
+}
+
+/** Of texts that were not seen before, each of which may change what a column is taken for. */
+const roundsMax = 6
+/** Rounds in which a column may still be something else than texts. */
+const roundsTyped = 3
+const misfitsShown = 3
+const rejectsShown = 3
+/** In megabytes: with what Node takes, half a gigabyte is enough for any file. */
+const memory = '200MB'
 
 /**
- * A catalog entry for a CSV that nobody has described, with the evidence as comments: all of its rows were read, and
- * the entry was tried on them.
+ * A catalog entry for files that nobody has described: what their start looks like, tried on all their rows, and changed
+ * until it fits them all.
  *
- * @param scratch an empty folder
- * @throws TableFailure where it is no CSV that can be read without guessing
+ * @param files in the order in which their rows follow each other
+ * @throws TableFailure where they are no CSV that can be read without guessing
  */
-export async function suggest(file: string, scratch: string, limits: UnpackLimits): Promise<string> {
-  const base = path.basename(file)
-  const source: PlacedFile = {
-    path: file,
-    name: base,
-    bytes: (await stat(file)).size,
-    place: base,
-    constants: new Map(),
-  }
-  const dialect = await dialectIn(source, limits)
-  const names = namesFor(dialect)
-  const form = tableOf(
-    tableText(
-      source.name,
-      dialect,
-      names,
-      names.map(() => anyText),
-      [''],
-    ),
-  )
-  const batches: Batch[] = []
-  const take = (batch: Batch): Promise<void> => Promise.resolve(void batches.push(batch))
-  const read = await readSource([source], {
-    table: form,
-    progress: silentProgress,
-    limits,
-    taker: { folder: scratch, bytes: Infinity, take },
-  })
-  const [batch] = batches
-  if (batch === undefined) throw new Error(`no batch of ${source.name}`)
+export async function suggest(files: readonly PlacedFile[], options: SuggestOptions): Promise<Suggestion> {
+  const { scratch, source, limits, progress } = options
+  const [first] = files
+  if (first === undefined) throw new TableFailure('there is no file to look at')
+  progress.step('looking at the start')
+  progress.advance({ fraction: 0 })
+  const [member] = await membersOf(first, source.member ?? null, limits)
+  if (member === undefined) throw new TableFailure(`${first.name} holds nothing`)
+  const sample = await sampleOf(member)
+  const names = namesFor(sample.dialect.firstLine, sample.dialect.hasHeader)
+  const columns = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
   const database = await Database.open({
-    memory: '500MB',
+    memory,
     threads: 2,
     scratch: path.join(scratch, 'spill'),
     folders: [scratch],
   })
   const db = await database.connect()
   try {
-    const { fields: matched } = matchHeader(form, batch.header, new Set(), false)
-    const work: Work = {
-      db,
-      table: form,
-      fields: matched,
-      columns: names.length,
-      weights: drawWeights(matched),
-      scratch,
+    const draft = new Draft(files, first.name, columns, sample.dialect, { ...options, db })
+    const { entry, trial, fields } = await draft.settled()
+    const lines = await linesOf(files, options, trial, entry)
+    const evidence = fields.map((field, index) => evidenceOf(field, trial, index, lines))
+    const told = {
+      ...entry,
+      fields: entry.fields.map((one, index) => ({ ...one, evidence: evidence[index] ?? '' })),
     }
-    const nulls = ['', ...(await nullWordsIn(work, batch))]
-    const fields: SuggestedField[] = []
-    const words = nulls.filter((word) => word !== '').map(quotedText)
-    const textOf = (index: number): string =>
-      words.length === 0
-        ? `c${index}`
-        : `(case when c${index} not in (${words.join(', ')}) then c${index} end)`
-    for (const [index, name] of names.entries()) {
-      fields.push(
-        await suggestField(
-          db,
-          plainSql(work, batch),
-          textOf(index),
-          /(^|_)(id|cod|codigo|cd|cep|cnpj|cpf|ibge)(_|$)/.test(name),
-        ),
-      )
-    }
-    const columns = fields.map((field, index) => ({ name: names[index] ?? '', field, text: textOf(index) }))
-    const text = tableText(source.name, dialect, names, fields, nulls)
-    const remarks = [
-      `${source.name}: ${read.records.toLocaleString('en')} rows, ${names.length} columns`,
-      ...dialect.evidence,
-      ...(read.rejectedRows > 0
-        ? [`${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, 3).map(rejectLine).join('; ')}`]
-        : []),
-      await trialOf(work, batch, tableOf(text)),
-      ...(await aboutDataset(db, plainSql(work, batch), columns)),
-    ]
-    return `${remarks.map((line) => `# ${line}\n`).join('')}${text}`
+    return { entry: entryText(told), remarks: remarksOf(files, draft, trial), name: entry.name }
   } finally {
     db.close()
     database.close()
   }
 }
 
-async function dialectIn(source: PackedFile, limits: UnpackLimits): Promise<Dialect> {
-  const [member] = await membersOf(source, null, limits)
-  if (member === undefined) throw new Error(`${source.name} holds nothing`)
-  const witness = new EncodingWitness()
-  const kept: Buffer[] = []
-  let [bytes, all] = [0, 0]
-  await member.read({
-    onPacked: () => undefined,
-    onText: (chunk) => {
-      witness.look(chunk)
-      all += chunk.length
-      if (bytes < sampleBytes) kept.push(chunk.subarray(0, sampleBytes - bytes))
-      bytes = Math.min(sampleBytes, bytes + chunk.length)
-      return Promise.resolve()
-    },
-  })
-  const { encoding, evidence } = witness.encoding
-  return dialectOf(Buffer.concat(kept), all === bytes, encoding, evidence)
-}
+/** An entry that is changed until all rows are as it says. */
+class Draft {
+  readonly #files: readonly PlacedFile[]
+  readonly #name: string
+  readonly #options: SuggestOptions & { readonly db: Connection }
+  columns: SeenColumn[]
+  dialect: Dialect
 
-/** Names of fields from a header: lower-case letters, digits and underscores, each once. */
-function namesFor({ firstLine, hasHeader }: Dialect): string[] {
-  const names: string[] = []
-  for (const [index, cell] of firstLine.entries()) {
-    const plain = hasHeader ? cell.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase() : ''
-    const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
-    const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
-    let free = name
-    for (let number = index + 1; names.includes(free); number += 1) free = `${name}_${number}`
-    names.push(free)
+  constructor(
+    files: readonly PlacedFile[],
+    name: string,
+    columns: readonly SeenColumn[],
+    dialect: Dialect,
+    options: SuggestOptions & { readonly db: Connection },
+  ) {
+    this.#files = files
+    this.#name = name
+    this.columns = [...columns]
+    this.dialect = dialect
+    this.#options = options
   }
-  return names
-}
 
-const anyText: SuggestedField = { type: 'string', keys: [], evidence: '' }
+  async settled(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
+    for (let round = 0; ; round += 1) {
+      const fields = this.columns.map(suggestField)
+      const entry = this.#entryOf(fields.map(({ keys }) => keys))
+      const trial = await this.#try(entry, fields)
+      if (trial === 'another encoding') continue
+      const isSettled = trial.fields.every(({ bad }) => bad === 0)
+      if (isSettled) return { entry, trial, fields }
+      if (round === roundsMax) throw new Error('the suggestion does not come to rest')
+      this.columns = this.columns.map((column, index) =>
+        learnt(column, trial.fields[index]?.misfits ?? [], round >= roundsTyped),
+      )
+    }
+  }
 
-/** The entry as YAML. */
-function tableText(
-  file: string,
-  dialect: Dialect,
-  names: readonly string[],
-  fields: readonly SuggestedField[],
-  nulls: readonly string[],
-): string {
-  const name = file
-    .toLowerCase()
-    .replace(/\.(csv|txt|tsv|gz|zst|zip)\b.*$/, '')
-    .replaceAll(/[^a-z0-9_-]+/g, '_')
-  const source = sourceKeys(dialect, names, fields, nulls).map(
-    ([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`,
-  )
-  const lines = fields.map(({ type, keys, evidence }, index) => {
-    const all = [`name: ${names[index] ?? ''}`, `type: ${type}`, ...keys]
-    return `    - { ${all.join(', ')} }${evidence === '' ? '' : ` # ${evidence}`}\n`
-  })
-  return [
-    `- name: ${nameText(name)}\n`,
-    '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
-    source.length === 0 ? '' : `  source:\n${source.join('')}`,
-    '  fields:\n',
-    ...lines,
-  ].join('')
-}
+  #entryOf(keys: readonly SuggestedField['keys'][]): Entry {
+    const { dialect } = this
+    const { source } = this.#options
+    return {
+      name: tableNameFor(this.#name),
+      dialect,
+      source,
+      fields: this.columns.map(({ name }, index) => ({
+        name,
+        keys: keys[index] ?? { type: 'string' },
+        evidence: '',
+      })),
+    }
+  }
 
-/** Quoted where YAML would read a number. */
-function nameText(name: string): string {
-  if (!/^[a-z0-9]/.test(name)) return 'table'
-  return /^[a-z]/.test(name) ? name : JSON.stringify(name)
-}
-
-function sourceKeys(
-  { encoding, delimiter, quote, skipLines, firstLine, hasHeader }: Dialect,
-  names: readonly string[],
-  fields: readonly SuggestedField[],
-  nulls: readonly string[],
-): [key: string, value: unknown][] {
-  const most = (of: (field: SuggestedField) => string | undefined): string | undefined =>
-    fields.map(of).find((value) => value !== undefined)
-  const booleans = fields.find((field) => field.booleans !== undefined)?.booleans
-  const renamed = firstLine.flatMap((cell, index) =>
-    hasHeader && cell !== names[index] ? [[cell, names[index] ?? '']] : [],
-  )
-  const keys: [string, unknown, boolean][] = [
-    ['encoding', encoding, encoding !== 'utf-8'],
-    ['delimiter', delimiter, delimiter !== ','],
-    ['quote', quote ?? 'none', quote !== '"'],
-    ['decimal', ',', fields.some(({ hasDecimalComma }) => hasDecimalComma)],
-    ['date', most(({ dateFormat }) => dateFormat), most(({ dateFormat }) => dateFormat) !== undefined],
-    [
-      'datetime',
-      most(({ datetimeFormat }) => datetimeFormat),
-      most(({ datetimeFormat }) => datetimeFormat) !== undefined,
-    ],
-    ['nulls', nulls, nulls.length > 1],
-    ['booleans', booleans && { true: [booleans[0]], false: [booleans[1]] }, booleans !== undefined],
-    ['skip_lines', skipLines, skipLines > 0],
-    ['header', names, !hasHeader],
-    ['rename', Object.fromEntries(renamed), renamed.length > 0],
-  ]
-  return keys.flatMap(([key, value, isNeeded]) => (isNeeded ? [[key, value]] : []))
-}
-
-/** The least of a catalog around an entry. */
-const around = `title: t
-limits: { rows: [], catalog: [] }
-families:
-  v1: { prefix: /api, scheme: http, trailing_slash: true }
-datasets:
-  - slug: d
-    name: d
-    description: d
-    author: { name: n, url: 'https://example.org/' }
-    source: { name: n, url: 'https://example.org/' }
-    license: { name: n, url: 'https://example.org/' }
-    code_url: https://example.org/
-    listed_in: []
-    collected_at: 2000-01-01
-    links: []
-    tables:
-`
-
-/** The entry as the catalog would have it. */
-function tableOf(text: string): Table {
-  const catalog = parseCatalog(`${around}${text.replaceAll(/^/gm, '      ')}`, 'the suggestion')
-  const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
-  if (table === undefined) throw new Error('the suggestion has no table')
-  return table
-}
-
-async function nullWordsIn(work: Work, batch: Batch): Promise<string[]> {
-  const counts = nullWords.map((word) => {
-    const hits = Array.from(
-      { length: work.columns },
-      (_, index) => `coalesce(c${index} = ${quotedText(word)}, false)`,
+  async #try(entry: Entry, fields: readonly SuggestedField[]): Promise<Trial | 'another encoding'> {
+    const { db, scratch, limits, progress } = this.#options
+    const table = tableOf(entryText(entry))
+    const probed = tableOf(entryText(this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys))))
+    const probes = fields.map(({ probe }, index): Field | null =>
+      probe === null ? null : (probed.fields[index] ?? null),
     )
-    return `count(*) filter (where ${hits.join(' or ')})`
-  })
-  const [row = []] = await work.db.rows(`select ${counts.join(', ')} from ${plainSql(work, batch)}`)
-  return nullWords.filter((_word, index) => Number(row[index]) > 0)
+    progress.step('trying')
+    try {
+      const trial = await tryEntry({ files: this.#files, table, probes, db, scratch, limits, progress })
+      return this.#isOtherwiseEncoded(trial.read.rejects) ? 'another encoding' : trial
+    } catch (error) {
+      if (error instanceof TableFailure && this.#isOtherwiseEncoded(error.rejects)) return 'another encoding'
+      throw error
+    }
+  }
+
+  /** Whether a byte was met that the encoding does not have, and another one may. */
+  #isOtherwiseEncoded(rejects: readonly Reject[]): boolean {
+    const next = otherEncodings[this.dialect.encoding]
+    if (next === undefined || !rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason)))
+      return false
+    const [, ...others] = this.dialect.evidence
+    const said = `a byte further down is not ${this.dialect.encoding}: ${next}`
+    this.dialect = { ...this.dialect, encoding: next, evidence: [said, ...others] }
+    return true
+  }
 }
 
-async function trialOf(work: Work, batch: Batch, table: Table): Promise<string> {
-  const fields = work.fields.map((matched, index) => ({
-    ...matched,
-    field: table.fields[index] ?? matched.field,
-  }))
-  const bad = await badValues({ ...work, table, fields }, batch)
-  if (bad.count === 0) return 'tried on all rows: every value is as declared here'
-  const shown = bad.values
-    .slice(0, wordsShown)
-    .map(({ field, text, reason }) => `${field} ${JSON.stringify(text)} ${reason}`)
-  return `tried on all rows: ${bad.count} values are not as declared here: ${shown.join('; ')}`
+/** What is tried where bytes are not of an encoding. */
+const otherEncodings: Partial<Readonly<Record<Encoding, Encoding>>> = {
+  'utf-8': 'latin-1',
+  'latin-1': 'windows-1252',
+}
+
+/** A column with the texts that did not fit. */
+function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
+  if (misfits.length === 0) return column
+  const texts = new Map(column.texts)
+  for (const { text, rows } of misfits) texts.set(text, (texts.get(text) ?? 0) + rows)
+  const next = { ...column, texts }
+  const isSame = JSON.stringify(suggestField(next).keys) === JSON.stringify(suggestField(column).keys)
+  return { ...next, isText: isText || isSame }
+}
+
+function evidenceOf(
+  { evidence, probe }: SuggestedField,
+  trial: Trial,
+  index: number,
+  lines: ReadonlyMap<number, string>,
+): string {
+  const [found, tried] = [trial.fields[index], trial.probes[index]]
+  if (found === undefined) return ''
+  const said = evidence(found)
+  if (probe === null || tried === null || tried === undefined || tried.bad === 0) return said
+  const shown = tried.misfits.slice(0, misfitsShown).map(({ text, rows, record }) => {
+    const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
+    return `${JSON.stringify(text.slice(0, 40))}${times} (${lines.get(record) ?? ''})`
+  })
+  const more = tried.misfits.length > misfitsShown ? ', ...' : ''
+  return `${said}; all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}: ${shown.join(', ')}${more}`
+}
+
+/** Where the misfits that are shown stand: they are looked for where there are some. */
+async function linesOf(
+  files: readonly PlacedFile[],
+  { limits, progress }: SuggestOptions,
+  trial: Trial,
+  entry: Entry,
+): Promise<ReadonlyMap<number, string>> {
+  const shown = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
+  if (shown.length === 0) return new Map()
+  progress.step('looking for lines')
+  const locate = new Set(shown.map(({ record }) => record))
+  const { lines } = await readSource(files, {
+    table: tableOf(entryText(entry)),
+    progress,
+    limits,
+    taker: null,
+    locate,
+  })
+  return new Map(
+    [...lines].map(([record, { file, line }]) => [
+      record,
+      files.length > 1 ? `${file}, line ${line}` : `line ${line}`,
+    ]),
+  )
+}
+
+function remarksOf(
+  files: readonly PlacedFile[],
+  { dialect, columns }: Draft,
+  { read, days }: Trial,
+): string[] {
+  const [first, ...others] = files.map(({ name }) => name)
+  const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
+  const isNamed = !dialect.hasHeader || canBeMatched(dialect.firstLine)
+  return [
+    `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns.length} columns`,
+    ...dialect.evidence,
+    ...(isNamed
+      ? []
+      : ['the header has a name twice, or none, so the columns are named here by their places']),
+    ...(read.rejectedRows === 0
+      ? []
+      : [
+          `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
+          `an ingest refuses them; max_rejects: ${read.rejectedRows} leaves them out`,
+        ]),
+    'tried on all rows: every value is as declared here',
+    ...aboutDataset(days, columns),
+  ]
 }

@@ -1,19 +1,27 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { parse } from 'yaml'
-import { suggest } from '../../ingest/suggest/suggest.ts'
+import { silentProgress } from '../../ingest/progress.ts'
+import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
-import { temporaryFolder } from '../support/workshop.ts'
+import { rows as cameAs, whatCame } from '../support/declared.ts'
+import { placed, temporaryFolder } from '../support/workshop.ts'
 
 async function suggested(name: string, content: string | Buffer): Promise<string[]> {
   const folder = await temporaryFolder()
   const file = path.join(folder, name)
   await writeFile(file, content)
-  return (await suggest(file, await temporaryFolder(), { unpackedBytesMax: 1e9 })).trimEnd().split('\n')
+  const suggestion = await suggest([placed(file, name, Buffer.byteLength(content))], {
+    scratch: await temporaryFolder(),
+    limits: { unpackedBytesMax: 1e9 },
+    progress: silentProgress,
+    source: {},
+  })
+  return suggestionText(suggestion).trimEnd().split('\n')
 }
 
 const separators = [',', ';', '\t', '|']
@@ -157,15 +165,15 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '  source:',
     '    encoding: "windows-1252"',
     '    delimiter: ";"',
-    '    decimal: ","',
-    '    date: "dd/mm/yyyy"',
-    '    nulls: ["","#NULO#"]',
-    '    booleans: {"true":["S"],"false":["N"]}',
     '    skip_lines: 1',
     '    rename: {"DT_COMPRA":"dt_compra","CD_ITEM":"cd_item","Descrição":"descricao","VR_ITEM":"vr_item","Qtd. itens":"qtd_itens","ATIVO":"ativo"}',
+    '    decimal: ","',
+    '    nulls: ["","#NULO#"]',
+    '    booleans: {"true":["S"],"false":["N"]}',
+    '    date: "dd/mm/yyyy"',
     '  fields:',
     '    - { name: dt_compra, type: date } # all 200 values are written dd/mm/yyyy',
-    '    - { name: cd_item, type: string } # digits, 200 of 200 with a leading zero, which a number would lose',
+    '    - { name: cd_item, type: string } # digits, some with a leading zero, which a number would lose',
     '    - { name: descricao, type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
     '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digits after the comma',
     '    - { name: qtd_itens, type: integer } # all 171 values are whole numbers of at most 3 digits',
@@ -192,11 +200,12 @@ test('a plain file without a header, whose faults are told', async () => {
     (_, n) => `${n},${n === 40 ? 'x' : n * 1.25},2020-01-01 10:00:00,123.456.789-0${n % 10}`,
   )
   expect(await suggested('1.txt', `${rows.join('\n')}\n51,2\n`)).toEqual([
-    '# 1.txt: 50 rows, 4 columns',
+    '# 1.txt: 51 rows, 4 columns',
     '# all bytes are ASCII, so the encoding is open: utf-8',
     '# "," gives 4 columns in 98.0 % of the sample',
     '# the first line holds numbers, dates or nothing, so it is taken for a row: name the columns',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
+    '# an ingest refuses them; max_rejects: 1 leaves them out',
     '# tried on all rows: every value is as declared here',
     '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',
@@ -207,9 +216,9 @@ test('a plain file without a header, whose faults are told', async () => {
     '    header: ["column_1","column_2","column_3","column_4"]',
     '  fields:',
     '    - { name: column_1, type: integer } # all 50 values are whole numbers of at most 2 digits',
-    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 are written as point',
+    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point: "x" (line 41)',
     '    - { name: column_3, type: datetime } # all 50 values are written yyyy-mm-dd hh:mm:ss',
-    '    - { name: column_4, type: string, mask: cpf } # all 50 values look like a CPF, which is personal: see whether it must be hidden',
+    '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"',
   ])
 })
 
@@ -219,4 +228,208 @@ test.each<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '', /^no delimiter splits it/],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
+})
+
+const lines = (...all: string[]): string => `${all.join('\n')}\n`
+
+/** The entry as YAML has it, and all that is said beside it. */
+async function entryOf(content: string | Buffer, name = 'x.csv') {
+  const told = await suggested(name, content)
+  const [entry] = parse(told.join('\n')) as [{ source?: object; fields: { name: string; type: string }[] }]
+  return { told: told.join('\n'), entry }
+}
+
+/** What comes of a file that is declared as it was suggested. */
+async function ingested(content: string | Buffer, name = 'x.csv') {
+  const { entry } = await entryOf(content, name)
+  const declaration = {
+    ...entry,
+    name: 't',
+    source: { ...entry.source, files: `d/${name}` },
+    may_be_empty: true,
+  }
+  return whatCame(declaration, { [`d/${name}`]: content })
+}
+
+describe('what is suggested of a column', () => {
+  test.each<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
+    ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
+    [
+      'groups and a decimal comma',
+      ['1.234,56', '7,5', '1.234.567,00'],
+      { type: 'decimal', scale: 2, groups: '.', decimal: ',' },
+      [1234.56, 7.5, 1234567],
+    ],
+    [
+      'money',
+      ['R$ 1.234,56', 'R$ 7,50', '-R$ 0,25'],
+      { type: 'decimal', scale: 2, groups: '.', decimal: ',', marks: ['R$'] },
+      [1234.56, 7.5, -0.25],
+    ],
+    ['percent', ['12.5%', '100%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 100]],
+    ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
+    [
+      'what could be grouped or have a fraction',
+      ['1.234', '12.345'],
+      { type: 'string' },
+      null,
+      /say what "1\.234" is/,
+    ],
+    ['what could be so with a comma', ['1,234', '999,999'], { type: 'string' }, null, /say what "1,234" is/],
+    ['a fraction of three digits', ['0.234', '12.345'], { type: 'decimal', scale: 3 }, [0.234, 12.345]],
+    ['padded numbers', ['  12', '   5'], { type: 'integer', trim: true }, [12, 5]],
+    [
+      'words for null among numbers',
+      ['1', '-', 'n/a', '.', 'NA', '\\N', '7'],
+      { type: 'integer', nulls: ['', 'n/a', '\\N', '-', '.', 'NA'] },
+      [1, null, null, null, null, null, 7],
+    ],
+    ['the same among texts', ['a', '-', 'NA'], { type: 'string' }, ['a', '-', 'NA']],
+    ['texts with sure ones', ['a', '\\N', 'b'], { type: 'string', nulls: ['', '\\N'] }, ['a', null, 'b']],
+    ['years', ['2018', '2019'], { type: 'integer' }, [2018, 2019]],
+    ['eight digits that are no days', ['59125792', '20200101'], { type: 'integer' }, [59125792, 20200101]],
+    ['few days of eight digits', ['20200131', '20200101'], { type: 'integer' }, [20200131, 20200101]],
+    [
+      'days and months',
+      ['31/12/2020', '01/02/2020'],
+      { type: 'date', format: 'dd/mm/yyyy' },
+      ['2020-12-31', '2020-02-01'],
+    ],
+    [
+      'months and days',
+      ['12/31/2020', '01/02/2020'],
+      { type: 'date', format: 'mm/dd/yyyy' },
+      ['2020-12-31', '2020-01-02'],
+    ],
+    [
+      'what could be both',
+      ['01/02/2020', '03/04/2020'],
+      { type: 'string' },
+      null,
+      /say what "01\/02\/2020" is: .*dd\/mm\/yyyy or mm\/dd\/yyyy/,
+    ],
+    [
+      'one or two digits',
+      ['1/2/2020', '31/12/2020'],
+      { type: 'date', format: 'd/m/yyyy' },
+      ['2020-02-01', '2020-12-31'],
+    ],
+    ['months', ['04-2018', '12-2019'], { type: 'date', format: 'mm-yyyy' }, ['2018-04-01', '2019-12-01']],
+    [
+      'months by name',
+      ['1-Jan-2020', '15-fev-2020'],
+      { type: 'date', format: 'd-mmm-yyyy' },
+      ['2020-01-01', '2020-02-15'],
+    ],
+    [
+      'two formats',
+      ['31/12/2020', '2020-01-02', '2020-12-31'],
+      { type: 'date', format: ['yyyy-mm-dd', 'dd/mm/yyyy'] },
+      ['2020-12-31', '2020-01-02', '2020-12-31'],
+    ],
+    [
+      'days with times',
+      ['31/12/2020 10:20', '01/02/2020 00:00'],
+      { type: 'datetime', format: 'dd/mm/yyyy hh:mm' },
+      ['2020-12-31T10:20:00', '2020-02-01T00:00:00'],
+    ],
+    [
+      'times with an offset and a fraction',
+      ['2020-12-31T10:20:30.5Z', '2020-12-31T10:20:30.25+03:00'],
+      { type: 'datetime', format: 'yyyy-mm-ddThh:mm:ss.fz' },
+      ['2020-12-31T10:20:30.5', '2020-12-31T07:20:30.25'],
+    ],
+    [
+      'halves of a day',
+      ['12/31/2020 12:00:00 AM', '12/30/2020 01:05:00 PM'],
+      { type: 'datetime', format: 'mm/dd/yyyy hh:mm:ss am' },
+      ['2020-12-31T00:00:00', '2020-12-30T13:05:00'],
+    ],
+    ['times of day', ['25:10:00', '5:05:00'], { type: 'time' }, ['25:10:00', '05:05:00']],
+    ['hours and minutes', ['10:20', '23:59'], { type: 'time', format: 'hh:mm' }, ['10:20:00', '23:59:00']],
+    ['eleven digits', ['12345678901', '10987654321'], { type: 'integer' }, [12345678901, 10987654321]],
+    [
+      'numbers of people',
+      ['52998224725', '11144477735'],
+      { type: 'string' },
+      ['52998224725', '11144477735'],
+      /check digits of a CPF, which is personal: mask: cpf hides it/,
+    ],
+    [
+      'words for true',
+      ['Sim', 'Não', 'Sim'],
+      { type: 'bool', booleans: { true: ['Sim'], false: ['Não'] } },
+      [true, false, true],
+    ],
+    ['a letter alone', ['N', 'N'], { type: 'string' }, ['N', 'N']],
+    [
+      'more digits than a number has',
+      ['12345678901234567890', '1'],
+      { type: 'string' },
+      ['12345678901234567890', '1'],
+    ],
+    ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
+    ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
+  ])('%s', async (_what, texts, keys, values, ...[said = /./]) => {
+    const quoted = texts.map((text) => (/[,"\n]/.test(text) ? `"${text}"` : text))
+    const content = lines('n;v', ...quoted.map((text, n) => `${n};${text}`))
+    const { entry, told } = await entryOf(content)
+    const [, field] = entry.fields
+    const { name: _name, ...own } = field ?? { name: '' }
+    const ofTable = (entry.source ?? {}) as Record<string, unknown>
+    const type = (own as { type: string }).type
+    const hoisted = Object.entries({
+      decimal: ofTable['decimal'],
+      nulls: ofTable['nulls'],
+      booleans: ofTable['booleans'],
+      trim: ofTable['trim'],
+      format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
+    }).filter(([, declared]) => declared !== undefined)
+    expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
+    expect(told).toMatch(said)
+    const due = values ?? texts
+    await expect(ingested(content)).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
+  })
+
+  test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
+    const many = Array.from(
+      { length: 400_000 },
+      (_, n) => `${n},${n}.5,2020-01-0${1 + (n % 9)},some text to fill the file`,
+    )
+    const late = ['x,1.12345,03/02/2020,São Paulo', 'y,2,13/02/2020,b']
+    const content = `a,b,c,d\n${[...many, ...late].join('\n')}\n`
+    const { told, entry } = await entryOf(iconv.encode(content, 'latin1'))
+    expect(entry.fields).toEqual([
+      { name: 'a', type: 'string' },
+      { name: 'b', type: 'decimal', scale: 5 },
+      { name: 'c', type: 'date' },
+      { name: 'd', type: 'string' },
+    ])
+    expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
+    expect(told).toContain('all but 2 of 400,002 are whole numbers: "x" (line 400002), "y" (line 400003)')
+    expect(told).toContain('a byte further down is not utf-8: latin-1')
+  }, 60_000)
+
+  test.each<[what: string, content: string, source: object, names: string[]]>([
+    ['twice', 'a,a,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'a_2', 'b'] }, ['a', 'a_2', 'b']],
+    ['blank', 'a,,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'column_2', 'b'] }, ['a', 'column_2', 'b']],
+    [
+      'over two lines',
+      'a,"b\nc",a\n1,2,3\n',
+      { skip_lines: 2, header: ['a', 'b_c', 'a_3'] },
+      ['a', 'b_c', 'a_3'],
+    ],
+  ])('a header with a name %s', async (_what, content, source, names) => {
+    const { entry, told } = await entryOf(content)
+    expect(entry.source).toEqual(source)
+    expect(entry.fields.map(({ name }) => name)).toEqual(names)
+    expect(told).toContain('the header has a name twice, or none')
+    await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
+  })
+
+  test('quotes that are escaped by backslashes are refused', async () => {
+    await expect(
+      suggested('x.csv', lines('a,b', ...Array.from({ length: 30 }, (_, n) => `${n},"a \\"b\\", c"`))),
+    ).rejects.toThrow(/backslash/)
+  })
 })

@@ -17,12 +17,18 @@ export interface Ended {
 export const noLake =
   "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
 
-export function start(program: string, args: readonly string[], settings: Record<string, string>) {
+export function start(
+  program: string,
+  args: readonly string[],
+  settings: Record<string, string>,
+  input: Uint8Array | null = null,
+) {
   const environment = { PATH: process.env['PATH'], HOME: os.tmpdir(), UV_THREADPOOL_SIZE: '8', ...settings }
   const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
     env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  child.stdin.end(input ?? '')
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))

@@ -372,6 +372,7 @@ describe('values that are not', () => {
         '12 345',
         '1.234.',
         '1234.567',
+        '0.123',
       ],
       'is not a decimal number with at most 10 digits before and 2 after the point, such as -12.50 ' +
         '(with a decimal comma, groups of three digits by ".")',

@@ -1,0 +1,301 @@
+import { momentsIn, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
+import { isAmbiguous, numbersIn, type AmbiguousNumbers, type NumberForm } from './numbers.ts'
+
+/** What a field says of itself in the catalog, but for its name: `type`, `scale`, `format` and the like. */
+export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
+
+/** What was found of a column on all rows. */
+export interface Found {
+  /** Values that are no nulls. */
+  readonly filled: number
+  /** In characters. */
+  readonly longest: number
+}
+
+/** A field that fits all values of a column that were seen. */
+export interface SuggestedField {
+  readonly keys: FieldKeys
+  /** Why, in words. */
+  readonly evidence: (found: Found) => string
+  /** What nearly all values would be, where a few are not; how many is told on all rows. */
+  readonly probe: { readonly keys: FieldKeys; readonly what: string } | null
+}
+
+/** A column by what was seen of it: each different text that is not empty, and how often. */
+export interface SeenColumn {
+  readonly name: string
+  readonly texts: ReadonlyMap<string, number>
+  /** Whether it may be no more than texts, since what it was taken for did not fit. */
+  readonly isText?: boolean
+}
+
+/** Texts that stand for nothing wherever they are. */
+export const sureNulls = new Set([
+  '#NULO#',
+  '#NULO',
+  '#NE#',
+  '#NE',
+  '#N/A',
+  'NULL',
+  'null',
+  '\\N',
+  'N/A',
+  'n/a',
+  'NaN',
+  'nan',
+])
+/** Texts that stand for nothing where all others are numbers, dates or the like. */
+const likelyNulls = new Set(
+  '- -- --- – — . .. ... … * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
+)
+
+const booleanWords = [
+  ['true', 'false'],
+  ['True', 'False'],
+  ['TRUE', 'FALSE'],
+  ['S', 'N'],
+  ['Sim', 'Não'],
+  ['SIM', 'NÃO'],
+  ['SIM', 'NAO'],
+  ['Y', 'N'],
+  ['Yes', 'No'],
+  ['YES', 'NO'],
+] as const
+
+/** More digits after the point than this are measured, not counted. */
+const scaleMax = 6
+const wholeMax = 18
+/** In characters. */
+const longText = 255
+/** Most values of one kind tell that the rest are perhaps faults. */
+const mostShare = 0.9
+/** Different days that tell a date by themselves. */
+const daysMin = 20
+
+const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
+const dayName = /(^|_)(data|date|dt|dia|day)(_|$)/
+
+const number = (count: number): string => count.toLocaleString('en')
+
+export function suggestField(column: SeenColumn): SuggestedField {
+  const all = [...column.texts.keys()]
+  const sure = all.filter((text) => sureNulls.has(text))
+  const filled = all.filter((text) => !sureNulls.has(text))
+  const nulls = sure.length === 0 ? {} : { nulls: ['', ...sure] }
+  if (filled.length === 0) {
+    return {
+      keys: { type: 'string', ...nulls },
+      evidence: () => 'all values are null, so any type would do',
+      probe: null,
+    }
+  }
+  if (column.isText !== true) {
+    const own = typed(column, filled, sure)
+    if (own !== null) return own
+  }
+  return textField(column, filled, nulls)
+}
+
+/** What all texts are, once white space around them and words for nothing are left out; null where they are texts. */
+function typed(
+  { name }: SeenColumn,
+  filled: readonly string[],
+  sure: readonly string[],
+): SuggestedField | null {
+  const trimmed = filled.map((text) => text.trim()).filter((text) => text !== '')
+  const trims = trimmed.length < filled.length || trimmed.some((text, index) => text !== filled[index])
+  const likely = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
+  const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
+  if (values.length === 0) return null
+  const nulls = [...sure, ...likely]
+  const beside = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
+  const found = boolOf(values) ?? numberOf(name, values) ?? momentOf(values)
+  return found === null
+    ? null
+    : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : beside) } }
+}
+
+function boolOf(values: readonly string[]): SuggestedField | null {
+  const words = booleanWords.find((pair) =>
+    values.every((text) => (pair as readonly string[]).includes(text)),
+  )
+  const isUsual = words !== undefined && words[0].toLowerCase() === 'true'
+  if (words === undefined || (!isUsual && values.length < 2)) return null
+  const own = isUsual ? {} : { booleans: { true: [words[0]], false: [words[1]] } }
+  return {
+    keys: { type: 'bool', ...own },
+    evidence: ({ filled }) => `all ${number(filled)} values are ${words.join(' or ')}`,
+    probe: null,
+  }
+}
+
+function numberOf(name: string, values: readonly string[]): SuggestedField | null {
+  const form = numbersIn(values)
+  if (form === null) return null
+  if (isAmbiguous(form)) return asked(form)
+  const { whole, scale, hasExponent, groups } = form
+  const isDigits = values.every((text) => /^-?\d+$/.test(text))
+  if (isDigits) {
+    const zeros = values.filter((text) => /^-?0\d/.test(text)).length
+    const personal = areCpfs(values)
+    if (personal)
+      return plainString(
+        ({ filled }) =>
+          `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`,
+      )
+    if (zeros > 0) return plainString(() => 'digits, some with a leading zero, which a number would lose')
+    if (areDays(name, values)) return momentOf(values)
+    if (codeName.test(name))
+      return plainString(
+        ({ filled }) => `all ${number(filled)} values are digits, and the name tells of a code`,
+      )
+  }
+  if (whole > wholeMax || (scale > 0 && whole + scale > 38 && !hasExponent)) {
+    return plainString(() => `digits, of which ${whole} are more than a number holds`)
+  }
+  const said = readingOf(form)
+  if (scale === 0 && !hasExponent) {
+    const { decimal: _none, ...ofWhole } = said
+    return {
+      keys: { type: 'integer', ...ofWhole },
+      evidence: ({ filled, longest }) =>
+        `all ${number(filled)} values are whole numbers of at most ${groups === null && form.marks.length === 0 ? longest : whole} digits`,
+      probe: null,
+    }
+  }
+  const after = `digits after the ${form.decimal === ',' ? 'comma' : 'point'}`
+  if (!hasExponent && scale <= scaleMax) {
+    const precision = Math.max(18, whole + scale + 2)
+    return {
+      keys: {
+        type: 'decimal',
+        ...(precision > 18 && { precision: Math.min(38, precision) }),
+        scale,
+        ...said,
+      },
+      evidence: ({ filled }) => `all ${number(filled)} values are numbers with at most ${scale} ${after}`,
+      probe: null,
+    }
+  }
+  return {
+    keys: { type: 'float', ...said },
+    evidence: ({ filled }) => `all ${number(filled)} values are numbers, some with ${scale} ${after}`,
+    probe: null,
+  }
+}
+
+function readingOf({ decimal, groups, marks }: NumberForm): Record<string, unknown> {
+  return {
+    ...(decimal === ',' && { decimal }),
+    ...(groups !== null && { groups }),
+    ...(marks.length > 0 && { marks }),
+  }
+}
+
+function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
+  const other = separator === '.' ? ',' : '.'
+  const shown = JSON.stringify(example)
+  return plainString(
+    () =>
+      `say what ${shown} is: type: integer, groups: "${separator}"${separator === '.' ? `, decimal: "${other}"` : ''} ` +
+      `or type: decimal, scale: 3${separator === ',' ? ', decimal: ","' : ''}; all values could be both`,
+  )
+}
+
+function plainString(evidence: SuggestedField['evidence']): SuggestedField {
+  return { keys: { type: 'string' }, evidence, probe: null }
+}
+
+/** Whether all are numbers of people in Brazil, by their check digits. */
+function areCpfs(values: readonly string[]): boolean {
+  return values.every((text) => isCpf(text.replaceAll(/[.-]/g, '')))
+}
+
+function isCpf(digits: string): boolean {
+  if (!/^\d{11}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false
+  const check = (length: number): number => {
+    const sum = Array.from(digits.slice(0, length)).reduce(
+      (all, digit, at) => all + Number(digit) * (length + 1 - at),
+      0,
+    )
+    return ((10 * sum) % 11) % 10
+  }
+  return check(9) === Number(digits[9]) && check(10) === Number(digits[10])
+}
+
+/** Whether whole numbers of eight digits are days: all of them are in the calendar, and are many or are named so. */
+function areDays(name: string, values: readonly string[]): boolean {
+  const areAll = values.every((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
+  return areAll && (dayName.test(name) || values.length >= daysMin)
+}
+
+function momentOf(values: readonly string[]): SuggestedField | null {
+  const form = momentsIn(values)
+  if (form === null) return null
+  if ('example' in form) return askedMoment(form)
+  const { type, formats } = form
+  const said = formats.length === 0 ? {} : { format: formats.length === 1 ? formats[0] : formats }
+  return {
+    keys: { type, ...said },
+    evidence: ({ filled }) => `all ${number(filled)} values are written ${writtenAs(form)}`,
+    probe: null,
+  }
+}
+
+function writtenAs({ type, formats }: MomentForm): string {
+  const plain = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
+  return formats.length === 0 ? plain[type] : formats.join(' or ')
+}
+
+function askedMoment({ example, formats }: AmbiguousMoments): SuggestedField {
+  return plainString(
+    () =>
+      `say what ${JSON.stringify(example)} is: type: date, format: ${formats.join(' or ')}; all values could be both`,
+  )
+}
+
+function textField({ texts }: SeenColumn, filled: readonly string[], nulls: object): SuggestedField {
+  const longestSeen = Math.max(...filled.map((text) => text.length))
+  const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
+  const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
+  const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  return {
+    keys: { type: longestSeen > longText ? 'text' : 'string', ...nulls },
+    evidence: ({ filled: count, longest }) =>
+      cpfs
+        ? `all ${number(count)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
+        : `${number(count)} texts of at most ${longest} characters, such as ${example}`,
+    probe: probeOf(texts, filled, rows),
+  }
+}
+
+/** What most values are, where nearly all are of one kind. */
+function probeOf(
+  texts: ReadonlyMap<string, number>,
+  filled: readonly string[],
+  rows: number,
+): SuggestedField['probe'] {
+  const isMost = (some: readonly string[]): boolean =>
+    some.length > 0 &&
+    some.length < filled.length &&
+    some.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0) >= mostShare * rows
+  const digits = filled.filter((text) => /^-?(0|[1-9]\d{0,17})$/.test(text))
+  if (isMost(digits)) return { keys: { type: 'integer' }, what: 'whole numbers' }
+  for (const decimal of ['.', ','] as const) {
+    const numbers = filled.filter((text) =>
+      (decimal === '.' ? /^-?\d+(\.\d+)?$/ : /^-?\d+(,\d+)?$/).test(text),
+    )
+    const form = isMost(numbers) ? numbersIn(numbers) : null
+    if (form !== null && !isAmbiguous(form))
+      return {
+        keys: { type: 'float', ...(decimal === ',' && { decimal }) },
+        what: `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`,
+      }
+  }
+  const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
+  const form = isMost(moments) ? momentsIn(moments) : null
+  if (form === null || 'example' in form) return null
+  const said =
+    form.formats.length === 0 ? {} : { format: form.formats.length === 1 ? form.formats[0] : form.formats }
+  return { keys: { type: form.type, ...said }, what: `written ${writtenAs(form)}` }
+}

@@ -1,0 +1,131 @@
+import { stringify } from 'yaml'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { parseCatalog } from '../../core/catalog/load.ts'
+import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
+import type { FieldKeys } from './column.ts'
+import type { Dialect } from './dialect.ts'
+import { canBeMatched } from './names.ts'
+
+/** An entry of the catalog on its way: what it says of a table and its source. */
+export interface Entry {
+  readonly name: string
+  readonly dialect: Dialect
+  /** Further keys of the source, such as `files`. */
+  readonly source: Readonly<Record<string, unknown>>
+  readonly fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly evidence: string }[]
+}
+
+/** What a table may say for all its fields: where all that say it say the same, and it changes no other. */
+const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
+
+/** The entry as the catalog has it, each field on a line with its evidence. */
+export function entryText({ name, dialect, source, fields }: Entry): string {
+  const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
+  const keys = {
+    ...source,
+    ...dialectKeys(
+      dialect,
+      fields.map((field) => field.name),
+    ),
+    ...hoisted.source,
+  }
+  const lines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
+  const rows = fields.map((field, index) => {
+    const own = { name: field.name, ...hoisted.fields[index] }
+    const text = Object.entries(own).map(([key, value]) => `${key}: ${inline(value)}`)
+    return `    - { ${text.join(', ')} }${field.evidence === '' ? '' : ` # ${field.evidence}`}\n`
+  })
+  return [
+    `- name: ${inline(name)}\n`,
+    '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
+    lines.length === 0 ? '' : `  source:\n${lines.join('')}`,
+    '  fields:\n',
+    ...rows,
+  ].join('')
+}
+
+function inline(value: unknown): string {
+  return typeof value === 'string' ? stringify(value, { lineWidth: 0 }).trim() : JSON.stringify(value)
+}
+
+function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
+  const source: Record<string, unknown> = {}
+  let own = fields.map((keys) => ({ ...keys }))
+  for (const key of ofTable) {
+    for (const type of key === 'format' ? (['date', 'datetime', 'time'] as const) : [null]) {
+      const holders = own.filter((keys) => key in keys && (type === null || keys.type === type))
+      const [first] = holders
+      if (
+        first === undefined ||
+        !holders.every((keys) => JSON.stringify(keys[key]) === JSON.stringify(first[key]))
+      )
+        continue
+      const value: unknown = first[key]
+      const others = own.filter((keys) => !(key in keys) && (type === null || keys.type === type))
+      if (others.some((keys) => isChangedBy(keys, key, value))) continue
+      source[type ?? key] = value
+      own = own.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
+    }
+  }
+  return { source, fields: own }
+}
+
+/** Whether a field that does not say something would be read in another way where the table says it. */
+function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unknown): boolean {
+  const { dialect, isText } = typeRow(keys.type as FieldType)
+  if (key === 'decimal') return dialect === 'number' || 'groups' in keys
+  if (key === 'booleans') return dialect === 'words'
+  if (key === 'format') return true
+  if (key === 'trim') return isText
+  return isText && (value as readonly string[]).some((word) => !/^$|^#|^\\N$|^NULL$|^NaN$/i.test(word))
+}
+
+function without<T extends object>(keys: T, key: string): T {
+  return Object.fromEntries(Object.entries(keys).filter(([own]) => own !== key)) as T
+}
+
+function dialectKeys(
+  { encoding, delimiter, quote, skipLines, firstLine, headerLines, hasHeader }: Dialect,
+  names: readonly string[],
+): Record<string, unknown> {
+  const isNamed = hasHeader && canBeMatched(firstLine)
+  const renamed = firstLine.flatMap((cell, index) =>
+    cell === names[index] ? [] : [[cell, names[index] ?? '']],
+  )
+  const skipped = skipLines + (hasHeader && !isNamed ? headerLines : 0)
+  return {
+    ...(encoding !== 'utf-8' && { encoding }),
+    ...(delimiter !== ',' && { delimiter }),
+    ...(quote !== '"' && { quote: quote ?? 'none' }),
+    ...(skipped > 0 && { skip_lines: skipped }),
+    ...(!isNamed && { header: names }),
+    ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),
+  }
+}
+
+/** The least of a catalog around an entry. */
+const around = `title: t
+limits: { rows: [], catalog: [] }
+families:
+  v1: { prefix: /api, scheme: http, trailing_slash: true }
+datasets:
+  - slug: d
+    name: d
+    description: d
+    author: { name: n, url: 'https://example.org/' }
+    source: { name: n, url: 'https://example.org/' }
+    license: { name: n, url: 'https://example.org/' }
+    code_url: https://example.org/
+    listed_in: []
+    collected_at: 2000-01-01
+    links: []
+    tables:
+`
+
+/** The entry as a program that loads the catalog has it. */
+export function tableOf(text: string): Table {
+  const catalog = parseCatalog(`${around}${text.replaceAll(/^/gm, '      ')}`, 'the suggestion')
+  const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
+  if (table === undefined) throw new Error('the suggestion has no table')
+  return table
+}

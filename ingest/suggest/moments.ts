@@ -1,0 +1,230 @@
+import { dateOf } from '../../core/catalog/types/date.ts'
+
+/** How the dates and times of a column are written, as formats of the catalog. */
+export interface MomentForm {
+  readonly type: 'date' | 'datetime' | 'time'
+  /** All of them are needed; none where as ISO 8601. */
+  readonly formats: readonly string[]
+}
+
+/** Two formats that give two values for every text: nobody is to guess. */
+export interface AmbiguousMoments {
+  readonly example: string
+  readonly formats: readonly string[]
+}
+
+const shortMonths = 'jan fev feb mar abr apr mai may jun jul ago aug set sep sept out oct nov dez dec'.split(
+  ' ',
+)
+const longMonths =
+  'janeiro january fevereiro february março marco march abril april maio may junho june julho july agosto august setembro september outubro october novembro november dezembro december'.split(
+    ' ',
+  )
+
+/** The number of a month by its name, 1 where only its being one matters to the order of the parts. */
+const monthPattern = /^(\p{L}+)(\.?)$/u
+
+const yearMin = 1500
+const yearMax = 2200
+
+interface Reading {
+  readonly format: string
+  /** ISO 8601, by which two readings are the same. */
+  readonly iso: string
+}
+
+/** All ways in which a text is a date, a time of day, or both. */
+export function momentsOf(text: string): readonly Reading[] {
+  const time = /^(\d{1,2}):(\d{2})(?::(\d{2}))?( ?[AaPp]\.?[Mm]\.?)?$/.exec(text)
+  if (time !== null) return timeReadings(time).map(({ format, iso }) => ({ format, iso }))
+  const parts =
+    /^(.*?\d)([ T])(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)( ?[AaPp]\.?[Mm]\.?)?( ?(?:Z|[+-]\d{2}(?::?\d{2})?))?$/.exec(
+      text,
+    )
+  if (parts === null) return datesOf(text)
+  const [, day = '', between = '', clock = '', half = '', offset = ''] = parts
+  const times = clockFormats(clock, half, offset)
+  return datesOf(day)
+    .filter(({ format }) => format.includes('d') || format === 'yyyymmdd')
+    .flatMap((date) =>
+      times.map((one) => ({
+        format: `${date.format}${between}${one.format}`,
+        iso: `${date.iso} ${one.iso}`,
+      })),
+    )
+}
+
+function timeReadings([, hours = '', minutes = '', seconds, half = '']: RegExpExecArray): Reading[] {
+  if (Number(minutes) > 59 || Number(seconds ?? 0) > 59) return []
+  return clockFormats([hours, minutes, ...(seconds === undefined ? [] : [seconds])].join(':'), half, '')
+}
+
+function clockFormats(clock: string, half: string, offset: string): Reading[] {
+  const [hours = '', minutes = '', rest] = clock.split(':')
+  const [seconds, fraction] = rest?.split('.') ?? []
+  if (Number(minutes) > 59 || Number(seconds ?? 0) > 59) return []
+  if (half !== '' && (Number(hours) < 1 || Number(hours) > 12)) return []
+  const tail = [
+    seconds === undefined ? '' : ':ss',
+    fraction === undefined ? '' : '.f',
+    half === '' ? '' : `${half.startsWith(' ') ? ' ' : ''}am`,
+    offset === '' ? '' : `${offset.startsWith(' ') ? ' ' : ''}z`,
+  ].join('')
+  const iso = `${hours.padStart(2, '0')}:${minutes}:${rest ?? '00'}${half}${offset}`
+  return [...(hours.length === 2 ? ['hh'] : []), 'h'].map((hour) => ({ format: `${hour}:mm${tail}`, iso }))
+}
+
+function datesOf(text: string): Reading[] {
+  const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
+  if (compact !== null) {
+    const [, year = '', month = '', day = ''] = compact
+    return readings(['yyyymmdd'], year, month, day)
+  }
+  const parts = /^([\p{L}.]+|\d+)([^\p{L}\d.]+|\.| de | DE )([\p{L}.]+|\d+)(?:\2([\p{L}.]+|\d+))?$/u.exec(
+    text,
+  )
+  if (parts === null) return []
+  const [, one = '', sign = '', two = '', three] = parts
+  if (/[\p{L}]/u.test(sign) && !/^ DE $/.test(sign)) return []
+  if (three === undefined) {
+    if (/^\d{4}$/.test(one) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], one, two, '01')
+    if (/^\d{4}$/.test(two) && /^\d{2}$/.test(one)) return readings([`mm${sign}yyyy`], two, one, '01')
+    return []
+  }
+  const named = [one, two].findIndex((part) => monthPattern.test(part))
+  if (named !== -1) {
+    const [month, day] = named === 0 ? [one, two] : [two, one]
+    const word = monthWord(month)
+    if (word === null || !/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
+    const days = [...(day.length === 2 ? ['dd'] : []), 'd']
+    const formats = days.map((own) => (named === 0 ? [word, own] : [own, word]).concat('yyyy').join(sign))
+    return readings(formats, three, monthNumber(month), day)
+  }
+  if (/^\d{4}$/.test(one) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
+    const formats = widthsOf(two, three).map((width) =>
+      width === 'two' ? ['yyyy', 'mm', 'dd'] : ['yyyy', 'm', 'd'],
+    )
+    return readings(
+      formats.map((format) => format.join(sign)),
+      one,
+      two,
+      three,
+    )
+  }
+  if (!/^\d{4}$/.test(three) || !/^\d{1,2}$/.test(one) || !/^\d{1,2}$/.test(two)) return []
+  const widths = widthsOf(one, two)
+  const [dayFirst, monthFirst] = [
+    ['dd', 'mm'],
+    ['mm', 'dd'],
+  ].map((order) =>
+    widths.map((width) =>
+      [...order.map((part) => (width === 'two' ? part : part.slice(1))), 'yyyy'].join(sign),
+    ),
+  )
+  return [...readings(dayFirst ?? [], three, two, one), ...readings(monthFirst ?? [], three, one, two)]
+}
+
+/** How parts of a date may be said to be written: of two digits, or of one or two. */
+function widthsOf(first: string, second: string): ('two' | 'one')[] {
+  return /^\d{2}$/.test(first) && /^\d{2}$/.test(second) ? ['two', 'one'] : ['one']
+}
+
+function readings(formats: readonly string[], year: string, month: string, day: string): Reading[] {
+  const iso = dateOf(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
+  if (iso === null || Number(year) < yearMin || Number(year) > yearMax) return []
+  return formats.map((format) => ({ format, iso }))
+}
+
+function monthWord(text: string): 'mmm' | 'mmmm' | null {
+  const name = text.toLowerCase().replace(/\.$/, '')
+  if (shortMonths.includes(name)) return 'mmm'
+  return longMonths.includes(name) && !text.endsWith('.') ? 'mmmm' : null
+}
+
+function monthNumber(text: string): string {
+  const starts = [
+    'jan',
+    'fev feb',
+    'mar',
+    'abr apr',
+    'mai may',
+    'jun',
+    'jul',
+    'ago aug',
+    'set sep',
+    'out oct',
+    'nov',
+    'dez dec',
+  ]
+  const start = text.toLowerCase().slice(0, 3)
+  return String(starts.findIndex((names) => names.split(' ').includes(start)) + 1)
+}
+
+const typeOf = (format: string): MomentForm['type'] => {
+  if (!/[yY]/.test(format)) return 'time'
+  return format.includes('h') ? 'datetime' : 'date'
+}
+
+/** Formats that are what the catalog takes where it says none. */
+function isPlain(format: string): boolean {
+  return /^yyyy-mm-dd([ T]hh:mm:ss(\.f)?)?$/.test(format) || format === 'hh:mm:ss' || format === 'h:mm:ss'
+}
+
+const formatsMax = 3
+
+/**
+ * How all texts are written, where they are dates or times: in one format, or in few of which each text fits one alone.
+ *
+ * @returns null where they are not
+ */
+export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
+  const all = texts.map(momentsOf)
+  if (texts.length === 0 || all.some((found) => found.length === 0)) return null
+  const formats = [...new Set(all.flatMap((found) => found.map(({ format }) => format)))]
+  const fitting = (format: string): number =>
+    all.filter((found) => found.some((one) => one.format === format)).length
+  // The narrower first, as two digits before one or two.
+  const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
+  const whole = ranked.filter((format) => fitting(format) === all.length)
+  const [first] = whole
+  if (first !== undefined) {
+    const others = whole.filter((format) => typeOf(format) === typeOf(first))
+    const example = texts.find((_text, index) => {
+      const own = all[index]?.filter(({ format }) => others.includes(format)).map(({ iso }) => iso)
+      return new Set(own).size > 1
+    })
+    if (example !== undefined)
+      return { example, formats: others.filter((one) => one.length === first.length) }
+    return { type: typeOf(first), formats: whole.some(isPlain) ? [] : [first] }
+  }
+  return several(texts, all, ranked)
+}
+
+/** Few formats of one type that cover all, where no text fits two. */
+function several(
+  texts: readonly string[],
+  all: readonly (readonly Reading[])[],
+  ranked: readonly string[],
+): MomentForm | AmbiguousMoments | null {
+  const chosen: string[] = []
+  let open = all.map((_found, index) => index)
+  while (open.length > 0 && chosen.length < formatsMax) {
+    const counts = ranked.map((format) => open.filter((index) => hasFormat(all[index], format)).length)
+    const most = Math.max(...counts)
+    const next = ranked[counts.indexOf(most)]
+    if (next === undefined || most === 0) return null
+    chosen.push(next)
+    open = open.filter((index) => !hasFormat(all[index], next))
+  }
+  const [type, ...types] = [...new Set(chosen.map(typeOf))]
+  if (open.length > 0 || type === undefined || types.length > 0) return null
+  const doubtful = texts.find(
+    (_text, index) => chosen.filter((format) => hasFormat(all[index], format)).length > 1,
+  )
+  if (doubtful !== undefined) return { example: doubtful, formats: chosen }
+  return { type, formats: chosen.every(isPlain) ? [] : chosen }
+}
+
+function hasFormat(found: readonly Reading[] | undefined, format: string): boolean {
+  return found?.some((one) => one.format === format) === true
+}

@@ -1,0 +1,30 @@
+/** Names of fields from a header: lower-case letters, digits and underscores, each once. */
+export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
+  const names: string[] = []
+  for (const [index, cell] of header.entries()) {
+    const plain = hasHeader ? cell.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase() : ''
+    const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
+    const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
+    let free = name
+    for (let number = index + 1; names.includes(free); number += 1) free = `${name}_${number}`
+    names.push(free)
+  }
+  return names
+}
+
+/** Whether columns can be told apart by their names, and renamed by them. */
+export function canBeMatched(header: readonly string[]): boolean {
+  return new Set(header).size === header.length && !header.some((cell) => cell === '' || cell === '__proto__')
+}
+
+/** What a table is called after its file. */
+export function tableNameFor(file: string): string {
+  const name = file
+    .toLowerCase()
+    .replace(/\.(csv|txt|tsv|gz|zst|zip)\b.*$/, '')
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .replaceAll(/^[_-]+|[_-]+$/g, '')
+  return name === '' ? 'table' : name.slice(0, 100)
+}

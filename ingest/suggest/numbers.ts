@@ -1,0 +1,105 @@
+/** How the numbers of a column are written, as the catalog says it. */
+export interface NumberForm {
+  readonly decimal: '.' | ','
+  readonly groups: string | null
+  readonly marks: readonly string[]
+  /** Digits before and after the point, the most that there are. */
+  readonly whole: number
+  readonly scale: number
+  readonly hasExponent: boolean
+}
+
+/** What numbers may be read as, where two ways give two values: nobody is to guess. */
+export interface AmbiguousNumbers {
+  readonly example: string
+  readonly separator: '.' | ','
+}
+
+/** Texts beside numbers that say nothing of their value, the longest first. */
+const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
+const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
+const spaces = '[ \\u00a0\\u202f]*'
+const marked = new RegExp(
+  `^((?:(?:${markPattern})${spaces})*)([-+]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
+)
+
+/** The text of a number without its marks, its sign first; null where it is none. */
+interface Bare {
+  readonly digits: string
+  readonly marks: readonly string[]
+}
+
+function bareOf(text: string): Bare | null {
+  const [, before = '', sign = '', within = '', digits, after = ''] = marked.exec(text) ?? []
+  if (digits === undefined) return null
+  const beside = [before, within, after].join(' ')
+  const marks = [...beside.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)
+  return { digits, marks: sign === '+' ? ['+', ...marks] : marks }
+}
+
+const groupings = ['.', ',', ' ', "'"] as const
+const groupClass = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u202f]', "'": "['\\u2019]" } as const
+
+type Grouping = (typeof groupings)[number] | null
+
+/** Every pair of separators, and the pattern of what is written with them. */
+const allForms = (['.', ','] as const).flatMap((decimal) =>
+  [null, ...groupings].flatMap((groups: Grouping) => {
+    if (groups === decimal) return []
+    const whole = groups === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${groupClass[groups]}[0-9]{3})+|[0-9]*)`
+    const point = decimal === '.' ? '\\.' : ','
+    const pattern = new RegExp(`^(?=.*[0-9])${whole}(?:${point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$`)
+    return [{ decimal, groups, pattern }]
+  }),
+)
+
+/**
+ * How all texts are written, where they are numbers.
+ *
+ * @returns null where they are not
+ */
+export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbers | null {
+  const bare: Bare[] = []
+  for (const text of texts) {
+    const one = bareOf(text)
+    if (one === null) return null
+    bare.push(one)
+  }
+  const all = bare.map(({ digits }) => digits)
+  const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
+  // What needs no separator is not said to have one.
+  const isUsed = (sign: string): boolean =>
+    all.some((digits) =>
+      sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
+    )
+  const needed = forms.filter(
+    ({ decimal, groups }) =>
+      (groups === null || isUsed(groups)) && (decimal === '.' || groups === '.' || isUsed(',')),
+  )
+  const [first, ...others] = needed
+  if (first === undefined) return null
+  const valueOf = ({ decimal, groups }: (typeof needed)[number], digits: string): string => {
+    const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
+    return decimal === ',' ? plain.replace(',', '.') : plain
+  }
+  for (const digits of all) {
+    const value = Number(valueOf(first, digits))
+    if (others.some((other) => Number(valueOf(other, digits)) !== value)) {
+      const example = texts[all.indexOf(digits)] ?? digits
+      return { example, separator: digits.includes(',') ? ',' : '.' }
+    }
+  }
+  const plain = all.map((digits) => valueOf(first, digits))
+  return {
+    decimal: first.decimal,
+    groups: first.groups,
+    marks: knownMarks.filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
+    whole: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
+    scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
+    hasExponent: plain.some((text) => /e/i.test(text)),
+  }
+}
+
+export function isAmbiguous(form: NumberForm | AmbiguousNumbers): form is AmbiguousNumbers {
+  return 'separator' in form
+}

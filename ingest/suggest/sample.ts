@@ -1,0 +1,93 @@
+import { TableFailure } from '../rejects.ts'
+import { CsvScanner } from '../source/scan.ts'
+import { decoderOf } from '../source/decode.ts'
+import type { Member } from '../source/member.ts'
+import { LF, valuesOf } from '../source/record.ts'
+import { RecordBounds } from '../source/bounds.ts'
+import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
+
+/** Bytes of the start that the dialect is told from, and those that the columns are. */
+const dialectBytes = 1024 * 1024
+const sampleBytes = 4 * 1024 * 1024
+/** Of a column; what is different after them tells little. */
+const textsMax = 3000
+/** Between the rows that are looked at one after the other, so that sorted ones are seen too. */
+const stride = 97
+
+/** The start of a text, as it was read: how it is written, and what its columns hold. */
+export interface Sample {
+  readonly dialect: Dialect
+  /** Of each column its different texts but the empty one, and how often they are there. */
+  readonly texts: readonly ReadonlyMap<string, number>[]
+}
+
+/** What is enough of a text. */
+class Enough extends TableFailure {}
+
+/** @throws TableFailure where it is no CSV that can be read without guessing */
+export async function sampleOf(member: Member): Promise<Sample> {
+  const witness = new EncodingWitness()
+  const kept: Buffer[] = []
+  let bytes = 0
+  let isWhole = true
+  try {
+    await member.read({
+      onPacked: () => undefined,
+      onText: (chunk) => {
+        witness.look(chunk)
+        kept.push(chunk)
+        bytes += chunk.length
+        return bytes < sampleBytes ? Promise.resolve() : Promise.reject(new Enough('enough'))
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error
+    isWhole = false
+  }
+  const all = Buffer.concat(kept)
+  const { encoding, evidence } = witness.encoding
+  const start = all.subarray(0, dialectBytes)
+  const dialect = dialectOf(start, isWhole && start.length === all.length, encoding, evidence)
+  return { dialect, texts: textsIn(all, isWhole, dialect) }
+}
+
+function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {
+  const { delimiter, quote, encoding, skipLines, hasHeader, firstLine } = dialect
+  const decoder = decoderOf(encoding, 'the sample')
+  const scanner = new CsvScanner({
+    delimiter,
+    quote,
+    skipLines,
+    header: hasHeader ? null : firstLine.map((_, index) => String(index)),
+    encoding,
+    comment: null,
+    stopAt: null,
+    hidesText: false,
+    maskOf: () => null,
+  })
+  const pieces = [scanner.push(decoder.write(all))]
+  if (isWhole && !scanner.stopped) pieces.push(scanner.push(decoder.end()), scanner.end())
+  const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
+  const texts = firstLine.map(() => new Map<string, number>())
+  for (let from = 0; from < stride; from += 1) {
+    for (let at = from; at < records.length; at += stride) {
+      for (const [index, text] of (records[at] ?? []).entries()) {
+        const own = texts[index]
+        if (own === undefined || text === '') continue
+        const count = own.get(text)
+        if (count !== undefined || own.size < textsMax) own.set(text, (count ?? 0) + 1)
+      }
+    }
+  }
+  return texts
+}
+
+/** In their plain form, each ended by a line feed. */
+function recordsIn(plain: Buffer, delimiter: string, quote: string | null): string[][] {
+  const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+  const bounds = new RecordBounds(marks)
+  const records: string[][] = []
+  for (let start = 0; start < plain.length && bounds.find(plain, start); start = bounds.next)
+    records.push(valuesOf(plain.subarray(start, bounds.end), marks))
+  return plain.at(-1) === LF || plain.length === 0 ? records : records.slice(0, -1)
+}
