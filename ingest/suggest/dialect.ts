@@ -196,6 +196,6 @@ const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 function looksLikeHeader(cells: readonly string[]): boolean {
   return (
     !cells.some((cell) => dataPattern.test(cell.trim())) &&
-    cells.filter((cell) => cell !== '').length > cells.length / 2
+    cells.filter((cell) => cell !== '').length >= cells.length / 2
   )
 }
