@@ -10,9 +10,10 @@ SECONDS ?= 3600
 TABLE ?=
 FILE ?=
 MEMBER ?=
+DATASET ?=
 ACCEPT_DRIFT ?=
 
-.PHONY: serve test test-long ingest verify rollback suggest sample bench bench-peers fuzz soak audit sbom deploy-check build format
+.PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak audit sbom deploy-check build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -34,6 +35,12 @@ verify: build
 
 suggest: build
 	@npm run -s suggest -- $(if $(FILE),'$(FILE)') $(if $(MEMBER),--member='$(MEMBER)')
+
+init: build
+	@npm run -s init
+
+add: build
+	@npm run -s add -- $(if $(FILE),'$(FILE)') $(if $(DATASET),--dataset='$(DATASET)') $(if $(TABLE),--table='$(TABLE)') $(if $(MEMBER),--member='$(MEMBER)')
 
 rollback: build
 	@npm run -s rollback -- $(TABLE)

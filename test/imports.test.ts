@@ -11,7 +11,7 @@ const floors: readonly (readonly string[])[] = [
   ['ingest/source'],
   ['ingest/convert', 'ingest/sample'],
   ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
-  ['ingest/report.ts', 'ingest/rollback', 'ingest/verify'],
+  ['ingest/report.ts', 'ingest/rollback', 'ingest/verify', 'ingest/add', 'ingest/init'],
   ['ingest/job.ts'],
   ['ingest/ingest.ts', 'ingest/metrics.ts'],
   ['ingest/main.ts'],
@@ -47,7 +47,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],
-  yaml: ['core/catalog/document.ts'],
+  yaml: ['core/catalog/document.ts', 'core/catalog/with-table.ts'],
   zod: [
     'core/catalog/definition.ts',
     'core/catalog/explain.ts',

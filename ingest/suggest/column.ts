@@ -193,12 +193,10 @@ function readingOf({ decimal, groups, marks }: NumberForm): Record<string, unkno
 }
 
 function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
-  const other = separator === '.' ? ',' : '.'
-  const shown = JSON.stringify(example)
+  const comma = separator === ',' ? ', decimal: ","' : ''
   return plainString(
     () =>
-      `say what ${shown} is: type: integer, groups: "${separator}"${separator === '.' ? `, decimal: "${other}"` : ''} ` +
-      `or type: decimal, scale: 3${separator === ',' ? ', decimal: ","' : ''}; all values could be both`,
+      `say what ${JSON.stringify(example)} is: type: integer, groups: "${separator}" or type: decimal, scale: 3${comma}; all values could be both`,
   )
 }
 

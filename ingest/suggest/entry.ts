@@ -1,4 +1,3 @@
-import { stringify } from 'yaml'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
@@ -44,8 +43,13 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
   ].join('')
 }
 
+/** As YAML in one line, in which JSON is YAML: plain where it is no more than a word. */
 function inline(value: unknown): string {
-  return typeof value === 'string' ? stringify(value, { lineWidth: 0 }).trim() : JSON.stringify(value)
+  const isPlain =
+    typeof value === 'string' &&
+    /^[a-z][a-z0-9_-]*$/.test(value) &&
+    !/^(true|false|null|yes|no|on|off|y|n)$/.test(value)
+  return isPlain ? value : JSON.stringify(value)
 }
 
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {

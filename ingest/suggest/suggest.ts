@@ -23,6 +23,8 @@ export interface SuggestOptions {
   readonly progress: Progress
   /** What the entry says of where its source lies, such as `files` and `member`. */
   readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
+  /** What the table is called, where it is not called after its file. */
+  readonly name?: string
 }
 
 /** What was made of some files. */
@@ -74,7 +76,10 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   })
   const db = await database.connect()
   try {
-    const draft = new Draft(files, first.name, columns, sample.dialect, { ...options, db })
+    const draft = new Draft(files, options.name ?? tableNameFor(first.name), columns, sample.dialect, {
+      ...options,
+      db,
+    })
     const { entry, trial, fields } = await draft.settled()
     const lines = await linesOf(files, options, trial, entry)
     const evidence = fields.map((field, index) => evidenceOf(field, trial, index, lines))
@@ -130,7 +135,7 @@ class Draft {
     const { dialect } = this
     const { source } = this.#options
     return {
-      name: tableNameFor(this.#name),
+      name: this.#name,
       dialect,
       source,
       fields: this.columns.map(({ name }, index) => ({

@@ -1,0 +1,79 @@
+import { isMap, isSeq, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
+import { StartError } from '../errors.ts'
+
+/** Where a table goes in the text of a catalog. */
+export interface Place {
+  readonly dataset: string
+  /** What the dataset is called where it has to be made. */
+  readonly title: string
+  /** `YYYY-MM-DD`. */
+  readonly today: string
+  readonly families: readonly string[]
+}
+
+/**
+ * The text of a catalog with one table more, all else as it was written.
+ *
+ * @param table the entry, as a list of one item that is not indented
+ * @throws StartError where datasets or tables are not written one below the other
+ */
+export function withTable(text: string, table: string, place: Place): string {
+  const document = parseDocument(text, { version: '1.2' })
+  const datasets = document.get('datasets', true)
+  if (!isSeq(datasets)) throw new StartError('the catalog has no list of datasets')
+  const index = datasets.items.findIndex((item) => isMap(item) && item.get('slug') === place.dataset)
+  if (index === -1) return withItem(text, document, ['datasets'], datasets, datasetText(table, place))
+  const tables = document.getIn(['datasets', index, 'tables'], true)
+  if (!isSeq(tables)) throw new StartError(`the dataset ${place.dataset} has no list of tables`)
+  return withItem(text, document, ['datasets', index, 'tables'], tables, table)
+}
+
+function withItem(
+  text: string,
+  document: Document,
+  path: readonly (string | number)[],
+  list: YAMLSeq,
+  item: string,
+): string {
+  const [start = 0, end = 0] = list.range ?? []
+  if (list.flow === true && list.items.length > 0)
+    throw new StartError(`${path.join('.')} is written in one line: write it in lines, one below the other`)
+  if (list.items.length === 0) {
+    const column = columnOf(text, keyStart(document, path) ?? start)
+    return `${text.slice(0, start).trimEnd()}\n${indented(item, column + 2)}${text.slice(end).replace(/^[ \t]*\n?/, '')}`
+  }
+  const before = text.slice(0, end).trimEnd()
+  return `${before}\n${indented(item, columnOf(text, start))}${text.slice(before.length).replace(/^\n/, '')}`
+}
+
+/** Where the key of a value stands. */
+function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {
+  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  if (!isMap(holder)) return undefined
+  const pair = holder.items.find((one: Pair) => String(one.key) === path.at(-1))
+  return (pair?.key as { range?: readonly number[] } | undefined)?.range?.[0]
+}
+
+function columnOf(text: string, at: number): number {
+  return at - (text.lastIndexOf('\n', at - 1) + 1)
+}
+
+function indented(text: string, columns: number): string {
+  return text.replaceAll(/^(?=.)/gm, ' '.repeat(columns))
+}
+
+function datasetText(table: string, { dataset, title, today, families }: Place): string {
+  return `- slug: ${dataset}
+  name: ${JSON.stringify(title)}
+  description: ${JSON.stringify(title)} # say what the rows are about
+  # say who made it, where it is from, and what it may be used for
+  author: { name: Unknown, url: 'https://example.org/' }
+  source: { name: Unknown, url: 'https://example.org/' }
+  license: { name: Unknown, url: 'https://example.org/' }
+  code_url: https://example.org/
+  listed_in: [${families.join(', ')}]
+  collected_at: ${today}
+  links: []
+  tables:
+${indented(table, 4)}`
+}

@@ -1,0 +1,63 @@
+import { rename, stat, writeFile } from 'node:fs/promises'
+import { lastWords } from '../../core/errors.ts'
+import { parseCatalog } from '../../core/catalog/load.ts'
+import { readSettings } from '../../core/settings/read.ts'
+
+const catalog = `# What this service publishes, and the only place where a dataset is described; docs/catalog.md tells all of its keys.
+# \`make add FILE=rain.csv\` adds a table to it.
+
+title: Open data
+description: Open data, as an API and as pages.
+notice: >-
+  Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.
+
+# Who publishes it, and whom to ask:
+# publisher: { name: Weather Service, url: 'https://example.org/' }
+# contact: { name: Open data desk, email: data@example.org }
+
+# How much one client may ask for in a window of time.
+limits:
+  rows:
+    - { requests: 60, per: 1m }
+    - { requests: 1000, per: 1h }
+  catalog:
+    - { requests: 300, per: 1m }
+
+# Where the API is; addresses begin as PUBLIC_URL does.
+families:
+  v1: { prefix: /api/v1, scheme: public, trailing_slash: true }
+
+datasets: []
+`
+
+/** `npm run init`: writes a small catalog for a new portal; one that is there is set aside. */
+async function main(): Promise<void> {
+  const { catalog: file } = readSettings(process.env)
+  parseCatalog(catalog, file)
+  if (await isThere(file)) {
+    const aside = await freeName(file)
+    await rename(file, aside)
+    console.log(`${file} was there: it is ${aside} now`)
+  }
+  await writeFile(file, catalog)
+  console.log(`${file} is written; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)
+}
+
+/** The first of a.1, a.2 and so on that is free. */
+async function freeName(file: string): Promise<string> {
+  for (let number = 1; ; number += 1) if (!(await isThere(`${file}.${number}`))) return `${file}.${number}`
+}
+
+function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(lastWords(error))
+  process.exitCode = 1
+}

@@ -1,0 +1,109 @@
+import { createWriteStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { codeOf, StartError } from '../../core/errors.ts'
+import type { Settings } from '../../core/settings/read.ts'
+import type { Progress } from '../progress.ts'
+import { rejectLine, TableFailure } from '../rejects.ts'
+import { fetchFile } from '../source/fetch.ts'
+import { isWeb, matchingFiles } from '../source/find.ts'
+import type { PlacedFile } from '../source/member.ts'
+import { packings } from '../source/packings.ts'
+import { pathIn } from '../source/stated.ts'
+
+/** Files that somebody named, on this machine. */
+export interface Given {
+  readonly files: readonly PlacedFile[]
+  /** What the entry says of where they lie. */
+  readonly source: { readonly files?: string | readonly string[] }
+}
+
+/**
+ * The files that are meant: paths, patterns, addresses, or - for standard input.
+ *
+ * @throws StartError where there is none of them
+ */
+export async function filesOf(
+  named: readonly string[],
+  scratch: string,
+  settings: Settings,
+  progress: Progress,
+): Promise<Given> {
+  if (named.length === 1 && named[0] === '-') return { files: [await standardInput(scratch)], source: {} }
+  const files: PlacedFile[] = []
+  for (const name of named) {
+    if (isWeb(name)) files.push(await fetched(new URL(name), path.join(scratch), settings, progress))
+    else if (name.includes('*')) {
+      const root = path.parse(path.resolve(name)).root
+      const found = await matchingFiles(root, path.relative(root, path.resolve(name)))
+      if (found.length === 0) throw new StartError(`there is no file ${name}`)
+      for (const one of found) files.push(await fileAt(path.join(root, one)))
+    } else files.push(await fileAt(name))
+  }
+  const places = named.map((name) => placeOf(name, settings.sources))
+  const known = places.filter((place) => place !== null)
+  const isAll = known.length === places.length
+  return { files, source: isAll ? { files: known.length === 1 ? (known[0] ?? '') : known } : {} }
+}
+
+/** As the catalog names it; null where it does not lie under SOURCES. */
+function placeOf(name: string, sources: string): string | null {
+  if (isWeb(name)) return name
+  const way = path.relative(path.resolve(sources), path.resolve(name))
+  return way.startsWith('..') || path.isAbsolute(way) ? null : way.split(path.sep).join('/')
+}
+
+async function fileAt(file: string): Promise<PlacedFile> {
+  const facts = await stat(file)
+  if (facts.isDirectory())
+    throw new StartError(`${file} is a folder: name a file, or those in it as '${file}/*.csv'`)
+  return { path: file, name: path.basename(file), bytes: facts.size, place: file, constants: new Map() }
+}
+
+async function fetched(
+  address: URL,
+  folder: string,
+  { unpackedBytesMax }: Settings,
+  progress: Progress,
+): Promise<PlacedFile> {
+  progress.step('fetching')
+  const found = await fetchFile(address, {
+    folder,
+    known: null,
+    bytesMax: unpackedBytesMax,
+    progress,
+    retryMs: 1000,
+    silenceMs: 60_000,
+  })
+  if (found.status !== 'fetched') throw new StartError(`there is nothing at ${address.href}`)
+  return { ...found.file, place: pathIn(address), constants: new Map() }
+}
+
+/** Kept in a file, since it is read more than once; packed where its first bytes say so. */
+async function standardInput(scratch: string): Promise<PlacedFile> {
+  const file = path.join(scratch, 'standard-input')
+  await pipeline(process.stdin, createWriteStream(file))
+  const handle = await open(file)
+  const start = Buffer.alloc(4)
+  try {
+    await handle.read(start, 0, 4, 0)
+  } finally {
+    await handle.close()
+  }
+  const packing = packings.find(
+    ({ start: own }) => own?.every((byte, index) => start[index] === byte) === true,
+  )
+  const name = `standard-input.csv${packing?.ending ?? ''}`
+  return { path: file, name, bytes: (await stat(file)).size, place: name, constants: new Map() }
+}
+
+/** What a person is told of a file that could not be taken. */
+export function toldOf(error: unknown, file: string): unknown {
+  if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
+  if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })
+  if (!(error instanceof TableFailure)) return error
+  return new StartError([error.message, ...error.rejects.slice(0, 10).map(rejectLine)].join('\n  '), {
+    cause: error,
+  })
+}

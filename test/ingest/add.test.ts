@@ -1,0 +1,121 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { withTable } from '../../core/catalog/with-table.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
+import { run } from '../support/programs.ts'
+import { getPage, serve } from '../support/service.ts'
+import { temporaryFolder } from '../support/workshop.ts'
+
+/** From nothing to a table that is served: a catalog, and entries in it. */
+
+const place = { dataset: 'b', title: 'B', today: '2026-01-02', families: ['v1', 'v2'] }
+const entry = '- name: t\n  order: [] # as it lies\n  fields:\n    - { name: a, type: string } # "x"\n'
+const inSix = entry.replaceAll(/^(?=.)/gm, '      ')
+
+describe('an entry is put into a catalog, all else stays as it was', () => {
+  test.each<[what: string, before: string, after: string]>([
+    [
+      'below the last table of its dataset',
+      'title: "T" # said\n\ndatasets:\n  - slug: b\n    tables:\n      - { name: s,   fields: [] } # one\n\n  # another\n  - slug: c\n    tables: []\n',
+      `title: "T" # said\n\ndatasets:\n  - slug: b\n    tables:\n      - { name: s,   fields: [] } # one\n${inSix}\n  # another\n  - slug: c\n    tables: []\n`,
+    ],
+    [
+      'into a dataset without tables',
+      'datasets:\n  - slug: b\n    tables: [] # none\n  - slug: c\n',
+      `datasets:\n  - slug: b\n    tables:\n${inSix}# none\n  - slug: c\n`,
+    ],
+    [
+      'where its dataset is not written to its end',
+      'datasets:\n- slug: b\n  tables:\n  - name: s',
+      `datasets:\n- slug: b\n  tables:\n  - name: s\n${entry.replaceAll(/^(?=.)/gm, '  ')}`,
+    ],
+  ])('%s', (_what, before, after) => {
+    expect(withTable(before, entry, place)).toBe(after)
+    const [b] = (parse(after) as { datasets: { slug: string; tables: { name: string }[] }[] }).datasets
+    expect(b?.tables.at(-1)?.name).toBe('t')
+  })
+
+  test.each<[what: string, before: string]>([
+    ['none', 'title: T\ndatasets: []\nfamilies: {}\n'],
+    ['others', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
+    ['others, and nothing after them', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
+  ])('with a dataset of its own where there are %s', (_what, before) => {
+    const after = withTable(before, entry, place)
+    const found = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
+    const own = found.datasets.at(-1)
+    expect([own?.slug, own?.listed_in, own?.tables]).toEqual([
+      'b',
+      ['v1', 'v2'],
+      [{ name: 't', order: [], fields: [{ name: 'a', type: 'string' }] }],
+    ])
+    expect({ ...found, datasets: found.datasets.slice(0, -1) }).toEqual(parse(before))
+  })
+
+  test.each<[before: string, message: RegExp]>([
+    ['datasets: [{ slug: a }]\n', /^datasets is written in one line/],
+    ['datasets:\n  - slug: b\n    tables: [{ name: s }]\n', /^datasets\.0\.tables is written in one line/],
+    ['datasets: {}\n', /^the catalog has no list of datasets/],
+    ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables/],
+  ])('but not into %j', (before, message) => {
+    expect(() => withTable(before, entry, place)).toThrow(message)
+  })
+})
+
+describe('the programs', () => {
+  test('make a catalog and add what lies somewhere, which is served then', async () => {
+    const folder = await temporaryFolder()
+    const catalog = path.join(folder, 'catalog.yaml')
+    const [SOURCES, WAREHOUSE] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
+    const settings = { CATALOG: catalog, SOURCES, WAREHOUSE }
+    expect(await run('ingest/add/main', ['x.csv'], settings)).toMatchObject({
+      code: 1,
+      err: `there is no catalog ${catalog}: \`make init\` writes one\n`,
+    })
+    expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+    const file = path.join(folder, 'Chuvas 2020.csv')
+    await writeFile(file, 'Dia;Chuva (mm)\n31/12/2020;1.234,5\n30/12/2020;\n')
+    const { code, out, err } = await run('ingest/add/main', [file, '--dataset=rain'], settings)
+    expect([code, err]).toEqual([0, expect.any(String)])
+    expect(out).toContain('http://localhost:8000/api/v1/dataset/rain/chuvas_2020/data/\n')
+    expect(await readdir(path.join(SOURCES, 'rain'))).toEqual(['chuvas_2020.csv'])
+
+    const added = await readFile(catalog, 'utf8')
+    const refusals: [args: string[], message: RegExp][] = [
+      [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
+      [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
+      [[path.join(folder, 'none.csv')], /^there is no file /],
+    ]
+    for (const [args, message] of refusals) {
+      const refused = await run('ingest/add/main', args, settings)
+      expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(message)])
+    }
+    // What cannot be ingested leaves nothing behind.
+    await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
+    const wind = path.join(SOURCES, 'wind', 'w.csv')
+    await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
+    const bad = await run('ingest/add/main', [wind], settings)
+    expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('is as it was')])
+    expect(await readFile(catalog, 'utf8')).toBe(added)
+
+    const { app } = await serve({
+      catalog: await loadCatalog(catalog),
+      sources: SOURCES,
+      warehouse: WAREHOUSE,
+      store: openStore(WAREHOUSE),
+      write: () => Promise.resolve(),
+      ingest: () => Promise.resolve([]),
+    })
+    const { results } = await getPage(app, '/api/v1/dataset/rain/chuvas_2020/data/')
+    expect(results).toEqual([
+      { chuva_mm: 1234.5, dia: '2020-12-31' },
+      { chuva_mm: null, dia: '2020-12-30' },
+    ])
+
+    const { out: again } = await run('ingest/init/main', [], settings)
+    expect(again).toContain(`${catalog} was there: it is ${catalog}.1 now\n`)
+    expect(await readFile(`${catalog}.1`, 'utf8')).toBe(added)
+  }, 60_000)
+})
