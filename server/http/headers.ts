@@ -44,7 +44,8 @@ export function commonHeaders(
   ]
   const preflight: Headers = [
     ['Access-Control-Allow-Methods', allowedMethods],
-    ['Access-Control-Allow-Headers', '*'],
+    // The one that * does not mean.
+    ['Access-Control-Allow-Headers', '*, Authorization'],
     ['Access-Control-Max-Age', preflightSeconds],
   ]
   return (req, res) => {

@@ -141,12 +141,25 @@ function saidBy(
 ): Condition | Invalid | null {
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
+  const meant = signedCondition(table, name, text)
+  if (meant !== null) return new Invalid(`A condition is written with its name: ${shortened(meant)}`)
   const end = name.lastIndexOf('__')
   const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
   const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
   const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
   const known = [...offered, ...table.filters].join(', ')
   return new Invalid(`There is no parameter "${shortened(name)}" here${hint}; known: ${known}.`)
+}
+
+const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const
+
+/** A condition with a sign, such as `date<2020-05-01`, as it is to be written; null where it is none. */
+function signedCondition({ filters }: Table, name: string, text: string): string | null {
+  const [, field = '', sign = '', value = ''] =
+    /^([^<>!]+)([<>]=?|!=)(.+)$/s.exec(`${name}${text === '' ? '' : '='}${text}`) ?? []
+  return filters.includes(field) && sign in signs
+    ? `${field}__${signs[sign as keyof typeof signs]}=${value}`
+    : null
 }
 
 interface ReadParameters {

@@ -240,6 +240,12 @@ describe('several at once', () => {
 
 test.each<[query: string, sentence: string]>([
   ['stat=1', 'There is no parameter "stat" here'],
+  ['d<2020-05-01', 'A condition is written with its name: d__lt=2020-05-01'],
+  ['d%3E%3D2020-05-01', 'A condition is written with its name: d__gte=2020-05-01'],
+  ['d<=2020-05-01', 'A condition is written with its name: d__lte=2020-05-01'],
+  ['n!=7', 'A condition is written with its name: n__ne=7'],
+  ['n<', 'There is no parameter "n<" here'],
+  ['zz>1', 'There is no parameter "zz>1" here'],
   ['dd=1', 'There is no parameter "dd" here (did you mean "d"?)'],
   ['page_sise=1', '(did you mean "page_size"?)'],
   [

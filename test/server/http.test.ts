@@ -114,7 +114,7 @@ describe('headers', () => {
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-      'access-control-allow-headers': '*',
+      'access-control-allow-headers': '*, Authorization',
       'access-control-max-age': '86400',
     })
   })
