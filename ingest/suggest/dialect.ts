@@ -12,9 +12,11 @@ export interface Dialect {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
+  /** Lines at the end that are no rows. */
+  readonly skipLast: number
   /** What the first line that is read holds. */
   readonly firstLine: readonly string[]
-  /** Lines that it takes, since its values may have breaks. */
+  /** Lines that it takes, since its values may have breaks, and blank ones before it. */
   readonly headerLines: number
   readonly hasHeader: boolean
   /** Why, in words. */
@@ -77,15 +79,16 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
   const candidates = candidatesIn(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isWhole)
   const best = bestOf(candidates)
   if (best === null) throw new Error('no delimiter splits it into rows of the same number of values')
-  const { delimiter, quote, skipLines, firstLine, share } = best
+  const { delimiter, quote, skipLines, firstLine, lastLines, share } = best
   requireNoEscapes(text, best)
   const hasHeader = looksLikeHeader(firstLine)
   return {
     delimiter,
     quote,
     skipLines,
+    skipLast: lastLines,
     firstLine,
-    headerLines: 1 + firstLine.join('').split('\n').length - 1,
+    headerLines: blankLines(text, skipLines) + firstLine.join('').split('\n').length,
     encoding,
     hasHeader,
     evidence: [
@@ -93,6 +96,7 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
       `${JSON.stringify(delimiter)} gives ${firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
       ...quoteEvidence(best),
       ...(skipLines > 0 ? [`${skipLines} lines stand before the header`] : []),
+      ...(lastLines > 0 ? [`${lastLines} lines at the end hold one value: no rows`] : []),
       ...(hasHeader
         ? []
         : ['the first line holds numbers, dates or nothing, so it is taken for a row: name the columns']),
@@ -190,12 +194,29 @@ function quoteEvidence({ quote, enclosed }: Candidate): string[] {
     : [`${JSON.stringify(quote)} encloses values of ${enclosed.toLocaleString('en')} lines of the sample`]
 }
 
+/** The cells but for years that follow each other, by which columns are often named. */
+function withoutYears(cells: readonly string[]): readonly string[] {
+  const years = cells.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).map(Number)
+  const [first = 0] = years
+  const follow = years.length > 1 && years.every((year, index) => year === first + index)
+  return follow ? cells.filter((cell) => !years.includes(Number(cell))) : cells
+}
+
+/** After so many lines, before one that is not blank. */
+function blankLines(text: Buffer, skipLines: number): number {
+  const lines = text.toString('latin1').split('\n').slice(skipLines)
+  return Math.max(
+    0,
+    lines.findIndex((line) => line !== '' && line !== '\r'),
+  )
+}
+
 /** Of a number or a date. */
 const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 
 function looksLikeHeader(cells: readonly string[]): boolean {
   return (
-    !cells.some((cell) => dataPattern.test(cell.trim())) &&
+    !withoutYears(cells).some((cell) => dataPattern.test(cell.trim())) &&
     cells.filter((cell) => cell !== '').length >= cells.length / 2
   )
 }

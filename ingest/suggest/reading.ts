@@ -9,6 +9,8 @@ export interface Reading {
   readonly rows: number
   /** Of the rows, those with as many values as the first line. */
   readonly fitting: number
+  /** Lines at the end of the file that are no rows, since they hold one value where others hold several. */
+  readonly lastLines: number
 }
 
 /** What the values of a reading tell about quotes; each counts rows, the first line included. */
@@ -24,6 +26,9 @@ export interface QuoteSigns {
 /** Of a sample that ends somewhere in the file, what may be left of a value whose end is not in it. */
 const unreadShareMax = 0.1
 
+/** More of them are not the end of a table, but lines that do not fit. */
+const lastLinesMax = 10
+
 /**
  * @param text in UTF-8; its last line is ended where it is the whole file
  * @returns null where quotes and line ends do not fit, or nothing is there to read
@@ -34,6 +39,7 @@ export function readingOf(text: Buffer, isWhole: boolean, marks: Marks, skipLine
     rows: 0,
     fitting: 0,
   }
+  let tail = { rows: 0, start: 0 }
   const end = walk(text, marks, skipLines, (start, bounds) => {
     const { firstLine } = found
     // In a file of one column a blank line is a row whose value is empty.
@@ -44,10 +50,23 @@ export function readingOf(text: Buffer, isWhole: boolean, marks: Marks, skipLine
     }
     found.rows += 1
     if (bounds.values === firstLine.length) found.fitting += 1
+    tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
   })
   const { firstLine, rows, fitting } = found
   const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
-  return isRead && firstLine !== null ? { firstLine, rows, fitting } : null
+  if (!isRead || firstLine === null) return null
+  const last = isWhole && firstLine.length > 1 && tail.rows > 0 ? linesIn(text.subarray(tail.start)) : 0
+  return last === 0 || last > lastLinesMax
+    ? { firstLine, rows, fitting, lastLines: 0 }
+    : { firstLine, rows: rows - tail.rows, fitting, lastLines: last }
+}
+
+/** That are not blank. */
+function linesIn(text: Buffer): number {
+  return text
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '').length
 }
 
 /** Of a reading that there is. */

@@ -1,6 +1,7 @@
 import { TableFailure } from '../rejects.ts'
 import { CsvScanner } from '../source/scan.ts'
 import { decoderOf } from '../source/decode.ts'
+import { LastLines } from '../source/last-lines.ts'
 import type { Member } from '../source/member.ts'
 import { LF, valuesOf } from '../source/record.ts'
 import { RecordBounds } from '../source/bounds.ts'
@@ -52,7 +53,7 @@ export async function sampleOf(member: Member): Promise<Sample> {
 }
 
 function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {
-  const { delimiter, quote, encoding, skipLines, hasHeader, firstLine } = dialect
+  const { delimiter, quote, encoding, skipLines, skipLast, hasHeader, firstLine } = dialect
   const decoder = decoderOf(encoding, 'the sample')
   const scanner = new CsvScanner({
     delimiter,
@@ -65,8 +66,9 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
     hidesText: false,
     maskOf: () => null,
   })
-  const pieces = [scanner.push(decoder.write(all))]
-  if (isWhole && !scanner.stopped) pieces.push(scanner.push(decoder.end()), scanner.end())
+  const last = new LastLines(skipLast, 'the sample')
+  const pieces = [scanner.push(last.push(decoder.write(all)))]
+  if (isWhole && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
   const texts = firstLine.map(() => new Map<string, number>())
   for (let from = 0; from < stride; from += 1) {

@@ -434,6 +434,28 @@ describe('what is suggested of a column', () => {
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 
+  test('lines at the end that are no rows, and years for names', async () => {
+    const content =
+      '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
+    const { entry, told } = await entryOf(content)
+    expect(entry.source).toEqual({
+      skip_lines: 3,
+      skip_last: 2,
+      header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
+    })
+    expect(told).toContain('2 lines at the end hold one value: no rows')
+    await expect(ingested(content)).resolves.toEqual({
+      rows: [
+        ['Aruba', 'ABW', 546, 5.5, null],
+        ['Africa', 'AFE', null, null, null],
+      ],
+      told: [
+        '  left out at the end of x.csv: "Source: a, b"',
+        '  left out at the end of x.csv: Updated 2024',
+      ],
+    })
+  })
+
   test('quotes that are escaped by backslashes are refused', async () => {
     await expect(
       suggested('x.csv', lines('a,b', ...Array.from({ length: 30 }, (_, n) => `${n},"a \\"b\\", c"`))),
