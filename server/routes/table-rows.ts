@@ -9,6 +9,7 @@ import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
+import { csv } from '../formats/csv.ts'
 import { json } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { pageAtHand, pageBody, pageOf, type Page } from '../representations/page.ts'
@@ -70,6 +71,10 @@ export function tableRows(family: Family, service: RowService): Resource {
           // The links to other pages come with the page, and are kept with it.
           Link: linkTo(wholeFile),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
+          // What browsers save rather than show.
+          ...(format === csv && {
+            'Content-Disposition': `inline; filename="${dataset.slug}-${table.name}-${query.page}.csv"`,
+          }),
         },
         // What a query comes to beyond a page is paid for when it is known.
         price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),

@@ -70,6 +70,12 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     expect(headers['vary']).toContain('Accept')
   })
 
+  test('a page that browsers save has a name to be saved by', async () => {
+    const { headers } = await get(`data/?page=2&page_size=10&format=${name}`)
+    const due = name === 'csv' ? 'inline; filename="d-t-2.csv"' : undefined
+    expect(headers['content-disposition']).toBe(due)
+  })
+
   test.each([
     ['of some rows', 'b=true&', even],
     ['of some fields', 'fields=n&', numbers],

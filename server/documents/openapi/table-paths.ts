@@ -54,6 +54,7 @@ export function tablePart(
   const rows = answer('A page of rows.', rowsContent(prefix), [
     'Acervo-Count',
     'Acervo-Snapshot',
+    'Content-Disposition',
     'Link',
     'Server-Timing',
   ])
