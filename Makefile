@@ -12,6 +12,7 @@ FILE ?=
 MEMBER ?=
 DATASET ?=
 ACCEPT_DRIFT ?=
+QUIET ?=
 
 .PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak audit sbom deploy-check build format
 
@@ -28,7 +29,7 @@ test-long: build
 	@SHARE=$(SHARE) SEED=$(SEED) npm run -s test-long
 
 ingest: build
-	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(TABLES)
+	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) $(TABLES)
 
 verify: build
 	@npm run -s verify -- $(TABLES)

@@ -11,15 +11,17 @@ import { ingestMetrics, writeMetrics } from './metrics.ts'
 import { lakeOptions, publishLake } from './publish/lake.ts'
 import { withWarehouse } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
-import { Board } from './progress.ts'
+import { Board, silentProgress } from './progress.ts'
 import { outcomeLines, type Outcome } from './report.ts'
 
-/** `npm run ingest -- [--unpublished] [--accept-drift] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
+/** `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       unpublished: { type: 'boolean', default: false },
       'accept-drift': { type: 'boolean', default: false },
+      // Nothing is said but faults and warnings.
+      quiet: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   })
@@ -39,17 +41,26 @@ async function main(): Promise<number> {
     store,
     memoryBytes: settings.ingestMemory,
     now: () => new Date(),
-    progress: (table) => board.progress(tableId(table)),
+    progress: (table) => (values.quiet ? silentProgress : board.progress(tableId(table))),
     onlyUnpublished: values.unpublished,
     acceptsDrift: values['accept-drift'],
     retention: { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs },
   })) {
     outcomes.push(outcome)
     board.above(() => {
-      for (const line of outcomeLines(outcome, withFields)) console.log(line)
+      const lines = outcomeLines(outcome, withFields && !values.quiet)
+      // More than one line of what was published are warnings.
+      if (
+        values.quiet &&
+        (outcome.status !== 'published' || lines.length === 1) &&
+        outcome.status !== 'failed'
+      )
+        return
+      for (const line of lines) console.log(line)
     })
   }
-  const code = conclude(outcomes, settings.sources, positionals.length > 0)
+  const say = values.quiet ? () => undefined : (line: string) => console.log(line)
+  const code = conclude(outcomes, settings.sources, positionals.length > 0, say)
   const rest = [
     await afterwards('the catalog was not kept for the next start', () =>
       withWarehouse(store, () => parsed.keep()),
@@ -61,7 +72,7 @@ async function main(): Promise<number> {
     }),
     await afterwards('acervo.ducklake was not written', async () => {
       const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
-      if (lake.status === 'skipped') console.log(`acervo.ducklake is not written: ${lake.reason}`)
+      if (lake.status === 'skipped') say(`acervo.ducklake is not written: ${lake.reason}`)
     }),
     await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
       if (settings.metricsFile === '') return
@@ -83,18 +94,23 @@ async function afterwards(otherwise: string, work: () => Promise<void>): Promise
   }
 }
 
-function conclude(outcomes: readonly Outcome[], sources: string, named: boolean): number {
+function conclude(
+  outcomes: readonly Outcome[],
+  sources: string,
+  named: boolean,
+  say: (line: string) => void,
+): number {
   const having = (status: Outcome['status']): string[] =>
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
   const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
   if (kept.length > 0)
-    console.log(`${kept.length} published before; \`make ingest\` looks whether their sources changed`)
-  if (skipped.length > 0) console.log(`no source in ${sources} for ${skipped.join(', ')}`)
+    say(`${kept.length} published before; \`make ingest\` looks whether their sources changed`)
+  if (skipped.length > 0) say(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
     (status) => `${having(status).length} ${status}`,
   )
   if (held.length > 0) news.push(`${held.length} held back`)
-  console.log(news.join(', '))
+  say(news.join(', '))
   if (failed.length > 0) return 1
   const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
   if (nothing)

@@ -111,7 +111,19 @@ describe('the ingest program', () => {
         /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\nacervo\.ducklake is not written: .*\n$/,
       ),
     ])
+    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual({ code: 0, out: '', err: '' })
+    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,SP\n')
+    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual({ code: 0, out: '', err: '' })
+    // An end that may have been cut off is told all the same.
+    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF')
+    const warned = await run('ingest/main', ['--quiet', ...tables], own)
+    expect([warned.code, warned.out.split('\n')[1]]).toEqual([
+      0,
+      '  warning: the last line of empresas.csv is not ended: see that it is not cut off',
+    ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
+    const failed = await run('ingest/main', ['--quiet', ...tables], own)
+    expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/^socios-brasil\/empresas: FAILED/)])
     const third = await run('ingest/main', [], own)
     expect([third.code, third.out]).toEqual([
       1,
