@@ -55,10 +55,18 @@ export function readingOf(text: Buffer, isWhole: boolean, marks: Marks, skipLine
   const { firstLine, rows, fitting } = found
   const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
-  const last = isWhole && firstLine.length > 1 && tail.rows > 0 ? linesIn(text.subarray(tail.start)) : 0
+  const isTail = isWhole && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
+  const last = isTail ? linesIn(text.subarray(tail.start)) : 0
   return last === 0 || last > lastLinesMax
     ? { firstLine, rows, fitting, lastLines: 0 }
     : { firstLine, rows: rows - tail.rows, fitting, lastLines: last }
+}
+
+/** Whether a line stands after a blank one, or says what it is: one that does neither may be a row that was cut off. */
+function isSetOff(text: Buffer, start: number): boolean {
+  const before = text.toString('latin1', Math.max(0, start - 3), start)
+  const end = text.indexOf(LF, start)
+  return /\n\r?\n$/.test(before) || text.toString('latin1', start, end).includes(': ')
 }
 
 /** That are not blank. */
