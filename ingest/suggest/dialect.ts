@@ -23,6 +23,9 @@ export interface Dialect {
   readonly evidence: readonly string[]
 }
 
+/** Of a start that is as well in another encoding. */
+export const asciiSaid = 'all bytes are ASCII'
+
 /** Tells the encoding of a text from all of its bytes. */
 export class EncodingWitness {
   #isUtf8 = true
@@ -48,8 +51,7 @@ export class EncodingWitness {
     if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
       return { encoding: 'utf-16', evidence: 'it starts with the byte order mark of UTF-16' }
     }
-    if (this.#isAscii)
-      return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so the encoding is open: utf-8' }
+    if (this.#isAscii) return { encoding: 'utf-8', evidence: `${asciiSaid}, so the encoding is open: utf-8` }
     if (this.#isUtf8) return { encoding: 'utf-8', evidence: 'all of it is UTF-8' }
     return this.#hasControls
       ? {

@@ -1,6 +1,5 @@
 import path from 'node:path'
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { Encoding } from '../../core/catalog/catalog.ts'
+import type { Encoding, Field } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../progress.ts'
@@ -10,7 +9,7 @@ import { membersOf } from '../source/members.ts'
 import { readSource } from '../source/read.ts'
 import { aboutDataset } from './about.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
-import type { Dialect } from './dialect.ts'
+import { asciiSaid, type Dialect } from './dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { canBeMatched, namesFor, tableNameFor } from './names.ts'
 import { sampleOf } from './sample.ts'
@@ -165,6 +164,9 @@ class Draft {
 
   /** Whether a byte was met that the encoding does not have, and another one may. */
   #isOtherwiseEncoded(rejects: readonly Reject[]): boolean {
+    // Where the start has characters of UTF-8, a byte that is none of it is a fault of the file.
+    if (this.dialect.encoding === 'utf-8' && this.dialect.evidence[0]?.startsWith(asciiSaid) !== true)
+      return false
     const next = otherEncodings[this.dialect.encoding]
     if (next === undefined || !rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason)))
       return false

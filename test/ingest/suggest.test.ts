@@ -456,6 +456,15 @@ describe('what is suggested of a column', () => {
     })
   })
 
+  test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, n) => `${n},São Paulo e mais\n`)
+    const { told, entry } = await entryOf(
+      Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
+    )
+    expect(entry.source).toBeUndefined()
+    expect(told).toContain('1 rows cannot be read: line 200002: the byte 0xe3 is not UTF-8')
+  })
+
   test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {
     const { told } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
     expect(told).toContain('1 rows cannot be read: line 101: the row has 1 values, and the header 2')
