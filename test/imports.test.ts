@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
-  ['core/errors.ts', 'core/in-order.ts', 'core/nearest.ts', 'core/sql.ts'],
+  ['core/errors.ts', 'core/in-order.ts', 'core/json.ts', 'core/nearest.ts', 'core/sql.ts'],
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],

@@ -222,6 +222,7 @@ function buildReading(field: FieldDefinition | null, source: SourceDefinition = 
     groups: separatorOf(field?.groups ?? source.groups),
     marks: field?.marks ?? source.marks ?? [],
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
+    separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
     formats: formats === undefined ? [] : [formats].flat(),
     timezone: field?.timezone ?? source.timezone ?? 'UTC',

@@ -219,6 +219,8 @@ export interface Reading {
   readonly marks: readonly string[]
   /** Numbers are written as they are without this many tenfolds: -2 for cents. */
   readonly tenfolds: number
+  /** What separates the texts of a list; null where it is written as JSON. */
+  readonly separator: string | null
   readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
   /** How dates and times are written, each in one of these; empty where as ISO 8601. */
   readonly formats: readonly string[]

@@ -75,8 +75,9 @@ function placed(holder: unknown, key: string, path: Path): (readonly [Path, stri
 /** What of a reading belongs to fields of which types. */
 const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: FieldTypeRow) => boolean])[] = [
   [['mask', 'kind'], (row) => row.isText],
-  [['decimal'], (row) => row.dialect === 'number'],
+  [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees'],
   [['groups', 'marks', 'factor'], (row) => row.dialect === 'number' || row.dialect === 'integer'],
+  [['separator'], (row) => row.dialect === 'list'],
   [['booleans'], (row) => row.dialect === 'words'],
   [['timezone'], (row) => row.moment === 'datetime'],
 ]

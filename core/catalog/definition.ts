@@ -145,6 +145,16 @@ const field = z.strictObject({
     )
     .optional()
     .describe('Numbers only: what the numbers of the source are multiplied by, such as 0.01 for cents.'),
+  separator: z
+    .string()
+    .regex(
+      /^[^\s"[\]]{1,3}$/,
+      'must be up to three characters such as ";" or "|", without spaces, " and brackets',
+    )
+    .optional()
+    .describe(
+      'List only: what stands between its texts, such as ";". Default is that the source writes JSON.',
+    ),
   format: format
     .optional()
     .describe(

@@ -5,6 +5,9 @@ import { decimal } from './types/decimal.ts'
 import type { FieldTypeRow } from './types/field-type.ts'
 import { float } from './types/float.ts'
 import { integer } from './types/integer.ts'
+import { json } from './types/json.ts'
+import { list } from './types/list.ts'
+import { point } from './types/point.ts'
 import { string, text } from './types/text.ts'
 import { time } from './types/time.ts'
 
@@ -22,6 +25,9 @@ export const fieldTypes = {
   date,
   datetime,
   time,
+  json,
+  list,
+  point,
 } as const satisfies Record<string, FieldTypeRow>
 
 export type FieldType = keyof typeof fieldTypes

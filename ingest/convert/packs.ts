@@ -141,7 +141,7 @@ function textSql({ fields }: Work, index: number): string {
   if (field === undefined) throw new RangeError(`the table has no field ${index}`)
   const { json, wire } = typeRow(field.type)
   const value = json(`f${index}`, field)
-  return wire.kind === 'text' ? value : `to_json(${value})::varchar`
+  return wire.kind === 'text' || wire.kind === 'json' ? value : `to_json(${value})::varchar`
 }
 
 /** A multiple of 128 rows whose texts fit into memory. */

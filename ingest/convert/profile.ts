@@ -61,15 +61,11 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   const terms = fields.map((field, index) => {
     const column = `f${index}`
     const [min, max] = [`min(${column})`, `max(${column})`]
-    const { measure } = typeRow(field.type)
+    const { measure, wire } = typeRow(field.type)
+    // Of what is made of parts none is the least.
+    const ends = wire.kind === 'json' ? ['null', 'null'] : [shown(field, min), shown(field, max)]
     const bounds = measure === null ? ['null', 'null'] : [measure.number(min), measure.number(max)]
-    return [
-      `count(${column})`,
-      `approx_count_distinct(${column})`,
-      shown(field, min),
-      shown(field, max),
-      ...bounds,
-    ]
+    return [`count(${column})`, `approx_count_distinct(${column})`, ...ends, ...bounds]
   })
   const [facts = []] = await work.db.rows(`select ${terms.flat().join(', ')} from ${from}`)
   const found = fields.map((field, index) => {

@@ -113,9 +113,21 @@ function dialectOf(text: string, { field }: MatchedField): { plain: string; expe
     const said = numbersSaid(reading, type.dialect === 'integer')
     return { plain: plainNumber(text, reading), expects: `${expects}${said}` }
   }
+  if (type.dialect === 'list' && reading.separator !== null)
+    return {
+      plain: splitList(text, reading.separator),
+      expects: `texts with ${reading.separator} between`,
+    }
+  if (type.dialect === 'degrees' && reading.decimal === ',')
+    return { plain: `replace(${text}, ',', '.')`, expects: `${expects}, with a decimal comma` }
   if (type.moment !== null && reading.formats.length > 0)
     return momentOf(text, type.moment, reading, type.stored(field))
   return { plain: text, expects }
+}
+
+/** As JSON; white space around a text is none of it. */
+function splitList(text: string, separator: string): string {
+  return `to_json(list_transform(string_split(${text}, ${quotedText(separator)}), lambda one: trim(one, ${whiteSpace})))::varchar`
 }
 
 function truth(text: string, { booleans }: Reading): string {

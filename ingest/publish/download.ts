@@ -117,7 +117,7 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
 async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
   // Constants were not read with the rest.
   const canHave = hasBreaks || work.fields.some(({ column }) => column === null)
-  const texts = work.fields.flatMap(({ field }, index) => (isText(field) ? [`f${index}`] : []))
+  const texts = work.fields.flatMap(({ field }, index) => (isQuoted(field) ? [`f${index}`] : []))
   if (!canHave || texts.length === 0) return 0
   const counts = texts.map(
     (text) => `coalesce(sum(length(${text}) - length(replace(${text}, chr(10), ''))), 0)`,
@@ -136,9 +136,8 @@ function lineFeeds(chunk: Buffer): number {
 async function render(work: Work, { file, firstRow, rows }: WrittenPart): Promise<Rendered> {
   const target = path.join(work.scratch, `${file}.csv`)
   const values = work.fields.map(({ field }, index) => {
-    const value = `f${index}`
-    if (isText(field)) return quotedIfDue(value)
-    return typeRow(field.type).csv(value)
+    const value = typeRow(field.type).csv(`f${index}`)
+    return isQuoted(field) ? quotedIfDue(value) : value
   })
   await work.db
     .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, firstRow, rows)})
@@ -152,4 +151,4 @@ function quotedIfDue(text: string): string {
   return `case when ${text} = '' or ${signs.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
 }
 
-const isText = ({ type }: Field): boolean => typeRow(type).isText
+const isQuoted = ({ type }: Field): boolean => typeRow(type).isQuotedInCsv

@@ -96,6 +96,7 @@ function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
     groups: null,
     marks: [],
     tenfolds: 0,
+    separator: null,
     booleans: table.booleans,
     timezone: 'UTC',
   }

@@ -14,7 +14,7 @@ export function fieldSchema(field: Field, isNullable: boolean): Json {
   ]
   const text = told.filter((sentence) => sentence !== null).join(' ')
   return {
-    type: isNullable ? [type, 'null'] : type,
+    ...(type !== undefined && { type: isNullable ? [type, 'null'] : type }),
     ...more,
     ...(title !== null && { title }),
     ...(text !== '' && { description: text }),

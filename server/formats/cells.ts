@@ -2,7 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { LineFormat } from './format.ts'
-import { quotedJson } from './json.ts'
+import { quotedJson } from '../../core/json.ts'
 
 /** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
 export const cells: LineFormat = {

@@ -14,7 +14,7 @@ export const csv: LineFormat = {
   written: {
     takes: 'plain',
     before: () => '',
-    value: (text, { type }) => (typeRow(type).isText ? csvValueText(text) : text),
+    value: (text, { type }) => (typeRow(type).isQuotedInCsv ? csvValueText(text) : text),
     null: '',
     around: { before: '', between: ',', after: '' },
   },
@@ -25,8 +25,9 @@ export const csv: LineFormat = {
 }
 
 function csvValue(field: Field): string {
-  const column = `part.${quotedName(field.name)}`
-  if (!typeRow(field.type).isText) return typeRow(field.type).json(column, field)
+  const { csv: written, isQuotedInCsv } = typeRow(field.type)
+  const column = written(`part.${quotedName(field.name)}`)
+  if (!isQuotedInCsv) return column
   // One by one, which is faster than a pattern.
   const holds = [`','`, `'"'`, 'chr(10)', 'chr(13)'].map((mark) => `contains(${column}, ${mark})`)
   return `case when ${column} = '' or ${holds.join(' or ')} then '"' || replace(${column}, '"', '""') || '"' else ${column} end`

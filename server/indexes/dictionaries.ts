@@ -8,7 +8,7 @@ import type { Pool } from '../engine/pool.ts'
 import { readsOf, rowsBetween } from '../engine/reads.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { WrittenLine } from '../formats/format.ts'
-import { quotedJson } from '../formats/json.ts'
+import { quotedJson } from '../../core/json.ts'
 import { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -70,12 +70,13 @@ export class Dictionaries {
     written: WrittenLine,
     requester: Requester,
   ): Promise<Cells | null> {
-    const { json, stored, wire } = typeRow(field.type)
-    const value = json(`value::${stored(field)}`, field)
+    const { csv, json, stored, wire } = typeRow(field.type)
+    const stands = `value::${stored(field)}`
+    const value = json(stands, field)
     const isQuoted = written.takes === 'json' && wire.kind === 'text'
     const columns = {
-      json: isQuoted ? value : `to_json(${value})`,
-      plain: value,
+      json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
+      plain: csv(stands),
       // As the dictionary has it.
       rendered: 'value',
     }

@@ -86,10 +86,34 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
       }
       return { field, operator, values: [text] }
     }
+    case 'item': {
+      if (isTextValue(text)) return { field, operator, values: [text] }
+      return new Invalid(
+        `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, none of them NUL.`,
+      )
+    }
+    case 'box': {
+      const values = parseBox(text)
+      if (values !== null) return { field, operator, values }
+      return new Invalid(
+        `The parameter "${name}" must be four numbers of degrees with commas between: west, south, east, north; such as -47,-24,-46,-23.`,
+      )
+    }
     case 'pair':
     case 'list':
       return parseSeveral(field, operator, text)
   }
+}
+
+/** West, south, east, north; over the line where days begin, west is greater than east. */
+function parseBox(text: string): string[] | null {
+  const texts = text.split(',').map((part) => part.trim())
+  if (texts.length !== 4 || !texts.every((part) => /^[+-]?\d{1,3}(\.\d{0,20})?$/.test(part))) return null
+  const numbers = texts.map(Number)
+  const [west = 0, south = 0, east = 0, north = 0] = numbers
+  const isRight =
+    Math.max(Math.abs(west), Math.abs(east)) <= 180 && -90 <= south && south <= north && north <= 90
+  return isRight ? numbers.map((number) => String(number === 0 ? 0 : number)) : null
 }
 
 function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
@@ -130,7 +154,7 @@ export function parameterFor(
   // A text that reads as null, or as nothing, must be written out.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
-  return [name, ['list', 'pair'].includes(operatorRow(operator).takes) ? formatList(values) : value]
+  return [name, ['list', 'pair', 'box'].includes(operatorRow(operator).takes) ? formatList(values) : value]
 }
 
 function parameterOf(field: Field, operator: Operator): string {

@@ -3,7 +3,7 @@ import { fieldTypeNames, typeRow, type FieldType } from '../../core/catalog/fiel
 
 interface OperatorRow {
   /** What stands after the `=`. */
-  readonly takes: 'value' | 'list' | 'pair' | 'part' | 'truth'
+  readonly takes: 'value' | 'list' | 'pair' | 'part' | 'truth' | 'item' | 'box'
   readonly types: readonly FieldType[]
   /** The end of "rows whose value ...". */
   readonly meaning: string
@@ -12,6 +12,8 @@ interface OperatorRow {
 const all = fieldTypeNames
 const ordered = all.filter((type) => typeRow(type).isOrdered)
 const textual = all.filter((type) => typeRow(type).isText)
+const madeOf = (parts: 'texts' | 'degrees'): FieldType[] =>
+  all.filter((type) => typeRow(type).parts === parts)
 
 /** What a condition can say of a field: `<field>__<operator>=...`. */
 export const operators = {
@@ -28,6 +30,12 @@ export const operators = {
     takes: 'part',
     types: textual,
     meaning: 'starts with this text, whatever its case and accents',
+  },
+  has: { takes: 'item', types: madeOf('texts'), meaning: 'has this text among its texts' },
+  within: {
+    takes: 'box',
+    types: madeOf('degrees'),
+    meaning: 'lies between these degrees: west, south, east, north',
   },
   isnull: { takes: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
 } as const satisfies Record<string, OperatorRow>

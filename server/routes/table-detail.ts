@@ -1,4 +1,5 @@
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
+import { parsedJson } from '../../core/json.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
@@ -120,6 +121,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
 /** A value of the report as a row has it. */
 function valueOf({ type }: Field, rendered: string): unknown {
   const { kind, text } = typeRow(type).wire
+  if (kind === 'json') return parsedJson(text(rendered)) ?? null
   if (kind === 'number') return exactNumber(text(rendered))
   return kind === 'truth' ? text(rendered) === 'true' : text(rendered)
 }

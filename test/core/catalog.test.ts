@@ -132,7 +132,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, booleans, timezone, factor, format, mask',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, booleans, timezone, factor, separator, format, mask',
       ],
     ],
     [
@@ -604,7 +604,7 @@ describe('the loader', () => {
       'type: string }',
       'type: string, decimal: ",", factor: 10, booleans: { "true": [S], "false": [N] }, timezone: UTC }',
       [
-        'c.yaml:27:50: "decimal" belongs to fields of type float or decimal: remove it',
+        'c.yaml:27:50: "decimal" belongs to fields of type float or decimal or point: remove it',
         'c.yaml:27:63: "factor" belongs to fields of type integer or float or decimal: remove it',
         'c.yaml:27:77: "booleans" belongs to fields of type bool: remove it',
         'c.yaml:27:118: "timezone" belongs to fields of type datetime: remove it',

@@ -36,6 +36,11 @@ export function cellOf(field: Field, text: string): Cell {
 
 /** The cell as JSON has it. */
 export function shown(field: Field, cell: Cell): unknown {
+  if (typeof cell === 'string' && (field.type === 'json' || field.type === 'list')) return JSON.parse(cell)
+  if (typeof cell === 'string' && field.type === 'point') {
+    const [lat, lon] = cell.split(',').map(Number)
+    return { lat, lon }
+  }
   if (typeof cell !== 'bigint') return cell
   return Number(field.type === 'decimal' ? decimalText(field, cell) : cell)
 }
@@ -116,6 +121,17 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
       return fold(String(cell)).includes(fold(String(first)))
     case 'startswith':
       return fold(String(cell)).startsWith(fold(String(first)))
+    case 'has':
+      return (JSON.parse(String(cell)) as unknown[]).includes(first)
+    case 'within': {
+      const [lat = 0, lon = 0] = String(cell).split(',').map(Number)
+      const [west = 0, south = 0, east = 0, north = 0] = values.map(Number)
+      return (
+        lat >= south &&
+        lat <= north &&
+        (west <= east ? lon >= west && lon <= east : lon >= west || lon <= east)
+      )
+    }
     default:
       throw new Error(`no operator ${operator}`)
   }
@@ -258,6 +274,17 @@ function randomCondition(
     const text = mangled(random, part)
     if (fold(text) === '') return null
     return { name, text, asked: { field, operator, values: [text] } }
+  }
+  if (operator === 'has') {
+    const item = pick(random, [...(JSON.parse(String(first)) as string[]), 'none'])
+    return item === '' ? null : { name, text: item, asked: { field, operator, values: [item] } }
+  }
+  if (operator === 'within') {
+    const [lat = 0, lon = 0] = String(first).split(',').map(Number)
+    const [south, north] = [lat - 10, lat + 10].map((degrees) => Math.max(-90, Math.min(90, degrees)))
+    const [west, east] = [lon - 90, lon + 20].map((degrees) => ((degrees + 540) % 360) - 180)
+    const values = [west ?? 0, south ?? 0, east ?? 0, north ?? 0].map((degrees) => degrees.toFixed(6))
+    return { name, text: values.join(), asked: { field, operator, values } }
   }
   if (operator === 'in' || operator === 'range') {
     const count = operator === 'range' ? 2 : pick(random, [1, 2, 5])

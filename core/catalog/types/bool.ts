@@ -9,6 +9,7 @@ export function readTruth(text: string): 'true' | 'false' | null {
 
 export const bool: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: null,
   dialect: 'words',
@@ -30,6 +31,7 @@ export const bool: FieldTypeRow = {
   wire: { kind: 'truth', text: same },
   isPlainInJson: true,
   csv: same,
+  isQuotedInCsv: false,
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
   schema: { type: 'boolean' },
   askedSchema: () => ({ type: 'string', pattern: '^([Tt]rue|TRUE|[Ff]alse|FALSE|[01])$' }),

@@ -23,6 +23,7 @@ export function sampleDate({ between }: SampleRandom): string {
 /** Days of the calendar, of the years 0001 to 9999. */
 export const date: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: 'date',
   dialect: null,
@@ -45,6 +46,7 @@ export const date: FieldTypeRow = {
   wire: plainText,
   isPlainInJson: true,
   csv: same,
+  isQuotedInCsv: false,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
   schema: { type: 'string', format: 'date' },
   askedSchema: () => ({ type: 'string', format: 'date' }),

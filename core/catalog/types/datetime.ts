@@ -8,6 +8,7 @@ const inJson = (column: string): string => `replace(${column}::varchar, ' ', 'T'
 /** Moments without an offset, to the microsecond. */
 export const datetime: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: 'datetime',
   dialect: null,
@@ -39,6 +40,7 @@ export const datetime: FieldTypeRow = {
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
   isPlainInJson: true,
   csv: inJson,
+  isQuotedInCsv: false,
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
   // RFC 3339 without an offset, in the registry of OpenAPI.
   schema: { type: 'string', format: 'date-time-local' },

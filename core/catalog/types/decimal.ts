@@ -20,6 +20,7 @@ function pattern({ precision, scale }: Digits): string {
 /** Numbers with so many digits after the point, exact. */
 export const decimal: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: true,
   moment: null,
   dialect: 'number',
@@ -54,6 +55,7 @@ export const decimal: FieldTypeRow = {
   wire: plainNumber,
   isPlainInJson: false,
   csv: same,
+  isQuotedInCsv: false,
   // The digits without the point, since a cast would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },

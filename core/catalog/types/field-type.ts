@@ -19,12 +19,14 @@ export interface FieldTypeRow {
 
   /** Of texts: they can be searched, masked, and asked for by a part of them. */
   readonly isText: boolean
+  /** What a value is made of, by which it can be asked for; null where it is one. */
+  readonly parts: 'texts' | 'degrees' | null
   /** Whether the catalog may say with how many digits. */
   readonly hasDigits: boolean
   /** Whose format of a source it is written in, where it is not in ISO 8601; null where it has no format. */
   readonly moment: MomentType | null
-  /** What else a source may say by its dialect: how numbers are written, or words for true and false. */
-  readonly dialect: 'number' | 'integer' | 'words' | null
+  /** What else a source may say by its dialect: how numbers are written, words for true and false, what separates texts. */
+  readonly dialect: 'number' | 'integer' | 'words' | 'list' | 'degrees' | null
   /** RE2 pattern that the whole source text must match; null where any text is a value. */
   readonly pattern: (digits: Digits) => string | null
   /** What a right value looks like, for reports: "expected ...". */
@@ -43,7 +45,7 @@ export interface FieldTypeRow {
   /** SQL: a value as it is stored, from one that was cast to the stored type. */
   readonly value: (cast: string) => string
   /** SQL: the source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
-   *  (float excepted: its digits are compared after the cast). */
+   *  (float excepted: its digits are compared after the cast; and list, whose escapes are resolved). */
   readonly canonical: (text: string, digits: Digits) => string
   /** SQL: a stored value written as text. */
   readonly rendered: (column: string) => string
@@ -74,14 +76,19 @@ export interface FieldTypeRow {
 
   // How it is written.
 
-  /** SQL: a stored value as what `to_json` must see. */
+  /** SQL: a stored value as what `to_json` must see; or, where `wire` has JSON, that as a text. */
   readonly json: (column: string, digits: Digits) => string
   /** What JSON has for a value, and of what kind, from the value as `rendered` writes it. */
-  readonly wire: { readonly kind: 'text' | 'number' | 'truth'; readonly text: (rendered: string) => string }
-  /** Whether JSON has the digits of a number as CSV has them; of texts and truths it is so. */
+  readonly wire: {
+    readonly kind: 'text' | 'number' | 'truth' | 'json'
+    readonly text: (rendered: string) => string
+  }
+  /** Whether JSON has the digits of a number as CSV has them; of texts, truths and JSON it is so. */
   readonly isPlainInJson: boolean
   /** SQL: a value in the CSV that is published, not quoted yet. */
   readonly csv: (column: string) => string
+  /** Whether that may hold what CSV has to quote. */
+  readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
 
   // What documents for machines say of it.
@@ -93,14 +100,15 @@ export interface FieldTypeRow {
   /** What others call the type. */
   readonly called: {
     /** https://datapackage.org/standard/table-schema/#field-types */
-    readonly tableSchema: 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime'
+    readonly tableSchema: 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array' | 'any'
     /** https://www.w3.org/TR/tabular-data-primer/#datatypes */
-    readonly csvw: 'string' | 'integer' | 'long' | 'double' | 'decimal' | 'boolean' | 'date' | 'dateTime'
+    readonly csvw:
+      'string' | 'integer' | 'long' | 'double' | 'decimal' | 'boolean' | 'date' | 'dateTime' | 'json'
     /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
     readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
     /** Of what JSON has for it. */
-    readonly typescript: 'string' | 'number' | 'boolean'
-    readonly python: 'str' | 'int' | 'float' | 'bool'
+    readonly typescript: string
+    readonly python: 'str' | 'int' | 'float' | 'bool' | 'list' | 'dict' | 'object'
     /** Of R's own kinds; of numbers the one that holds the most digits. */
     readonly r: 'character' | 'numeric' | 'logical' | 'Date'
   }
@@ -140,6 +148,7 @@ export const withoutLeadingZeros = (text: string): string =>
 export const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
 
 export const plainText = { kind: 'text', text: same } as const
+export const plainJson = { kind: 'json', text: same } as const
 export const plainNumber = { kind: 'number', text: same } as const
 
 /** Of texts whose characters are all of ASCII, and come in the order of their values. */

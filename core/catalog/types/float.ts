@@ -11,6 +11,7 @@ const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::d
 /** Doubles, of which neither NaN nor Infinity is a value. */
 export const float: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: null,
   dialect: 'number',
@@ -47,6 +48,7 @@ export const float: FieldTypeRow = {
   wire: plainNumber,
   isPlainInJson: false,
   csv: same,
+  isQuotedInCsv: false,
   arrow: { type: 'float64', values: same },
   schema: { type: 'number', format: 'double' },
   askedSchema: () => ({ type: 'number', format: 'double' }),

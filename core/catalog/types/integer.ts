@@ -16,6 +16,7 @@ const pattern = '-?[0-9]+'
 /** Whole numbers of 64 bits. */
 export const integer: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: null,
   dialect: 'integer',
@@ -40,6 +41,7 @@ export const integer: FieldTypeRow = {
   wire: plainNumber,
   isPlainInJson: true,
   csv: same,
+  isQuotedInCsv: false,
   arrow: { type: 'int64', values: same },
   schema: { type: 'integer', format: 'int64' },
   // As far as every reader's numbers go; the digits of an address may go to 64 bits.

@@ -5,6 +5,7 @@ const words = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 
 /** Any text, such as a name or a code. */
 export const string: FieldTypeRow = {
   isText: true,
+  parts: null,
   hasDigits: false,
   moment: null,
   dialect: null,
@@ -26,6 +27,7 @@ export const string: FieldTypeRow = {
   wire: plainText,
   isPlainInJson: true,
   csv: same,
+  isQuotedInCsv: true,
   arrow: { type: 'utf8', values: same },
   schema: { type: 'string' },
   askedSchema: () => ({ type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }),

@@ -7,6 +7,7 @@ const padded = (text: string): string => `lpad(${text}, 8, '0')`
 /** Times of day to the second; timetables count the hours past midnight on, so hours go to 99. */
 export const time: FieldTypeRow = {
   isText: false,
+  parts: null,
   hasDigits: false,
   moment: 'time',
   dialect: null,
@@ -41,6 +42,7 @@ export const time: FieldTypeRow = {
   wire: plainText,
   isPlainInJson: true,
   csv: same,
+  isQuotedInCsv: false,
   arrow: { type: 'utf8', values: same },
   // No `format: time`, which knows no hour after 23.
   schema: { type: 'string', pattern: '^[0-9]{2}:[0-5][0-9]:[0-5][0-9]$' },

@@ -26,6 +26,15 @@ const askedName = (type: string): string => `asked-${type}`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 const truthSchema: Json = typeRow('bool').askedSchema({ precision: 0, scale: 0 })
 
+const degrees = (most: number): Json => ({ type: 'number', minimum: -most, maximum: most })
+/** West, south, east, north, as in GeoJSON; a southern end that is north of the northern one is refused. */
+const boxSchema: Json = {
+  type: 'array',
+  prefixItems: [degrees(180), { ...degrees(90), maximum: 0 }, degrees(180), { ...degrees(90), minimum: 0 }],
+  minItems: 4,
+  maxItems: 4,
+}
+
 /** Values with commas between. */
 const list = { style: 'form', explode: false } as const
 
@@ -41,6 +50,10 @@ function takenSchema(field: Field, operator: Operator): Json {
       return { schema: ref('truth') }
     case 'part':
       return { schema: ref('part') }
+    case 'item':
+      return { schema: ref('part') }
+    case 'box':
+      return { ...list, schema: boxSchema }
     case 'pair':
       return { ...list, schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 } }
     case 'list':

@@ -149,6 +149,8 @@ export const en: Words = {
     range: (field, value) => `${field} is between ${value}`,
     contains: (field, value) => `${field} contains ${value}`,
     startswith: (field, value) => `${field} starts with ${value}`,
+    has: (field, value) => `${field} has ${value} among its texts`,
+    within: (field, value) => `${field} lies within ${value} (west, south, east, north)`,
     isnull: (field, value) => `${field} has no value: ${value}`,
   },
   isNull: (field) => `${field} has no value`,
@@ -171,6 +173,9 @@ export const en: Words = {
     date: 'date',
     datetime: 'date and time',
     time: 'time of day',
+    json: 'JSON',
+    list: 'list of texts',
+    point: 'place (latitude, longitude)',
   },
   kinds: { date: 'a date as YYYY-MM-DD', uf: 'the code of a state of Brazil' },
 

@@ -151,6 +151,8 @@ export const pt: Words = {
     range: (field, value) => `${field} está entre ${value}`,
     contains: (field, value) => `${field} contém ${value}`,
     startswith: (field, value) => `${field} começa com ${value}`,
+    has: (field, value) => `${field} tem ${value} entre seus textos`,
+    within: (field, value) => `${field} fica dentro de ${value} (oeste, sul, leste, norte)`,
     isnull: (field, value) => `${field} sem valor: ${value}`,
   },
   isNull: (field) => `${field} não tem valor`,
@@ -173,6 +175,9 @@ export const pt: Words = {
     date: 'data',
     datetime: 'data e hora',
     time: 'hora do dia',
+    json: 'JSON',
+    list: 'lista de textos',
+    point: 'lugar (latitude, longitude)',
   },
   kinds: { date: 'data como AAAA-MM-DD', uf: 'sigla de unidade da federação' },
 

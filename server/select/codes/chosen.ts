@@ -1,3 +1,4 @@
+import { quotedJson } from '../../../core/json.ts'
 import type { Dictionary } from '../../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues } from '../../query/values.ts'
@@ -17,6 +18,10 @@ export function chosenBy(dictionary: Dictionary, { operator, values }: Condition
   const from = (): number => placeOf(dictionary, first, false)
   const to = (): number => placeOf(dictionary, last, true)
   switch (operator) {
+    case 'has':
+      return chosenValues(dictionary, hasItem(first))
+    case 'within':
+      return chosenValues(dictionary, isWithin(values.map(Number)))
     case 'isnull':
       return values[0] === 'true' ? chosen.fill(1, nulls) : chosen.fill(1, 0, nulls)
     case 'eq':
@@ -40,6 +45,27 @@ export function chosenBy(dictionary: Dictionary, { operator, values }: Condition
       return holding(dictionary, (text) => text.includes(part))
     case 'startswith':
       return holding(dictionary, (text) => text.startsWith(part))
+  }
+}
+
+function chosenValues({ values }: Dictionary, isChosen: (value: string) => boolean): Chosen {
+  const chosen = new Uint8Array(values.length + 1)
+  for (const [code, value] of values.entries()) chosen[code] = Number(isChosen(value))
+  return chosen
+}
+
+/** Of lists as JSON: a quote in a text has a backslash before it. */
+function hasItem(item: string): (list: string) => boolean {
+  const quoted = quotedJson(item)
+  return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
+}
+
+function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[]): (point: string) => boolean {
+  return (point) => {
+    const [latitude = NaN, longitude = NaN] = point.split(',').map(Number)
+    const isBetween = longitude >= west && longitude <= east
+    const isAround = longitude >= west || longitude <= east
+    return latitude >= south && latitude <= north && (west <= east ? isBetween : isAround)
   }
 }
 

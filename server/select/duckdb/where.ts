@@ -1,6 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { Parameters } from '../../engine/plan.ts'
+import { quotedJson } from '../../../core/json.ts'
 import { foldedSql, quotedName } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Operator } from '../../query/operators.ts'
@@ -8,7 +9,7 @@ import type { Operator } from '../../query/operators.ts'
 type Compare = (column: string, first: string, second: string, all: readonly string[]) => string
 
 /** What an operator is in SQL, given the column and its values, of its type. */
-const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
+const comparisons: Record<Exclude<Operator, 'isnull' | 'within'>, Compare> = {
   eq: (column, value) => `${column} = ${value}`,
   ne: (column, value) => `${column} is distinct from ${value}`,
   gt: (column, value) => `${column} > ${value}`,
@@ -18,6 +19,8 @@ const comparisons: Record<Exclude<Operator, 'isnull'>, Compare> = {
   in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
   range: (column, min, max) => `${column} between ${min} and ${max}`,
   contains: (column, part) => `contains(${foldedSql(column)}, ${foldedSql(part)})`,
+  // Only what begins a text follows a bracket or a comma so: a quote in a text has a backslash before it.
+  has: (column, item) => `(starts_with(${column}, '[' || ${item}) or contains(${column}, ',' || ${item}))`,
   startswith: (column, part) => `starts_with(${foldedSql(column)}, ${foldedSql(part)})`,
 }
 
@@ -33,9 +36,22 @@ export function comparisonSql(
   parameters: Parameters,
 ): string {
   if (operator === 'isnull') return `${column} is ${values[0] === 'true' ? '' : 'not '}null`
-  const bound = values.map((value) => valueSql(field, parameters.add(value)))
+  if (operator === 'within')
+    return boxSql(
+      column,
+      values.map((degrees) => `${parameters.add(degrees)}::varchar::double`),
+    )
+  const given = operator === 'has' ? values.map(quotedJson) : values
+  const bound = given.map((value) => valueSql(field, parameters.add(value)))
   const [first = 'null', second = 'null'] = bound
   return comparisons[operator](column, first, second, bound)
+}
+
+function boxSql(column: string, [west = '', south = '', east = '', north = '']: readonly string[]): string {
+  const [latitude, longitude] = [1, 2].map((part) => `split_part(${column}, ',', ${part})::double`)
+  const around = `case when ${west} <= ${east} then ${longitude} between ${west} and ${east}
+    else ${longitude} >= ${west} or ${longitude} <= ${east} end`
+  return `(${latitude} between ${south} and ${north} and ${around})`
 }
 
 /** That a word is in one of some fields. */

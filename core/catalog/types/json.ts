@@ -1,0 +1,62 @@
+import { parsedJson } from '../../json.ts'
+import { plainJson, same, type FieldTypeRow } from './field-type.ts'
+
+const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
+
+// In JSON they stand between values alone, and a line of NDJSON may hold none.
+const inOneLine = (text: string): string => `translate(${text}, chr(9) || chr(10) || chr(13), '   ')`
+
+// DuckDB takes NaN, Infinity and a comma after the last item for JSON.
+const bare = (text: string): string => `regexp_replace(${text}, '"(?:[^"\\\\]|\\\\.)*"', '""', 'g')`
+const isJson = (text: string): string =>
+  `json_valid(${text}) and not regexp_matches(${bare(text)}, '(?i)nan|inf|,\\s*[\\]}]')`
+
+/** JSON as the source has it: its members in their order, its numbers with all their digits. */
+export const json: FieldTypeRow = {
+  isText: false,
+  parts: null,
+  hasDigits: false,
+  moment: null,
+  dialect: null,
+  pattern: () => '(?s).*',
+  expects: () => expected,
+  stored: () => 'VARCHAR',
+  certain: isJson,
+  held: isJson,
+  value: inOneLine,
+  canonical: inOneLine,
+  rendered: same,
+  isNarrowed: false,
+  isSummed: false,
+  measure: null,
+  isOrdered: false,
+  parse: (text) => (parsedJson(text) === undefined ? null : text.replaceAll(/[\t\n\r]/g, ' ')),
+  expectsInQuery: `${expected}, written as the rows have it`,
+  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  json: same,
+  wire: plainJson,
+  isPlainInJson: true,
+  csv: same,
+  isQuotedInCsv: true,
+  arrow: { type: 'utf8', values: same },
+  schema: {},
+  askedSchema: () => ({
+    type: 'string',
+    minLength: 1,
+    maxLength: 1000,
+    contentMediaType: 'application/json',
+  }),
+  called: {
+    tableSchema: 'any',
+    csvw: 'json',
+    croissant: 'sc:Text',
+    typescript: 'unknown',
+    python: 'object',
+    r: 'character',
+  },
+  sample: (random) =>
+    `{"id": ${random.between(1, 99)}, "rate": ${random.digits(2)}.50, "said": "${random.pick(['a', 'b, c', '\\"é\\"'])}"}`.replace(
+      /: 0(\d)/,
+      ': $1',
+    ),
+}

@@ -1,0 +1,65 @@
+import { parsedJson, quotedJson } from '../../json.ts'
+import { plainJson, same, type FieldTypeRow } from './field-type.ts'
+
+const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
+
+const text = '"(?:[^"\\\\]|\\\\.)*"'
+const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
+
+/** Each text with the escapes of DuckDB, nothing between them; null where it is no such list. */
+const written = (list: string): string =>
+  `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
+
+/** Lists of texts, in the order of the source. */
+export const list: FieldTypeRow = {
+  isText: false,
+  parts: 'texts',
+  hasDigits: false,
+  moment: null,
+  dialect: 'list',
+  pattern: () => pattern,
+  expects: () => expected,
+  // As JSON, which every reader of Parquet and of CSV can take apart.
+  stored: () => 'VARCHAR',
+  certain: () => 'true',
+  value: written,
+  // What one reader of JSON makes of the escapes.
+  canonical: written,
+  rendered: same,
+  isNarrowed: false,
+  isSummed: false,
+  measure: null,
+  isOrdered: false,
+  parse: (asked) => {
+    const items = parsedJson(asked)
+    if (!Array.isArray(items)) return null
+    const texts = items.filter((item) => typeof item === 'string')
+    return texts.length === items.length ? `[${texts.map(quotedJson).join()}]` : null
+  },
+  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  json: same,
+  wire: plainJson,
+  isPlainInJson: true,
+  csv: same,
+  isQuotedInCsv: true,
+  arrow: { type: 'utf8', values: same },
+  schema: { type: 'array', items: { type: 'string' } },
+  askedSchema: () => ({
+    type: 'string',
+    minLength: 2,
+    maxLength: 1000,
+    contentMediaType: 'application/json',
+  }),
+  called: {
+    tableSchema: 'array',
+    csvw: 'json',
+    croissant: 'sc:Text',
+    typescript: 'readonly string[]',
+    python: 'list',
+    r: 'character',
+  },
+  sample: (random) => {
+    const texts = ['água', 'solo, ar', 'say "ah"', 'a\nb', '\u001f\\']
+    return JSON.stringify(Array.from({ length: random.between(0, 3) }, () => random.pick(texts)))
+  },
+}

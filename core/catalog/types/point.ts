@@ -1,0 +1,109 @@
+import { compareAscii, same, type FieldTypeRow } from './field-type.ts'
+
+const expected =
+  'a latitude from -90 to 90 and a longitude from -180 to 180, such as -23.55, -46.63, or as POINT (-46.63 -23.55)'
+
+const number = '[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)'
+const pair = `\\s*[(\\[]?\\s*(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*[)\\]]?\\s*`
+/** Well-known text, which has the longitude first. */
+const wellKnown = `\\s*(?:POINT|Point|point)\\s*\\(\\s*(${number})\\s+(${number})\\s*\\)\\s*`
+const pattern = `${pair}|${wellKnown}`
+
+/** Of a number, whatever the catalog lets a source write: what to replace by what, one after the other. */
+const shortenings = [
+  ['^\\+', ''],
+  ['^(-?)0+([0-9])', '\\1\\2'],
+  ['^(-?)\\.', '\\10.'],
+  ['\\.0*$|(\\.[0-9]*[1-9])0+$', '\\1'],
+  ['^-0$', '0'],
+] as const
+
+const shortSql = (sql: string): string =>
+  shortenings.reduce((text, [from, to]) => `regexp_replace(${text}, '${from}', '${to}')`, sql)
+
+const short = (text: string): string =>
+  shortenings.reduce(
+    (shorter, [from, to]) =>
+      shorter.replace(new RegExp(from), (_all, one: string | undefined, two: string | undefined) =>
+        to.replace('\\1', typeof one === 'string' ? one : '').replace('\\2', String(two)),
+      ),
+    text,
+  )
+
+/** SQL: latitude and longitude, with no digit that says nothing. */
+const written = (point: string): string => {
+  const part = (ofPair: number, ofText: number): string =>
+    shortSql(
+      `case when regexp_full_match(${point}, '${pair}') then regexp_extract(${point}, '^${pair}$', ${ofPair})
+        else regexp_extract(${point}, '^${wellKnown}$', ${ofText}) end`,
+    )
+  return `${part(1, 2)} || ',' || ${part(2, 1)}`
+}
+
+const isPlace = (latitude: number, longitude: number): boolean =>
+  Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
+
+/** A place on earth: latitude and longitude in degrees of WGS 84, with the digits of the source. */
+export const point: FieldTypeRow = {
+  isText: false,
+  parts: 'degrees',
+  hasDigits: false,
+  moment: null,
+  dialect: 'degrees',
+  pattern: () => pattern,
+  expects: () => expected,
+  stored: () => 'VARCHAR',
+  certain: isHeld,
+  held: (_text, value) => isHeld(value),
+  value: written,
+  canonical: written,
+  rendered: same,
+  isNarrowed: false,
+  isSummed: false,
+  measure: null,
+  isOrdered: false,
+  parse: (text) => {
+    const found = new RegExp(`^(?:${pattern})$`).exec(text)
+    const [, one, two, longitude = '', latitude = ''] = found ?? []
+    if (found === null) return null
+    const both = [one ?? latitude, two ?? longitude]
+    return isPlace(Number(both[0]), Number(both[1])) ? both.map(short).join() : null
+  },
+  compare: compareAscii,
+  json: (column) =>
+    `'{"lat":' || split_part(${column}, ',', 1) || ',"lon":' || split_part(${column}, ',', 2) || '}'`,
+  wire: { kind: 'json', text: (rendered) => `{"lat":${rendered.replace(',', ',"lon":')}}` },
+  isPlainInJson: false,
+  csv: same,
+  isQuotedInCsv: true,
+  arrow: { type: 'utf8', values: same },
+  schema: {
+    type: 'object',
+    properties: {
+      lat: { type: 'number', minimum: -90, maximum: 90 },
+      lon: { type: 'number', minimum: -180, maximum: 180 },
+    },
+    required: ['lat', 'lon'],
+    additionalProperties: false,
+  },
+  askedSchema: () => ({
+    type: 'string',
+    pattern: '^-?[1-8]?[0-9](\\.[0-9]{1,9})?,-?(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]{1,9})?$',
+  }),
+  called: {
+    tableSchema: 'string',
+    csvw: 'string',
+    croissant: 'sc:Text',
+    typescript: '{ lat: number; lon: number }',
+    python: 'dict',
+    r: 'character',
+  },
+  sample: (random) =>
+    `${random.between(-89, 89)}.${random.digits(3)}, ${random.between(-179, 179)}.${random.digits(4)}`,
+}
+
+function isHeld(value: string): string {
+  const isWithin = (part: number, most: number): string =>
+    `abs(try_cast(split_part(${value}, ',', ${part}) as double)) <= ${most}`
+  return `${isWithin(1, 90)} and ${isWithin(2, 180)}`
+}
