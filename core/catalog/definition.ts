@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isBelow } from './catalog-files.ts'
 import { dueFrequencies, encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
 import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
@@ -36,6 +37,11 @@ const span = z
   .string()
   .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
   .describe('The window.')
+
+const includedPath = text.refine(
+  isBelow,
+  'must be a path below the folder of the catalog, such as datasets/*.yaml',
+)
 
 const limit = z.strictObject({
   requests: count(1, 1_000_000_000).describe(
@@ -373,7 +379,13 @@ export const catalogDefinition = z
         ),
     }),
     families: z.record(z.string(), family),
-    datasets: z.array(dataset),
+    include: z
+      .union([includedPath, z.array(includedPath)])
+      .optional()
+      .describe(
+        'Files below the folder of the catalog that hold a dataset each, or a list of them, such as datasets/*.yaml; * stands for any part of a name. They come after those that are written here.',
+      ),
+    datasets: z.array(dataset).describe('What is published; may be left out where datasets are included.'),
   })
   .describe('What an Acervo service publishes.')
 
@@ -383,7 +395,9 @@ export type TableDefinition = DatasetDefinition['tables'][number]
 
 /** The format as JSON Schema, for editors. */
 export function catalogJsonSchema(): unknown {
-  return { title: 'Acervo catalog', ...z.toJSONSchema(catalogDefinition, { io: 'input' }) }
+  const { required = [], ...schema } = z.toJSONSchema(catalogDefinition, { io: 'input' })
+  // Files that are included may hold all of them.
+  return { title: 'Acervo catalog', ...schema, required: required.filter((key) => key !== 'datasets') }
 }
 
 function isTimezone(value: string): boolean {

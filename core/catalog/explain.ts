@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { didYouMean } from '../nearest.ts'
 import type { Path } from './declared.ts'
 import { catalogDefinition } from './definition.ts'
-import type { PlacedDocument, Written } from './document.ts'
+import type { JoinedDocument } from './catalog-files.ts'
+import type { Written } from './document.ts'
 
 /** An issue of the shapes, in words for the author of the YAML. */
 export interface Explained {
@@ -12,7 +13,7 @@ export interface Explained {
   readonly message: string
 }
 
-export function explain(issue: z.core.$ZodIssue, document: PlacedDocument): Explained[] {
+export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Explained[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(path)

@@ -1,7 +1,8 @@
 import { StartError } from '../errors.ts'
 
-/** Something wrong in catalog.yaml, and where. */
+/** Something wrong in a catalog, and where. */
 export interface Fault {
+  readonly file: string
   readonly line: number
   readonly column: number
   readonly message: string
@@ -17,7 +18,7 @@ export class CatalogError extends StartError {
   constructor(file: string, faults: readonly Fault[]) {
     const lines = faults
       .slice(0, toldMax)
-      .map((fault) => `${file}:${fault.line}:${fault.column}: ${fault.message}`)
+      .map((fault) => `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`)
     if (faults.length > toldMax) lines.push(`and ${(faults.length - toldMax).toLocaleString('en')} more`)
     const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length.toLocaleString('en')} faults`}:`
     super([title, ...lines].join('\n'))

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { StartError } from '../errors.ts'
+import { dirname, relative } from 'node:path'
 import { buildCatalog } from './build.ts'
 import type { Catalog } from './catalog.ts'
+import { joinDocuments, readCatalogFiles, type CatalogFile, type JoinedDocument } from './catalog-files.ts'
 import { checkNames } from './check.ts'
 import { catalogDefinition } from './definition.ts'
-import { readDocument, type PlacedDocument } from './document.ts'
 import { explain } from './explain.ts'
 import { CatalogError, type Fault } from './faults.ts'
 
@@ -25,27 +24,34 @@ export interface ParsedTexts {
  * @throws CatalogError with every fault found, each as file:line:column
  */
 export async function loadCatalog(file: string, texts: ParsedTexts | null = null): Promise<Catalog> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (cause) {
-    throw new StartError(`the catalog ${file} cannot be read; set CATALOG to the path of a catalog.yaml`, {
-      cause,
-    })
-  }
+  const files = await readCatalogFiles(file)
+  const text = wholeText(files)
   const root = await texts?.get(text)
   // Where it is faulty, the text has to be read for the places.
   const known = root === undefined ? null : catalogOf(root, text)
-  return known ?? parseCatalog(text, file, texts)
+  return known ?? parseCatalogFiles(files, texts)
 }
 
-/** As `loadCatalog`, from the text itself; `file` only names it in faults. */
-export function parseCatalog(text: string, file: string, texts: ParsedTexts | null = null): Catalog {
-  const document = readDocument(text)
+/** As `loadCatalog`, from the text itself, without what it includes; `file` only names it in faults. */
+export function parseCatalog(text: string, file: string): Catalog {
+  return parseCatalogFiles([{ file, text }])
+}
+
+/** As `loadCatalog`, from the texts themselves, that of the catalog first. */
+export function parseCatalogFiles(files: readonly CatalogFile[], texts: ParsedTexts | null = null): Catalog {
+  const document = joinDocuments(files)
+  const text = wholeText(files)
   const catalog = document.readable && document.problems.length === 0 ? catalogOf(document.root, text) : null
-  if (catalog === null) throw new CatalogError(file, faultsIn(document))
+  if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
   texts?.parsed(text, document.root)
   return catalog
+}
+
+/** Another one for other files. */
+function wholeText(files: readonly CatalogFile[]): string {
+  const [main] = files
+  if (main === undefined || files.length === 1) return main?.text ?? ''
+  return JSON.stringify(files.map(({ file, text }) => [relative(dirname(main.file), file), text]))
 }
 
 /** Null where there is a fault. */
@@ -57,15 +63,17 @@ function catalogOf(root: unknown, text: string): Catalog | null {
   return buildCatalog(data, createHash('sha256').update(text).digest('hex'))
 }
 
-function faultsIn(document: PlacedDocument): Fault[] {
+function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Fault[] {
   const faults: Fault[] = [...document.problems]
-  if (!document.readable) return faults
-  const parsed = catalogDefinition.safeParse(document.root)
-  for (const issue of parsed.error?.issues ?? []) {
+  const issues = document.readable ? catalogDefinition.safeParse(document.root).error?.issues : null
+  for (const issue of issues ?? []) {
     for (const { path, ofKey, message } of explain(issue, document)) {
       faults.push({ ...document.placeOf(path, ofKey), message })
     }
   }
-  checkNames(document.root, (path, message) => faults.push({ ...document.placeOf(path), message }))
-  return faults.toSorted((a, b) => a.line - b.line || a.column - b.column)
+  if (document.readable)
+    checkNames(document.root, (path, message) => faults.push({ ...document.placeOf(path), message }))
+  const places = new Map(files.map(({ file }, index) => [file, index]))
+  const placeOf = ({ file }: Fault): number => places.get(file) ?? 0
+  return faults.toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
 }

@@ -19,13 +19,32 @@ export interface Place {
  */
 export function withTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
-  const datasets = document.get('datasets', true)
-  if (!isSeq(datasets)) throw new StartError('the catalog has no list of datasets')
-  const index = datasets.items.findIndex((item) => isMap(item) && item.get('slug') === place.dataset)
-  if (index === -1) return withItem(text, document, ['datasets'], datasets, datasetText(table, place))
-  const tables = document.getIn(['datasets', index, 'tables'], true)
+  const at = pathOf(document, place.dataset)
+  if (at === null) {
+    const datasets = document.get('datasets', true)
+    if (!isSeq(datasets))
+      throw new StartError('the catalog has no list of datasets: write `datasets: []` into it')
+    return withItem(text, document, ['datasets'], datasets, datasetText(table, place))
+  }
+  const tables = document.getIn([...at, 'tables'], true)
   if (!isSeq(tables)) throw new StartError(`the dataset ${place.dataset} has no list of tables`)
-  return withItem(text, document, ['datasets', index, 'tables'], tables, table)
+  return withItem(text, document, [...at, 'tables'], tables, table)
+}
+
+/** Whether a file of a catalog holds a dataset. */
+export function holdsDataset(text: string, slug: string): boolean {
+  return text.includes(slug) && pathOf(parseDocument(text, { version: '1.2' }), slug) !== null
+}
+
+/** Where a dataset stands: in the catalog, or in a file that it includes. */
+function pathOf(document: Document, slug: string): (string | number)[] | null {
+  const { contents } = document
+  const isIt = (item: unknown): boolean => isMap(item) && item.get('slug') === slug
+  if (isIt(contents)) return []
+  const list = isMap(contents) ? contents.get('datasets', true) : contents
+  const index = isSeq(list) ? list.items.findIndex(isIt) : -1
+  if (index === -1) return null
+  return isMap(contents) ? ['datasets', index] : [index]
 }
 
 function withItem(

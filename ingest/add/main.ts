@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import { parseCatalog } from '../../core/catalog/load.ts'
-import { withTable } from '../../core/catalog/with-table.ts'
+import { readCatalogFiles } from '../../core/catalog/catalog-files.ts'
+import { parseCatalogFiles } from '../../core/catalog/load.ts'
+import { holdsDataset, withTable } from '../../core/catalog/with-table.ts'
 import { codeOf, lastWords, messageOf, StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../progress.ts'
@@ -34,8 +35,8 @@ async function main(): Promise<number> {
       'name a file, such as `make add FILE=rain.csv`, a pattern in quotes, an address, or -',
     )
   const settings = readSettings(process.env)
-  const before = await catalogText(settings.catalog)
-  const catalog = parseCatalog(before, settings.catalog)
+  const files = await readCatalogFiles(await requireCatalog(settings.catalog))
+  const catalog = parseCatalogFiles(files)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
   try {
@@ -51,24 +52,27 @@ async function main(): Promise<number> {
       name: names.table,
     })
     progress.end()
+    const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
+    if (holder === undefined) throw new RangeError('a catalog has a file')
+    const { file, text: before } = holder
     const after = withTable(before, entry, {
       dataset: names.dataset,
       title: titled(names.dataset),
       today: new Date().toISOString().slice(0, 10),
       families: catalog.families.map(({ name }) => name),
     })
-    parseCatalog(after, settings.catalog)
+    parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
     for (const [from, to] of usual?.copies ?? []) {
       await mkdir(path.dirname(to), { recursive: true })
       await copyFile(from, to)
       console.log(`${path.basename(to)} is put to ${to}`)
     }
-    await replaced(settings.catalog, after)
+    await replaced(file, after)
     const id = `${names.dataset}/${names.table}`
     if ((await ingested(id)) !== 0) {
-      await replaced(settings.catalog, before)
+      await replaced(file, before)
       for (const [, to] of usual?.copies ?? []) await rm(to)
-      console.error(`${settings.catalog} is as it was; \`make suggest\` shows the entry that was tried`)
+      console.error(`${file} is as it was; \`make suggest\` shows the entry that was tried`)
       return 1
     }
     for (const line of remarks.filter((one) => / cannot be read|an ingest refuses/.test(one)))
@@ -78,7 +82,7 @@ async function main(): Promise<number> {
     const base = settings.publicUrl.href.replace(/\/$/, '')
     const [family] = catalog.families
     console.log(
-      `${id} is in ${settings.catalog}; \`make serve\` serves it (a server that runs has to be started anew) at`,
+      `${id} is in ${file}; \`make serve\` serves it (a server that runs has to be started anew) at`,
     )
     console.log(`  ${base}/en/dataset/${id}`)
     console.log(`  ${base}${family?.prefix ?? ''}/dataset/${id}/data/`)
@@ -91,11 +95,12 @@ async function main(): Promise<number> {
   }
 }
 
-async function catalogText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
+async function requireCatalog(file: string): Promise<string> {
+  await stat(file).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
     throw new StartError(`there is no catalog ${file}: \`make init\` writes one`, { cause: error })
   })
+  return file
 }
 
 interface Names {

@@ -124,7 +124,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ntitel: X',
       [
-        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, datasets',
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, include, datasets',
       ],
     ],
     [
@@ -634,7 +634,7 @@ describe('the loader', () => {
 
   test('tells that the file is empty', () => {
     expect(faultsOf('')).toEqual([
-      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, datasets',
+      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, include, datasets',
     ])
   })
 

@@ -1,0 +1,138 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { StartError } from '../errors.ts'
+import type { Path } from './declared.ts'
+import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
+
+/** A file of a catalog, by the path that a person would write. */
+export interface CatalogFile {
+  readonly file: string
+  readonly text: string
+}
+
+/** Where something stands in a catalog. */
+export type PlaceInFiles = LineAndColumn & { readonly file: string }
+
+/** What the files of a catalog say together. */
+export interface JoinedDocument {
+  readonly root: unknown
+  readonly problems: readonly (PlaceInFiles & { message: string })[]
+  readonly readable: boolean
+  readonly placeOf: (path: Path, ofKey?: boolean) => PlaceInFiles
+  readonly writtenAt: (path: Path) => Written | undefined
+}
+
+/**
+ * The catalog, and the files that it includes, in the order of their names.
+ *
+ * @throws StartError where one cannot be read
+ */
+export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new StartError(`the catalog ${file} cannot be read; set CATALOG to the path of a catalog.yaml`, {
+      cause,
+    })
+  })
+  const folder = path.dirname(file)
+  const names = new Set<string>()
+  for (const pattern of patternsIn(text)) {
+    const found = await filesLike(folder, pattern.split('/'))
+    if (found.length === 0 && !pattern.includes('*'))
+      throw new StartError(`the catalog ${file} includes ${pattern}, and there is no such file`)
+    for (const name of found.toSorted()) names.add(name)
+  }
+  const included: CatalogFile[] = []
+  for (const name of names) {
+    const place = path.join(folder, name)
+    included.push({ file: place, text: await readFile(place, 'utf8') })
+  }
+  return [{ file, text }, ...included]
+}
+
+/** Those that lie below the catalog; another is a fault, which is told with its place. */
+function patternsIn(text: string): string[] {
+  if (!/^["']?include["']?\s*:/m.test(text)) return []
+  const { root } = readDocument(text)
+  const said = typeof root === 'object' && root !== null && 'include' in root ? [root.include].flat() : []
+  return said.filter((one): one is string => typeof one === 'string' && isBelow(one))
+}
+
+/** Whether a path leads nowhere else than below the folder that it is read in. */
+export function isBelow(pattern: string): boolean {
+  return !path.isAbsolute(pattern) && !/(^|\/)(\.\.?|)(\/|$)|\\/.test(pattern)
+}
+
+/** Paths of the files below a folder, where * stands for any part of a name. */
+async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
+  const pieces = step.split('*').map((piece) => piece.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
+  const pattern = new RegExp(`^${pieces.join('.*')}$`)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const named = entries.filter(
+    ({ name }) => pattern.test(name) && (step.startsWith('.') || !name.startsWith('.')),
+  )
+  if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  const found: string[] = []
+  for (const { name } of named)
+    for (const inner of await filesLike(path.join(folder, name), rest)) found.push(`${name}/${inner}`)
+  return found
+}
+
+/** All files of a catalog as one document: those that are included add their datasets, one each or a list of them. */
+export function joinDocuments(files: readonly CatalogFile[]): JoinedDocument {
+  const read = files.map(({ file, text }) => ({ file, document: readDocument(text) }))
+  const [main, ...included] = read
+  if (main === undefined) throw new RangeError('a catalog has a file')
+  const problems = read.flatMap(({ file, document }) =>
+    document.problems.map((problem) => ({ ...problem, file })),
+  )
+  const readable = read.every(({ document }) => document.readable)
+  if (included.length === 0 && !isMap(main.document.root, 'include'))
+    return {
+      ...main.document,
+      problems,
+      placeOf: (at, ofKey) => ({ ...main.document.placeOf(at, ofKey), file: main.file }),
+    }
+  const root = isMap(main.document.root, 'include')
+    ? { datasets: [], ...main.document.root }
+    : main.document.root
+  const own = isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
+  /** By index in the list of all datasets. */
+  const owners = (own ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
+  const datasets = [...(own ?? [])]
+  for (const { file, document } of included) {
+    const { root: said } = document
+    const isList = Array.isArray(said)
+    if (!isList && (typeof said !== 'object' || said === null)) {
+      const message = 'must hold a dataset, or a list of them'
+      if (document.readable) problems.push({ ...document.placeOf([]), file, message })
+      continue
+    }
+    const all: readonly unknown[] = isList ? said : [said]
+    for (const [index, dataset] of all.entries()) {
+      owners.push({ file, document, prefix: isList ? [index] : [] })
+      datasets.push(dataset)
+    }
+  }
+  /** The document in which something of the whole stands, and where. */
+  const within = (at: Path): { file: string; document: PlacedDocument; path: Path } => {
+    const owner = at[0] === 'datasets' && typeof at[1] === 'number' ? owners[at[1]] : undefined
+    return owner === undefined ? { ...main, path: at } : { ...owner, path: [...owner.prefix, ...at.slice(2)] }
+  }
+  return {
+    root: own === null ? root : { ...(root as object), datasets },
+    problems,
+    readable,
+    placeOf: (at, ofKey) => {
+      const { file, document, path: inner } = within(at)
+      return { ...document.placeOf(inner, ofKey), file }
+    },
+    writtenAt: (at) => {
+      const { document, path: inner } = within(at)
+      return document.writtenAt(inner)
+    },
+  }
+}
+
+function isMap<Key extends string>(value: unknown, key: Key): value is Record<Key, unknown> {
+  return typeof value === 'object' && value !== null && key in value
+}

@@ -1,0 +1,112 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { messageOf } from '../../core/errors.ts'
+import { temporaryFolder } from '../support/workshop.ts'
+
+const party = "{ name: A, url: 'https://a.example/' }"
+const dataset = (slug: string, more = ''): string => `slug: ${slug}
+name: ${slug}
+description: of ${slug}
+author: ${party}
+source: ${party}
+license: ${party}
+code_url: https://a.example/
+listed_in: [api]
+collected_at: 2020-01-01
+links: []
+tables:
+  - { name: t, order: [], fields: [{ name: x, type: integer }] }
+${more}`
+const item = (text: string): string => `- ${text.trimEnd().replaceAll('\n', '\n  ')}\n`
+
+const main = (more: string): string => `title: T
+limits: { rows: [], catalog: [] }
+families: { api: { prefix: /api/v1, scheme: public, trailing_slash: true } }
+${more}`
+
+/** Says what comes of files, by their names. */
+async function loaded(files: Readonly<Record<string, string>>): Promise<string[] | string> {
+  const folder = await temporaryFolder()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+    await writeFile(path.join(folder, name), text)
+  }
+  try {
+    const catalog = await loadCatalog(path.join(folder, 'catalog.yaml'))
+    return [...catalog.datasets.values()].map(({ slug, tables }) => `${slug} ${[...tables.keys()].join()}`)
+  } catch (error) {
+    return messageOf(error)
+      .replaceAll(`${folder}/`, '')
+      .replaceAll(/; known here:.*$/gm, '')
+  }
+}
+
+test('datasets come from the catalog, and from the files that it includes, in the order of their names', async () => {
+  await expect(
+    loaded({
+      'catalog.yaml': main(`include: [datasets/*.yaml, more/*/one.yaml]\ndatasets:\n${item(dataset('own'))}`),
+      'datasets/b.yaml': dataset('b'),
+      'datasets/a.yaml': `${item(dataset('a2'))}${item(dataset('a1'))}`,
+      'datasets/.hidden.yaml': 'none',
+      'datasets/note.txt': 'none',
+      'more/x/one.yaml': dataset('x'),
+      'more/y/two.yaml': 'none',
+    }),
+  ).resolves.toEqual(['own t', 'a2 t', 'a1 t', 'b t', 'x t'])
+})
+
+test('a catalog may have no dataset of its own, or none at all', async () => {
+  const files = { 'catalog.yaml': main('include: d/*.yaml\n'), 'd/a.yaml': dataset('a') }
+  await expect(loaded(files)).resolves.toEqual(['a t'])
+  await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toEqual([])
+})
+
+test.each<[what: string, files: Record<string, string>, told: string]>([
+  [
+    'each fault with the file, the line and the column where it stands',
+    {
+      'catalog.yaml': main('include: d/*.yaml\ncolour: red\n'),
+      'd/a.yaml': dataset('a', 'tabels: []\n'),
+      'd/b.yaml': `${item(dataset('b'))}${item(dataset('a').replace('integer', 'int'))}`,
+      'd/c.yaml': 'text',
+      'd/d.yaml': 'slug: [a\n',
+    },
+    [
+      'catalog.yaml has 2 faults:',
+      'd/c.yaml:1:1: must hold a dataset, or a list of them',
+      'd/d.yaml:2:1: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    ].join('\n'),
+  ],
+  [
+    'what the shapes and the names say, in whichever file',
+    {
+      'catalog.yaml': main(`include: d/*.yaml\ncolour: red\ndatasets:\n${item(dataset('own', 'x: 1'))}`),
+      'd/a.yaml': dataset('a', 'tabels: []\n'),
+      'd/b.yaml': `${item(dataset('b'))}${item(dataset('a').replace('integer', 'int'))}`,
+    },
+    [
+      'catalog.yaml has 5 faults:',
+      'catalog.yaml:5:1: unknown key "colour" (did you mean "colours"?)',
+      'catalog.yaml:19:3: unknown key "x"',
+      'd/a.yaml:13:1: unknown key "tabels" (did you mean "tables"?)',
+      'd/b.yaml:13:9: dataset slug "a" is there twice: each must be unique',
+      'd/b.yaml:24:55: "type" is "int", which is not one of string, text, integer, float, decimal, bool, date, datetime, time, json, list, point',
+    ].join('\n'),
+  ],
+  [
+    'a file that is not there',
+    { 'catalog.yaml': main('include: d/a.yaml\n') },
+    'the catalog catalog.yaml includes d/a.yaml, and there is no such file',
+  ],
+  ...['/etc/*.yaml', '../x.yaml', 'a/../../x.yaml', './a.yaml', 'a//b.yaml'].map(
+    (pattern): [string, Record<string, string>, string] => [
+      `a path that is not below: ${pattern}`,
+      { 'catalog.yaml': main(`include: ${pattern}\ndatasets: []\n`) },
+      `catalog.yaml has a fault:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
+    ],
+  ),
+])('%s is told', async (_what, files, told) => {
+  await expect(loaded(files)).resolves.toBe(told)
+})
