@@ -65,6 +65,8 @@ export interface AppOptions {
   readonly scratch: string
   /** Of the service, whichever of its processes this is. */
   readonly startedAt: Date
+  /** Why the catalog that was written last is not the one that serves; null where it is. */
+  readonly catalogFault: () => string | null
 }
 
 /** The service in reading order. It opens nothing: what lives is handed in. */
@@ -164,7 +166,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     app,
     '/health',
     { name: 'Health', description: 'How the service is.' },
-    health(snapshots, browsingText({ ...catalogService, settings })),
+    health(snapshots, options.catalogFault, browsingText({ ...catalogService, settings })),
   )
 
   app.use(unknownAddress(catalog, publicUrl))

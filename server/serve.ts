@@ -57,7 +57,7 @@ export async function serve(settings: Settings): Promise<void> {
     process.on('SIGHUP', () => {
       // A terminal that is closed means another thing.
       if (process.stdin.isTTY) void stop(stopWithinMs)
-      else log.warn('SIGHUP replaces workers where there are several (WORKERS); restart this one instead')
+      else void opening.then((service) => service.reload())
     })
   }
   worker?.onStop(stop)

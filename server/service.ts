@@ -6,30 +6,18 @@ import type { Settings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { Database } from '../core/duckdb/database.ts'
-import { createApp } from './app.ts'
-import { clientOf } from './http/client.ts'
-import { addressesOf, fileAddresses, mixedFamilies } from './http/addresses.ts'
+import { CatalogWatch } from './catalog-watch.ts'
+import { addressesOf } from './http/addresses.ts'
 import { problemCodes } from './http/problems.ts'
-import { Responder } from './http/responder.ts'
-import { countingFor } from './workers/counts.ts'
 import { noMeter, type Meter } from './metrics/meter.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { Limiter } from './limits/limiter.ts'
-import { policiesOf } from './limits/policies.ts'
 import { ConcurrencyLimit } from './concurrency/limit.ts'
 import { SendBudget } from './http/send-budget.ts'
-import { Blocks } from './fetch/blocks.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { PublicLake } from './snapshots/public-lake.ts'
-import { PublicViews } from './snapshots/public-views.ts'
-import { PackedRows } from './fetch/packed-rows.ts'
-import { Dictionaries } from './indexes/dictionaries.ts'
-import { openSelections } from './select/open.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
-import { Scrub } from './snapshots/scrub.ts'
-import { Readiness } from './snapshots/readiness.ts'
-import { Snapshots } from './snapshots/snapshots.ts'
 import { openSpill } from './engine/spill.ts'
+import { publish, type Shared } from './publish.ts'
 import type { Log } from './log.ts'
 import type { Worker } from './workers/worker.ts'
 
@@ -44,6 +32,8 @@ export interface Service {
   readonly app: RequestListener
   /** Looks at every table once; from then on nobody waits. */
   readonly load: () => Promise<void>
+  /** Reads the catalog again, and serves by it where it is another without a fault. */
+  readonly reload: () => Promise<void>
   /** Where the lists of datasets are, and how many tables are served. */
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
   /** Tells that it takes no new work. */
@@ -101,109 +91,90 @@ export async function openService(
     shareOf(settings.scanConnections),
   )
   await scanDatabase.lock()
-  const { snapshotsKept, snapshotGraceMs } = settings
-  const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
-  const snapshots = new Snapshots({ store, catalog, retention, log })
-  const readiness = new Readiness(snapshots)
-  const indexBytesMax = settings.indexBytesMax / 2
-  const dictionaries = new Dictionaries(pool, indexBytesMax)
-  const limits = { ...settings, codesBytesMax: indexBytesMax }
-  const selections = openSelections(scanPool, dictionaries, limits)
-  const packed = new PackedRows(dictionaries)
-  const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
-  const engine = { pool, blocks, packed, selections, memory: new MemoryGate(settings) }
-  const sendBudget = new SendBudget(settings)
-  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, sendBudget)
-
-  const filesAddress = fileAddresses(settings.publicUrl).base
-  const views = new PublicViews({
-    catalog,
-    snapshots,
-    warehouse: store.localFolder,
-    filesAddress,
-    scratch: spill,
-  })
-  const lake = new PublicLake(store, spill)
-  const scrub = new Scrub(snapshots, log)
-  scrub.begin(settings.scrubMs)
-
-  const [exports, transfers] = [
-    new ConcurrencyLimit(settings.exportsMax, 'exports'),
-    new ConcurrencyLimit(settings.filesMax, 'transfers'),
-  ]
-  const policies = policiesOf(catalog.limits, os.availableParallelism())
-  const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
-  const limiter = counting === null ? null : new Limiter(policies, counting.storeFor)
-  const app = createApp({
-    ...settings,
-    limiter,
-    client: clientOf(settings, () => {
-      log.warn(
-        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
-      )
-    }),
-    exports,
-    transfers,
-    catalog,
-    snapshots,
-    readiness,
-    engine,
-    responder,
-    sendBudget,
-    views,
-    lake,
+  const shared: Shared = {
+    settings,
+    store,
+    pool,
+    scanPool,
     log,
+    worker,
     meter,
-    scratch: spill,
+    spill,
+    lake: new PublicLake(store, spill),
+    memory: new MemoryGate(settings),
+    sendBudget: new SendBudget(settings),
+    exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
+    transfers: new ConcurrencyLimit(settings.filesMax, 'transfers'),
     startedAt: worker?.startedAt ?? new Date(),
-  })
-  for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
-    log.warn(
-      { family: name },
-      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
-    )
+    catalogFault: () => watch.fault,
   }
+  const { exports, transfers, sendBudget, memory } = shared
+  let current = await publish(shared, catalog, null)
+  const watch = new CatalogWatch(settings.catalog, catalog, log, async (next) => {
+    const before = current
+    const after = await publish(shared, next, before)
+    await after.load()
+    current = after
+    before.leave(after)
+  })
   metrics?.watch({
     pools: { pages: pool, scans: scanPool },
-    caches: { answers: responder, blocks, selections },
-    tables: () => snapshots.statuses,
-    isReady: () => readiness.now().state === 'ready',
+    caches: {
+      // Of whichever catalog serves.
+      answers: {
+        get stats() {
+          return current.caches.answers.stats
+        },
+      },
+      blocks: {
+        get stats() {
+          return current.caches.blocks.stats
+        },
+      },
+      selections: {
+        get stats() {
+          return current.caches.selections.stats
+        },
+      },
+    },
+    tables: () => current.snapshots.statuses,
+    isReady: () => current.readiness.now().state === 'ready',
     levels: {
       connections,
       exports_running: () => exports.running,
       transfers_running: () => transfers.running,
       unsent_bytes: () => sendBudget.bytes,
-      making_bytes: () => engine.memory.taken,
-      rate_limit_store_up: () => Number(counting?.isUp() ?? true),
+      making_bytes: () => memory.taken,
+      rate_limit_store_up: () => Number(current.isCountingUp()),
     },
   })
   const metricsServer = metrics === null ? null : await tellMetrics(metrics.registry, settings, worker)
   return {
-    app,
+    app: (req, res) => current.app(req, res),
     load: async () => {
-      await snapshots.refresh()
-      snapshots.follow()
-      readiness.loaded()
-      if (snapshots.size > 0) return
+      await current.load()
+      // Several workers are replaced by the process that keeps them.
+      if (worker === null) watch.begin(settings.catalogPollMs)
+      if (current.snapshots.size > 0) return
       log.warn(
         { warehouse: store.address },
         'nothing is published there: WAREHOUSE names another folder, or an ingest comes first',
       )
     },
+    reload: () => watch.look(),
     served: () => ({
-      datasets: catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
-      tables: snapshots.size,
+      datasets: current.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
+      tables: current.snapshots.size,
     }),
-    stopping: () => readiness.stopping(),
+    stopping: () => current.readiness.stopping(),
     close: async () => {
       metricsServer?.close()
-      snapshots.stop()
-      scrub.stop()
+      await watch.stop()
+      current.leave(null)
       await pool.close()
       await scanPool.close()
       database.close()
       scanDatabase.close()
-      counting?.close()
     },
   }
 }

@@ -1,4 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { StartError } from '../errors.ts'
 import type { Path } from './declared.ts'
@@ -16,6 +17,8 @@ export type PlaceInFiles = LineAndColumn & { readonly file: string }
 /** What the files of a catalog say together. */
 export interface JoinedDocument {
   readonly root: unknown
+  /** By the text of a file, what it says. */
+  readonly roots: ReadonlyMap<string, unknown>
   readonly problems: readonly (PlaceInFiles & { message: string })[]
   readonly readable: boolean
   readonly placeOf: (path: Path, ofKey?: boolean) => PlaceInFiles
@@ -49,6 +52,19 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   return [{ file, text }, ...included]
 }
 
+/** Another text when a file of the catalog is another, or one has come or gone; whatever cannot be looked at is not there. */
+export async function catalogVersion(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const folder = path.dirname(file)
+  const names = await Promise.all(patternsIn(text).map((pattern) => filesLike(folder, pattern.split('/'))))
+  const seen = [text]
+  for (const name of [...new Set(names.flat())].toSorted()) {
+    const found = await stat(path.join(folder, name)).catch(() => null)
+    seen.push(`${name} ${found?.size} ${found?.mtimeMs} ${found?.ino}`)
+  }
+  return createHash('sha256').update(seen.join('\n')).digest('hex')
+}
+
 /** Those that lie below the catalog; another is a fault, which is told with its place. */
 function patternsIn(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
@@ -78,17 +94,26 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
 }
 
 /** All files of a catalog as one document: those that are included add their datasets, one each or a list of them. */
-export function joinDocuments(files: readonly CatalogFile[]): JoinedDocument {
-  const read = files.map(({ file, text }) => ({ file, document: readDocument(text) }))
+/** @param known what texts without a problem say, so that they need no parsing */
+export function joinDocuments(
+  files: readonly CatalogFile[],
+  known: ReadonlyMap<string, unknown>,
+): JoinedDocument {
+  const read = files.map(({ file, text }) => {
+    const document = known.has(text) ? knownDocument(text, known.get(text)) : readDocument(text)
+    return { file, document }
+  })
   const [main, ...included] = read
   if (main === undefined) throw new RangeError('a catalog has a file')
   const problems = read.flatMap(({ file, document }) =>
     document.problems.map((problem) => ({ ...problem, file })),
   )
+  const roots = new Map(files.map(({ text }, index) => [text, read[index]?.document.root]))
   const readable = read.every(({ document }) => document.readable)
   if (included.length === 0 && !isMap(main.document.root, 'include'))
     return {
       ...main.document,
+      roots,
       problems,
       placeOf: (at, ofKey) => ({ ...main.document.placeOf(at, ofKey), file: main.file }),
     }
@@ -119,6 +144,7 @@ export function joinDocuments(files: readonly CatalogFile[]): JoinedDocument {
     return owner === undefined ? { ...main, path: at } : { ...owner, path: [...owner.prefix, ...at.slice(2)] }
   }
   return {
+    roots,
     root: own === null ? root : { ...(root as object), datasets },
     problems,
     readable,
@@ -130,6 +156,19 @@ export function joinDocuments(files: readonly CatalogFile[]): JoinedDocument {
       const { document, path: inner } = within(at)
       return document.writtenAt(inner)
     },
+  }
+}
+
+/** Parsed after all where something in it is to be found. */
+function knownDocument(text: string, root: unknown): PlacedDocument {
+  let read: PlacedDocument | null = null
+  const document = (): PlacedDocument => (read ??= readDocument(text))
+  return {
+    root,
+    problems: [],
+    readable: true,
+    placeOf: (at, ofKey) => document().placeOf(at, ofKey),
+    writtenAt: (at) => document().writtenAt(at),
   }
 }
 

@@ -16,20 +16,30 @@ export interface ParsedTexts {
   parsed(text: string, root: unknown): void
 }
 
+/** What the files of the catalog that was read last say, so that only those that changed are parsed. */
+export class ParsedFiles {
+  roots: ReadonlyMap<string, unknown> = new Map()
+}
+
 /**
  * Reads, checks and freezes the catalog.
  *
  * @param file path of the YAML file
  * @param texts saves its parsing where it knows the text
+ * @param parsed saves that of the files that it knows
  * @throws CatalogError with every fault found, each as file:line:column
  */
-export async function loadCatalog(file: string, texts: ParsedTexts | null = null): Promise<Catalog> {
+export async function loadCatalog(
+  file: string,
+  texts: ParsedTexts | null = null,
+  parsed: ParsedFiles = new ParsedFiles(),
+): Promise<Catalog> {
   const files = await readCatalogFiles(file)
   const text = wholeText(files)
   const root = await texts?.get(text)
   // Where it is faulty, the text has to be read for the places.
   const known = root === undefined ? null : catalogOf(root, text)
-  return known ?? parseCatalogFiles(files, texts)
+  return known ?? parseCatalogFiles(files, texts, parsed)
 }
 
 /** As `loadCatalog`, from the text itself, without what it includes; `file` only names it in faults. */
@@ -38,12 +48,17 @@ export function parseCatalog(text: string, file: string): Catalog {
 }
 
 /** As `loadCatalog`, from the texts themselves, that of the catalog first. */
-export function parseCatalogFiles(files: readonly CatalogFile[], texts: ParsedTexts | null = null): Catalog {
-  const document = joinDocuments(files)
+export function parseCatalogFiles(
+  files: readonly CatalogFile[],
+  texts: ParsedTexts | null = null,
+  parsed: ParsedFiles = new ParsedFiles(),
+): Catalog {
+  const document = joinDocuments(files, parsed.roots)
   const text = wholeText(files)
   const catalog = document.readable && document.problems.length === 0 ? catalogOf(document.root, text) : null
   if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
   texts?.parsed(text, document.root)
+  parsed.roots = document.roots
   return catalog
 }
 

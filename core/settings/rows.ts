@@ -68,6 +68,14 @@ export const settingRows = {
     parse: path,
     expects: anyPath,
   }),
+  catalogPollMs: row({
+    name: 'CATALOG_POLL_SECONDS',
+    default: '2',
+    meaning:
+      'How often the server looks whether the catalog is another, and serves by it; 0 for only on SIGHUP.',
+    parse: (text) => multiple(wholeNumber(text, 0, 86_400), 1000),
+    expects: 'a whole number of seconds from 0 to 86400',
+  }),
   sources: row({
     name: 'SOURCES',
     default: './sources',

@@ -82,7 +82,7 @@ async function main(): Promise<number> {
     const base = settings.publicUrl.href.replace(/\/$/, '')
     const [family] = catalog.families
     console.log(
-      `${id} is in ${file}; \`make serve\` serves it (a server that runs has to be started anew) at`,
+      `${id} is in ${file}; \`make serve\` serves it (a server that runs takes it in some seconds) at`,
     )
     console.log(`  ${base}/en/dataset/${id}`)
     console.log(`  ${base}${family?.prefix ?? ''}/dataset/${id}/data/`)

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { messageOf } from '../../core/errors.ts'
@@ -24,6 +25,8 @@ export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly retention: Retention
   readonly log: Log
+  /** Of the catalog before: what it knows of tables that are declared as they were is taken over. */
+  readonly before?: Snapshots | null
 }
 
 /** Tables that are looked at at the same time: each reads its files through memory of its own. */
@@ -38,17 +41,24 @@ export class Snapshots {
   readonly #log: Log
   readonly #states: ReadonlyMap<string, TableState>
   readonly #readingAgain = new Set<Snapshot>()
-  #version = 0
+  /** One for all catalogs, since a snapshot may be taken out by those who opened it under one before. */
+  readonly #changes: { version: number }
   /** What is there at the start is no news. */
   #following = false
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ store, catalog, retention, log }: SnapshotOptions) {
+  constructor({ store, catalog, retention, log, before = null }: SnapshotOptions) {
     this.#store = store
     this.#retention = retention
     this.#log = log
-    this.#states = new Map(allTables(catalog).map((table) => [tableId(table), emptyState(table)]))
+    const known = (table: Table): TableState | null => (before === null ? null : before.#stateOf(table))
+    this.#states = new Map(
+      allTables(catalog).map((table) => [tableId(table), known(table) ?? emptyState(table)]),
+    )
+    this.#changes = before === null ? { version: 0 } : before.#changes
+    this.#following = before !== null
+    if (before !== null) this.#changes.version += 1
   }
 
   /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
@@ -80,6 +90,12 @@ export class Snapshots {
     if (kept === undefined) return work(null)
     kept.opened ??= this.#openKnown(state, asked, kept)
     return work(await kept.opened)
+  }
+
+  /** Null where it is declared in another way now. */
+  #stateOf(table: Table): TableState | null {
+    const known = this.#states.get(tableId(table))
+    return known !== undefined && isDeepStrictEqual(known.table, table) ? known : null
   }
 
   get statuses(): TableStatus[] {
@@ -162,7 +178,7 @@ export class Snapshots {
 
   /** Another number whenever another snapshot of any table serves. */
   get version(): number {
-    return this.#version
+    return this.#changes.version
   }
 
   /** When its source was last looked at and gave no new snapshot. */
@@ -307,7 +323,7 @@ export class Snapshots {
 
   #serve(state: TableState, snapshot: Snapshot | null): void {
     state.current = snapshot
-    this.#version += 1
+    this.#changes.version += 1
   }
 
   async #takeOut(state: TableState, { manifest, folder }: Snapshot, error: unknown): Promise<void> {

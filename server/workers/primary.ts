@@ -37,8 +37,19 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   keepCounts(settings.clientsMax)
   followSignals(keeper, log)
   if (!(await keeper.start())) return
+  await followCatalog(settings, keeper, log)
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
   sayWhere(settings.publicUrl)
+}
+
+/** Workers serve by the catalog that they have read at their start; one that is faulty keeps a new one from starting. */
+async function followCatalog(settings: Settings, keeper: Keeper, log: Log): Promise<void> {
+  if (settings.catalogPollMs === 0) return
+  const { followVersions } = await import('../catalog-watch.ts')
+  const changed = async (): Promise<void> => keeper.replaceAll()
+  followVersions(settings.catalog, settings.catalogPollMs, new AbortController().signal, changed).catch(
+    (error: unknown) => log.error({ err: error }, 'the catalog is not followed any more'),
+  )
 }
 
 function followSignals(keeper: Keeper, log: Log): void {

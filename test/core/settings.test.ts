@@ -8,6 +8,7 @@ describe('settings', () => {
       host: '127.0.0.1',
       publicUrl: new URL('http://localhost:8000'),
       catalog: './catalog.yaml',
+      catalogPollMs: 2000,
       sources: './sources',
       scrubMs: 86_400_000,
       unpackedBytesMax: 100_000_000_000,

@@ -170,6 +170,7 @@ export async function serve(
     meter: noMeter,
     scratch: await temporaryFolder(),
     startedAt: new Date(),
+    catalogFault: () => null,
     ...options,
   })
   const app = checks.around(bare, { catalog, snapshots: options.snapshots ?? snapshots, publicUrl })

@@ -146,6 +146,7 @@ export const commonSchemas: Shape = {
     status: { type: 'string', enum: ['ok', 'degraded'] },
     published: count,
     unpublished: count,
+    catalog_fault: { ...orNull(text), description: 'Why the catalog that was written last does not serve.' },
     faults: listOf(object({ table: text, serving: orNull(text), fault: text })),
     stale: listOf(
       object({

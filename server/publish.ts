@@ -1,0 +1,162 @@
+import { mkdir } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Catalog } from '../core/catalog/catalog.ts'
+import type { Settings } from '../core/settings/read.ts'
+import type { Store } from '../core/warehouse/stores/store.ts'
+import { createApp } from './app.ts'
+import type { ConcurrencyLimit } from './concurrency/limit.ts'
+import type { MemoryGate } from './engine/memory-gate.ts'
+import type { Pool } from './engine/pool.ts'
+import { Blocks } from './fetch/blocks.ts'
+import { PackedRows } from './fetch/packed-rows.ts'
+import { fileAddresses, mixedFamilies } from './http/addresses.ts'
+import { clientOf } from './http/client.ts'
+import { Responder } from './http/responder.ts'
+import type { SendBudget } from './http/send-budget.ts'
+import { Dictionaries } from './indexes/dictionaries.ts'
+import { Limiter } from './limits/limiter.ts'
+import { policiesOf, type Policy } from './limits/policies.ts'
+import type { KeptStats } from './kept.ts'
+import type { Log } from './log.ts'
+import type { Meter } from './metrics/meter.ts'
+import { openSelections } from './select/open.ts'
+import type { PublicLake } from './snapshots/public-lake.ts'
+import { PublicViews } from './snapshots/public-views.ts'
+import { Readiness } from './snapshots/readiness.ts'
+import { Scrub } from './snapshots/scrub.ts'
+import { Snapshots } from './snapshots/snapshots.ts'
+import { countingFor, type Counting } from './workers/counts.ts'
+import type { Worker } from './workers/worker.ts'
+
+/** What lives as long as the process, whatever catalog it serves by. */
+export interface Shared {
+  readonly settings: Settings
+  readonly store: Store
+  readonly pool: Pool
+  readonly scanPool: Pool
+  readonly log: Log
+  readonly worker: Worker | null
+  readonly meter: Meter
+  readonly spill: string
+  readonly lake: PublicLake
+  readonly memory: MemoryGate
+  readonly sendBudget: SendBudget
+  readonly exports: ConcurrencyLimit
+  /** Of the service, whichever of its processes this is. */
+  readonly startedAt: Date
+  readonly transfers: ConcurrencyLimit
+  /** Why the catalog that was written last is not the one that serves; null where it is. */
+  readonly catalogFault: () => string | null
+}
+
+/** What is served by one catalog. */
+export interface Publication {
+  readonly catalog: Catalog
+  readonly app: RequestListener
+  readonly snapshots: Snapshots
+  readonly readiness: Readiness
+  readonly caches: Readonly<Record<'answers' | 'blocks' | 'selections', { readonly stats: KeptStats }>>
+  readonly isCountingUp: () => boolean
+  readonly limits: Limits
+  /** Looks at every table once, and follows them from then on. */
+  readonly load: () => Promise<void>
+  /** Ends what it does by itself; whoever is being answered by it is answered. */
+  readonly leave: (next: Publication | null) => void
+}
+
+interface Limits {
+  readonly policies: readonly Policy[]
+  readonly counting: Counting | null
+  readonly limiter: Limiter | null
+}
+
+let number = 0
+
+/** @param before what serves until this one does */
+export async function publish(
+  shared: Shared,
+  catalog: Catalog,
+  before: Publication | null,
+): Promise<Publication> {
+  const { settings, store, pool, scanPool, log, spill } = shared
+  const { snapshotsKept, snapshotGraceMs } = settings
+  const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
+  const snapshots = new Snapshots({ store, catalog, retention, log, before: before?.snapshots ?? null })
+  const readiness = new Readiness(snapshots)
+  const indexBytesMax = settings.indexBytesMax / 2
+  const dictionaries = new Dictionaries(pool, indexBytesMax)
+  const selections = openSelections(scanPool, dictionaries, { ...settings, codesBytesMax: indexBytesMax })
+  const packed = new PackedRows(dictionaries)
+  const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
+  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, shared.sendBudget)
+  number += 1
+  const scratch = path.join(spill, `catalog-${number}`)
+  await mkdir(scratch)
+  const views = new PublicViews({
+    catalog,
+    snapshots,
+    warehouse: store.localFolder,
+    filesAddress: fileAddresses(settings.publicUrl).base,
+    scratch,
+  })
+  const scrub = new Scrub(snapshots, log)
+  const limits = await limitsOf(shared, catalog, before)
+  const app = createApp({
+    ...settings,
+    ...shared,
+    limiter: limits.limiter,
+    client: clientOf(settings, () => {
+      log.warn(
+        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
+      )
+    }),
+    catalog,
+    snapshots,
+    readiness,
+    engine: { pool, blocks, packed, selections, memory: shared.memory },
+    responder,
+    views,
+    scratch,
+  })
+  for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
+    log.warn(
+      { family: name },
+      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
+    )
+  }
+  return {
+    catalog,
+    app,
+    snapshots,
+    readiness,
+    caches: { answers: responder, blocks, selections },
+    isCountingUp: () => limits.counting?.isUp() ?? true,
+    limits,
+    load: async () => {
+      await snapshots.refresh()
+      snapshots.follow()
+      readiness.loaded()
+      scrub.begin(settings.scrubMs)
+    },
+    leave: (next) => {
+      snapshots.stop()
+      scrub.stop()
+      if (next?.limits.counting !== limits.counting) limits.counting?.close()
+    },
+  }
+}
+
+/** Clients have had what they had, as long as the limits are the same. */
+async function limitsOf(
+  { settings, worker, log }: Shared,
+  catalog: Catalog,
+  before: Publication | null,
+): Promise<Limits> {
+  const policies = policiesOf(catalog.limits, os.availableParallelism())
+  if (before !== null && isDeepStrictEqual(before.limits.policies, policies)) return before.limits
+  const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
+  return { policies, counting, limiter: counting === null ? null : new Limiter(policies, counting.storeFor) }
+}
