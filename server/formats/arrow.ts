@@ -9,6 +9,7 @@ export const arrow: ColumnFormat = {
   mediaTypes: ['application/vnd.apache.arrow.stream'],
   contentType: 'application/vnd.apache.arrow.stream',
   ending: 'arrows',
+  savedAs: null,
   aggregates,
   // The library is large, and no start has to wait for it.
   writer: async (columns) => (await import('./arrow-writer.ts')).arrowWriter(columns),

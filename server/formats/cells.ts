@@ -10,6 +10,7 @@ export const cells: LineFormat = {
   mediaTypes: ['application/json'],
   contentType: 'application/json',
   ending: 'json',
+  savedAs: null,
   line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
   written: {
     takes: 'rendered',

@@ -12,6 +12,8 @@ interface AnyFormat {
   readonly contentType: string
   /** Of the name of a file of it, without a dot. */
   readonly ending: string
+  /** How a page of it is to be shown or saved, as a file of a name; null where that is nobody's wish. */
+  readonly savedAs: 'inline' | 'attachment' | null
 }
 
 /** Writes each row as a text of its own: the engine writes them, one statement for all. */

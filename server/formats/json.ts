@@ -33,6 +33,7 @@ export const json: LineFormat = {
   mediaTypes: ['application/json'],
   contentType: 'application/json',
   ending: 'json',
+  savedAs: null,
   line: jsonLine,
   written: writtenJson,
   separator: ',',

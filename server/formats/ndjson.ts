@@ -7,6 +7,7 @@ export const ndjson: LineFormat = {
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
   contentType: 'application/x-ndjson',
   ending: 'ndjson',
+  savedAs: null,
   line: jsonLine,
   written: writtenJson,
   separator: '\n',

@@ -1,8 +1,9 @@
 import { arrow } from './arrow.ts'
 import { csv } from './csv.ts'
+import { csvExcel } from './csv-excel.ts'
 import type { RowFormat } from './format.ts'
 import { json } from './json.ts'
 import { ndjson } from './ndjson.ts'
 
 /** What rows can be had as, in pages and exports; the first is the specification's. */
-export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [json, csv, ndjson, arrow]
+export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [json, csv, ndjson, arrow, csvExcel]

@@ -9,7 +9,6 @@ import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { csv } from '../formats/csv.ts'
 import { json } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { pageAtHand, pageBody, pageOf, type Page } from '../representations/page.ts'
@@ -72,8 +71,8 @@ export function tableRows(family: Family, service: RowService): Resource {
           Link: linkTo(wholeFile),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
           // What browsers save rather than show.
-          ...(format === csv && {
-            'Content-Disposition': `inline; filename="${dataset.slug}-${table.name}-${query.page}.csv"`,
+          ...(format.savedAs !== null && {
+            'Content-Disposition': `${format.savedAs}; filename="${dataset.slug}-${table.name}-${query.page}.${format.ending}"`,
           }),
         },
         // What a query comes to beyond a page is paid for when it is known.

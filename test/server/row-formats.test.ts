@@ -17,6 +17,8 @@ const readers: Readonly<Record<string, (body: Buffer) => number[]>> = {
     return (Array.isArray(found) ? found : found.results).map(({ n }) => n)
   },
   csv: (body) => parse<{ n: string }>(body, { columns: true }).map(({ n }) => Number(n)),
+  'csv-excel': (body) =>
+    parse<{ n: string }>(body, { columns: true, delimiter: ';', bom: true }).map(({ n }) => Number(n)),
   ndjson: (body) => {
     const lines = body.toString().split('\n').slice(0, -1)
     return lines.map((line) => (JSON.parse(line) as { n: number }).n)
@@ -72,7 +74,8 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
 
   test('a page that browsers save has a name to be saved by', async () => {
     const { headers } = await get(`data/?page=2&page_size=10&format=${name}`)
-    const due = name === 'csv' ? 'inline; filename="d-t-2.csv"' : undefined
+    const { savedAs, ending } = format
+    const due = savedAs === null ? undefined : `${savedAs}; filename="d-t-2.${ending}"`
     expect(headers['content-disposition']).toBe(due)
   })
 

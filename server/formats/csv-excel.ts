@@ -1,0 +1,44 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { quotedName } from '../../core/sql.ts'
+import { csv, csvText, csvValueText, quotedSql } from './csv.ts'
+import type { LineFormat } from './format.ts'
+
+const delimiter = ';'
+
+/**
+ * CSV as spreadsheets open it by a double click where numbers have a decimal comma: a byte order mark, semicolons, and
+ * times with a space.
+ */
+export const csvExcel: LineFormat = {
+  name: 'csv-excel',
+  mediaTypes: ['application/vnd.ms-excel'],
+  contentType: csv.contentType,
+  ending: 'csv',
+  savedAs: 'attachment',
+  line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
+  written: {
+    takes: 'plain',
+    before: () => '',
+    value: (text, field) => {
+      const { dialect, isQuotedInCsv, moment } = typeRow(field.type)
+      if (dialect === 'number') return text.replace('.', ',')
+      if (moment === 'datetime') return text.replace('T', ' ')
+      return isQuotedInCsv ? csvValueText(text, delimiter) : text
+    },
+    null: '',
+    around: { before: '', between: delimiter, after: '' },
+  },
+  separator: '\r\n',
+  repeatsNames: false,
+  head: (fields) => `\ufeff${fields.map(({ name }) => csvText(name, delimiter)).join(delimiter)}\r\n`,
+  tail: csv.tail,
+}
+
+function valueSql(field: Field): string {
+  const { csv: written, dialect, isQuotedInCsv, moment, rendered } = typeRow(field.type)
+  const column = `part.${quotedName(field.name)}`
+  if (moment === 'datetime') return rendered(column)
+  if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
+  return isQuotedInCsv ? quotedSql(written(column), delimiter) : written(column)
+}

@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals'
+import { rawGet, serve } from '../support/service.ts'
+import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
+
+test.each([true, false])(
+  'spreadsheets read numbers, times and texts as they write them (packed: %s)',
+  async (packed) => {
+    const names = ['f:float', 'd:decimal:10:2', 't:datetime', 'w:text', 'i:integer', 'b:bool', 'p:point']
+    const shop = await workshop(
+      catalogAround([{ name: 't', order: ['i'], packed, fields: names.map(fieldOf) }]),
+      {
+        'd/t.csv': [
+          'f,d,t,w,i,b,p',
+          '1.5e-7,-1234.50,2020-01-02 03:04:05.5,"a;b",1,true,"-1.5,2"',
+          '2,0,2020-01-02 00:00:00,"a,b ""c""",2,false,"3,4"',
+          ',,,"",3,,',
+          '10.25,7,2021-01-01 10:00:00,"=1+1\nx.y",4,true,',
+          '',
+        ].join('\n'),
+      },
+    )
+    await shop.ingest()
+    const { app, close } = await serve(shop)
+    const due = [
+      '\ufeffb;d;f;i;p;t;w',
+      'true;-1234,50;1,5e-07;1;-1.5,2;2020-01-02 03:04:05.5;"a;b"',
+      'false;0,00;2,0;2;3,4;2020-01-02 00:00:00;"a,b ""c"""',
+      ';;;3;;;',
+      'true;7,00;10,25;4;;2021-01-01 10:00:00;"=1+1\nx.y"',
+      '',
+    ].join('\r\n')
+    for (const address of ['data/?', 'export/?', 'data/?i__gt=0&', 'data/?ordering=i&page_size=4&']) {
+      const answer = await rawGet(app, `/api/v1/dataset/d/t/${address}format=csv-excel`, {
+        'Accept-Encoding': 'identity',
+      })
+      expect([answer.status, answer.body.toString()]).toEqual([200, due])
+      expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="d-t-.*\.csv"$/)
+    }
+    await close()
+  },
+)
