@@ -35,6 +35,7 @@ import { problemOf } from './routes/problem-of.ts'
 import { tableExport } from './routes/table-export.ts'
 import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
+import type { FinishedExports } from './representations/finished-exports.ts'
 import type { RowEngine } from './representations/page.ts'
 import type { PublicLake } from './snapshots/public-lake.ts'
 import type { PublicViews } from './snapshots/public-views.ts'
@@ -53,6 +54,7 @@ export interface AppOptions {
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
+  readonly finished: FinishedExports
   readonly snapshots: Snapshots
   readonly readiness: Readiness
   readonly engine: RowEngine
@@ -117,6 +119,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     exports: options.exports,
     transfers: options.transfers,
     sendBudget: options.sendBudget,
+    finished: options.finished,
   }
 
   const documents = documentService(catalogService)

@@ -22,6 +22,7 @@ import { policiesOf, type Policy } from './limits/policies.ts'
 import type { KeptStats } from './kept.ts'
 import type { Log } from './log.ts'
 import type { Meter } from './metrics/meter.ts'
+import type { FinishedExports } from './representations/finished-exports.ts'
 import { openSelections } from './select/open.ts'
 import type { PublicLake } from './snapshots/public-lake.ts'
 import { PublicViews } from './snapshots/public-views.ts'
@@ -44,6 +45,7 @@ export interface Shared {
   readonly lake: PublicLake
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget
+  readonly finished: FinishedExports
   readonly exports: ConcurrencyLimit
   /** Of the service, whichever of its processes this is. */
   readonly startedAt: Date

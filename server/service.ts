@@ -17,6 +17,7 @@ import { Pool, shareOf } from './engine/pool.ts'
 import { PublicLake } from './snapshots/public-lake.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { openSpill } from './engine/spill.ts'
+import { FinishedExports } from './representations/finished-exports.ts'
 import { publish, type Shared } from './publish.ts'
 import type { Log } from './log.ts'
 import type { Worker } from './workers/worker.ts'
@@ -103,6 +104,7 @@ export async function openService(
     lake: new PublicLake(store, spill),
     memory: new MemoryGate(settings),
     sendBudget: new SendBudget(settings),
+    finished: new FinishedExports(spill, settings.finishedBytesMax),
     exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
     transfers: new ConcurrencyLimit(settings.filesMax, 'transfers'),
     startedAt: worker?.startedAt ?? new Date(),
@@ -170,6 +172,7 @@ export async function openService(
     close: async () => {
       metricsServer?.close()
       await watch.stop()
+      shared.finished.close()
       current.leave(null)
       await pool.close()
       await scanPool.close()

@@ -114,6 +114,41 @@ print(len(pandas.read_csv(address)), len(pandas.read_csv(address, storage_option
     }
   }, 120_000)
 
+  test('pandas, polars, DuckDB and pyarrow read pages and exports of a query by their address alone', async () => {
+    const service = await serve(shop)
+    const server = http.createServer(service.app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/dataset/covid19/caso_full`
+    const { count } = await getPage(
+      service.app,
+      '/api/v1/dataset/covid19/caso_full/data/?order_for_place__gt=5&page_size=1',
+    )
+    expect(count).toBeGreaterThan(100)
+    const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars, pyarrow.csv
+extension = glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0]
+duckdb.execute(f"load '{extension}'")
+for address in sys.argv[1:]:
+  lines = address.replace('=csv', '=ndjson')
+  rows = pandas.read_csv(address)
+  print(len(rows), polars.read_csv(address, infer_schema_length=None).height, polars.scan_csv(address, infer_schema_length=None).collect().height,
+    polars.read_ndjson(lines, infer_schema_length=None).height, duckdb.sql(f"from read_csv('{address}')").count('*').fetchone()[0],
+    duckdb.sql(f"from read_json('{lines}')").count('*').fetchone()[0], pyarrow.csv.read_csv(urllib.request.urlopen(address)).num_rows)`
+    const addresses = [
+      'data/?page_size=50',
+      'data/?order_for_place__gt=5&page_size=50',
+      'export/?order_for_place__gt=5',
+      'export/?order_for_place__gt=5&ordering=-date',
+    ].map((query) => `${base}/${query}&format=csv`)
+    try {
+      const { stdout } = await run(path.join(clients, 'python'), ['-c', script, ...addresses], { cwd })
+      const due = [50, 50, count, count].map((rows) => Array.from({ length: 7 }, () => rows).join(' '))
+      expect(stdout.trim().split('\n')).toEqual(due)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }, 120_000)
+
   test('ATTACH of the address of a service reads its public parts', async () => {
     const home = await temporaryFolder()
     const extension = `import duckdb_extension_httpfs, glob, os

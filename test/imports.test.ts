@@ -45,7 +45,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   n3: ['server/documents/rdf.ts'],
   hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
-  'range-parser': ['server/http/files.ts', 'server/http/unpacked.ts'],
+  'range-parser': ['server/http/files.ts', 'server/http/range.ts'],
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { dirname, relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { buildCatalog } from './build.ts'
 import type { Catalog } from './catalog.ts'
 import { joinDocuments, readCatalogFiles, type CatalogFile, type JoinedDocument } from './catalog-files.ts'
 import { checkNames } from './check.ts'
 import { catalogDefinition } from './definition.ts'
+import { readDocument } from './document.ts'
 import { explain } from './explain.ts'
 import { CatalogError, type Fault } from './faults.ts'
 
@@ -19,6 +21,18 @@ export interface ParsedTexts {
 /** What the files of the catalog that was read last say, so that only those that changed are parsed. */
 export class ParsedFiles {
   roots: ReadonlyMap<string, unknown> = new Map()
+
+  /** Parses those that are not known, and lets others have a turn after each. */
+  async read(files: readonly CatalogFile[]): Promise<void> {
+    const roots = new Map(this.roots)
+    for (const { text } of files) {
+      if (roots.has(text)) continue
+      const { problems, readable, root } = readDocument(text)
+      if (readable && problems.length === 0) roots.set(text, root)
+      await setImmediate()
+    }
+    this.roots = roots
+  }
 }
 
 /**
@@ -39,7 +53,9 @@ export async function loadCatalog(
   const root = await texts?.get(text)
   // Where it is faulty, the text has to be read for the places.
   const known = root === undefined ? null : catalogOf(root, text)
-  return known ?? parseCatalogFiles(files, texts, parsed)
+  if (known !== null) return known
+  if (files.length > 1) await parsed.read(files)
+  return parseCatalogFiles(files, texts, parsed)
 }
 
 /** As `loadCatalog`, from the text itself, without what it includes; `file` only names it in faults. */

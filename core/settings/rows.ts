@@ -316,6 +316,14 @@ export const settingRows = {
     share: divided(1_000_000),
     expects: `${expectsMegabytes(1)}, or auto`,
   }),
+  finishedBytesMax: row({
+    name: 'EXPORT_FILES_MB',
+    default: '256',
+    meaning:
+      'Of exports that are kept as files for readers who ask how long one is (HEAD), or for ranges of it; each may have half of it. On disk, of each process.',
+    parse: (text) => megabytes(text, 0),
+    expects: expectsMegabytes(0),
+  }),
   exportsMax: row({
     name: 'EXPORTS',
     default: 'auto',

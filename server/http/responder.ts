@@ -8,6 +8,7 @@ import { SingleFlight } from '../concurrency/single-flight.ts'
 import { accountFor } from './limits.ts'
 import type { KeptStats } from '../kept.ts'
 import { untilGone } from './over.ts'
+import { rangeOf } from './range.ts'
 import { ResponseCache } from './response-cache.ts'
 import { sendBytes } from './send.ts'
 import type { SendBudget } from './send-budget.ts'
@@ -31,6 +32,8 @@ export interface NamedResponse {
   readonly headers: Readonly<Record<string, string>>
   /** What the making of it costs, where that is more than that of what is at hand. */
   readonly price?: Price
+  /** Whether ranges of the bytes can be asked for. */
+  readonly hasRanges?: boolean
   /** Whether the bytes cost neither work nor memory of their own. */
   readonly isAtHand: boolean
   /** The bytes where they can be had without waiting; null where `body` has to make them. */
@@ -82,7 +85,7 @@ export class Responder {
   /** @throws Problem overloaded, QuotaExceeded, and whatever the making of the body throws; nothing is written then */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
-    const accepted = acceptedEncodings(req.headers['accept-encoding'])
+    const accepted = encodingsFor(req, response)
     // If-Modified-Since is not looked at: a second is too coarse to tell two imports apart.
     const known = matchingTag(
       req.headers['if-none-match'],
@@ -110,7 +113,10 @@ export class Responder {
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
     for (const [name, value] of Object.entries(form.headers ?? {})) res.setHeader(name, value)
-    const bytes = sendBytes(res, response.mediaType, form.pieces)
+    const isPart =
+      response.hasRanges === true && form.encoding === identity && req.headers.range !== undefined
+    const pieces = isPart ? partOf(req, res, response, form.pieces) : form.pieces
+    const bytes = sendBytes(res, response.mediaType, pieces)
     if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#budget.hold(res, bytes, shared)
   }
 
@@ -179,6 +185,26 @@ export class Responder {
     if (this.#cache.isWanted(name, lengthOf(pieces)))
       this.#cache.keep(name, { bytes: joined(pieces), headers })
   }
+}
+
+/** A range is one of the bytes as they are, for whoever takes those. */
+function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly Encoding[] {
+  const accepted = acceptedEncodings(headers['accept-encoding'])
+  return hasRanges === true && headers.range !== undefined && accepted.includes(identity)
+    ? [identity]
+    : accepted
+}
+
+/** @throws Problem unsatisfiable-range */
+function partOf(
+  req: IncomingMessage,
+  res: ServerResponse,
+  response: NamedResponse,
+  pieces: Body['pieces'],
+): Body['pieces'] {
+  const bytes = joined(pieces)
+  const { start, end } = rangeOf(req, res, tagOf(response, identity), bytes.length)
+  return [bytes.subarray(start, end + 1)]
 }
 
 /** Each form of a response has a tag of its own, since its bytes differ. */

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import parseRange from 'range-parser'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { LastLook, type ServedFile } from './files.ts'
-import { damagedFiles, Problem } from './problems.ts'
+import { damagedFiles } from './problems.ts'
+import { rangeOf, type ByteRange } from './range.ts'
 import { sendStream } from './stream.ts'
 import type { SendBudget } from './send-budget.ts'
 
@@ -17,12 +17,6 @@ export interface PackedFile extends ServedFile {
   readonly tag: string
   /** Of its gzip members; null where they are not known: then it comes in chunks, and whole. */
   readonly members: readonly DownloadMember[] | null
-}
-
-/** Bytes that are wanted, `end` included, as in HTTP. */
-interface UnpackedRange {
-  readonly start: number
-  readonly end: number
 }
 
 /**
@@ -62,36 +56,20 @@ export async function sendUnpacked(
 
 /** Says how much comes, and which part of it where a range is asked for. */
 function wantedRangeOf(
-  { headers }: IncomingMessage,
+  req: IncomingMessage,
   res: ServerResponse,
   { tag }: PackedFile,
   members: readonly DownloadMember[],
-): UnpackedRange {
+): ByteRange {
   const bytes = members.reduce((sum, [, unpacked]) => sum + unpacked, 0)
-  res.setHeader('Accept-Ranges', 'bytes')
-  const isAsked = headers.range !== undefined && (headers['if-range'] ?? tag) === tag
-  const ranges = isAsked ? parseRange(bytes, headers.range ?? '') : -2
-  if (ranges === -1) {
-    throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, and none in the range asked for.`, {
-      headers: { 'Content-Range': `bytes */${bytes}` },
-    })
-  }
-  // Of several ranges the whole is as good an answer.
-  const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
-  const wanted = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
-  if (range !== undefined && other === undefined) {
-    res.statusCode = 206
-    res.setHeader('Content-Range', `bytes ${wanted.start}-${wanted.end}/${bytes}`)
-  }
-  res.setHeader('Content-Length', wanted.end - wanted.start + 1)
-  return wanted
+  return rangeOf(req, res, tag, bytes)
 }
 
 /** Which bytes of the file hold what is wanted, and how many unpacked ones come before it. */
 function packedRangeOf(
   members: readonly DownloadMember[],
-  { start, end }: UnpackedRange,
-): { packed: UnpackedRange; skip: number } | null {
+  { start, end }: ByteRange,
+): { packed: ByteRange; skip: number } | null {
   let [packedAt, at] = [0, 0]
   let [from, to, skip] = [0, 0, 0]
   for (const [packed, unpacked] of members) {

@@ -2,6 +2,7 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
 import type { SendBudget } from '../http/send-budget.ts'
+import type { FinishedExports } from '../representations/finished-exports.ts'
 import type { RowEngine } from '../representations/page.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
 
@@ -25,4 +26,5 @@ export interface RowService extends DetailService {
   /** Of files. */
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
+  readonly finished: FinishedExports
 }

@@ -12,6 +12,7 @@ import { negotiate, type Offer } from '../http/negotiation.ts'
 import { untilGone } from '../http/over.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
+import { rangeOf } from '../http/range.ts'
 import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
@@ -88,7 +89,6 @@ async function streamRows(
   const { account, client } = request
   const { engine, publicUrl, pageBytesMax, freshness } = service
   const { table, manifest } = snapshot
-  requireChunks(req)
   const wholeFile = fileAddresses(publicUrl).download(table)
   const requester = requesterOf(request, untilGone(res), pageBytesMax)
   const form = formOf(table, format, query.fields)
@@ -119,15 +119,35 @@ async function streamRows(
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }
   const exported = { snapshot, query, form, selection }
-  await account.charge(req.method === 'HEAD' ? atHand : priceOfExport(exported))
+  // It is paid for as a whole.
+  const paid = { ...requester, pay: async () => undefined }
+  const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
+  if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
+    const known = service.finished.find(tag)
+    if (known === null) await account.charge(priceOfExport(exported))
+    const made =
+      known ??
+      (await service.exports.during(client, () =>
+        service.finished.make(tag, paid.signal(), (stop) =>
+          begun(exportChunks(exported, engine, { ...paid, signal: () => stop })),
+        ),
+      ))
+    if (made !== null) {
+      describeRows()
+      const { start, end } = rangeOf(req, res, tag, made.bytes)
+      if (known !== null) await account.charge(req.method === 'HEAD' ? atHand : priceOfFile(end + 1 - start))
+      if (req.method === 'HEAD') res.end()
+      else await sendStream(res, service.finished.read(made, start, end), service.sendBudget, () => ({}))
+      return
+    }
+  } else await account.charge(req.method === 'HEAD' ? atHand : priceOfExport(exported))
   if (req.method === 'HEAD') {
     describeRows()
     res.end()
     return
   }
+  requireChunks(req)
   await service.exports.during(client, async () => {
-    // It was paid for as a whole.
-    const paid = { ...requester, pay: async () => undefined }
     const chunks = await begun(exportChunks(exported, engine, paid))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')

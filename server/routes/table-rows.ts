@@ -77,6 +77,7 @@ export function tableRows(family: Family, service: RowService): Resource {
         },
         // What a query comes to beyond a page is paid for when it is known.
         price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
+        hasRanges: true,
         isAtHand: false,
         bodyNow: () =>
           snapshots.current(table) === page.snapshot ? pageAtHand(page, engine, { pageBytesMax }) : null,

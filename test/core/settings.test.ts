@@ -40,6 +40,7 @@ describe('settings', () => {
       pageBytesMax: 64_000_000,
       makingBytesMax: 8_000_000,
       exportsMax: 4,
+      finishedBytesMax: 256_000_000,
       filesMax: 100,
       connectionsMax: 5000,
       headersTimeoutMs: 10_000,

@@ -222,6 +222,7 @@ describe('health', () => {
       status: 'ok',
       published: 1,
       unpublished: 1,
+      catalog_fault: null,
       faults: [],
       stale: [],
     })
@@ -284,6 +285,7 @@ describe('health', () => {
       status: 'degraded',
       published: 1,
       unpublished: 0,
+      catalog_fault: null,
       faults: [
         {
           table: 'd/t',
@@ -304,7 +306,7 @@ describe('health', () => {
     await running.snapshots.refresh()
     expect([await count(running), await healthOf(running)]).toEqual([
       3,
-      { status: 'ok', published: 1, unpublished: 0, faults: [], stale: [] },
+      { status: 'ok', published: 1, unpublished: 0, catalog_fault: null, faults: [], stale: [] },
     ])
   })
 })

@@ -18,6 +18,7 @@ import { SendBudget, type SendLimits } from '../../server/http/send-budget.ts'
 import { Blocks } from '../../server/fetch/blocks.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
+import { FinishedExports } from '../../server/representations/finished-exports.ts'
 import type { RowEngine } from '../../server/representations/page.ts'
 import { PublicLake } from '../../server/snapshots/public-lake.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
@@ -75,6 +76,7 @@ export type ServiceOptions = Partial<
 > & {
   readonly retention?: Retention
   readonly exportsMax?: number
+  readonly finishedBytesMax?: number
   readonly filesMax?: number
   readonly blockBytes?: number
   readonly memory?: string
@@ -150,6 +152,7 @@ export async function serve(
   const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
   const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
   const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
+  const finished = new FinishedExports(await temporaryFolder(), options.finishedBytesMax ?? 10_000_000)
   const bare = createApp({
     catalog,
     publicUrl,
@@ -171,6 +174,7 @@ export async function serve(
     scratch: await temporaryFolder(),
     startedAt: new Date(),
     catalogFault: () => null,
+    finished,
     ...options,
   })
   const app = checks.around(bare, { catalog, snapshots: options.snapshots ?? snapshots, publicUrl })
@@ -179,6 +183,7 @@ export async function serve(
     if (!isOpen) return
     isOpen = false
     snapshots.stop()
+    finished.close()
     await pool.close()
     await scanConnections.close()
     database.close()

@@ -1,0 +1,129 @@
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import { SingleFlight } from '../concurrency/single-flight.ts'
+
+/** An export as a file that has no name any more: it goes with the last who reads it. */
+interface Finished {
+  readonly handle: FileHandle
+  readonly bytes: number
+  readers: number
+  isKept: boolean
+}
+
+const chunkBytes = 262_144
+
+/**
+ * Exports that were made whole, for readers who want to know how long one is before they ask for it, or ask for it range by
+ * range. The latest are kept, as far as there is room.
+ */
+export class FinishedExports {
+  readonly #folder: string
+  readonly #bytesMax: number
+  /** By name, those first that were asked for longest ago. */
+  readonly #kept = new Map<string, Finished>()
+  readonly #making = new SingleFlight<Finished | null>()
+  #number = 0
+
+  /** @param bytesMax of all together, and half of it of each */
+  constructor(folder: string, bytesMax: number) {
+    this.#folder = folder
+    this.#bytesMax = bytesMax
+  }
+
+  /** Whether about so many bytes may be kept. */
+  fits(bytes: number): boolean {
+    return bytes <= this.#bytesMax / 2
+  }
+
+  find(name: string): Finished | null {
+    const found = this.#kept.get(name) ?? null
+    if (found === null) return null
+    this.#kept.delete(name)
+    this.#kept.set(name, found)
+    return found
+  }
+
+  /**
+   * Makes one, once for all who want it at the same time.
+   *
+   * @returns null where it came to more than may be kept
+   * @throws what the chunks throw
+   */
+  async make(
+    name: string,
+    signal: AbortSignal,
+    chunks: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
+  ): Promise<Finished | null> {
+    return this.#making.join(name, signal, async (stop) => {
+      const made = await this.#write(await chunks(stop))
+      if (made !== null) this.#keep(name, made)
+      return made
+    })
+  }
+
+  /** Its bytes from `start` to `end`, which is included. */
+  async *read(finished: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
+    finished.readers += 1
+    try {
+      for (let at = start; at <= end;) {
+        const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
+        const { bytesRead } = await finished.handle.read(chunk, 0, chunk.length, at)
+        if (bytesRead === 0) throw new Error('a finished export has lost its end')
+        yield chunk.subarray(0, bytesRead)
+        at += bytesRead
+      }
+    } finally {
+      finished.readers -= 1
+      await leave(finished)
+    }
+  }
+
+  close(): void {
+    for (const name of this.#kept.keys()) this.#forget(name)
+  }
+
+  async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
+    this.#number += 1
+    const file = path.join(this.#folder, `export-${this.#number}`)
+    const handle = await open(file, 'wx+')
+    let bytes = 0
+    try {
+      await rm(file)
+      for await (const chunk of chunks) {
+        bytes += chunk.length
+        if (!this.fits(bytes)) {
+          await handle.close()
+          return null
+        }
+        await handle.appendFile(chunk)
+      }
+      return { handle, bytes, readers: 0, isKept: true }
+    } catch (error) {
+      await handle.close().catch(() => undefined)
+      throw error
+    }
+  }
+
+  #keep(name: string, made: Finished): void {
+    this.#kept.set(name, made)
+    let bytes = [...this.#kept.values()].reduce((sum, one) => sum + one.bytes, 0)
+    for (const [other, { bytes: less }] of this.#kept) {
+      if (bytes <= this.#bytesMax || other === name) break
+      this.#forget(other)
+      bytes -= less
+    }
+  }
+
+  #forget(name: string): void {
+    const found = this.#kept.get(name)
+    this.#kept.delete(name)
+    if (found === undefined) return
+    found.isKept = false
+    void leave(found)
+  }
+}
+
+/** Closes one that nobody keeps or reads. */
+async function leave({ isKept, readers, handle }: Finished): Promise<void> {
+  if (!isKept && readers === 0) await handle.close().catch(() => undefined)
+}
