@@ -1,0 +1,86 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { silentProgress } from '../ingest/progress.ts'
+import { TableFailure } from '../ingest/rejects.ts'
+import { suggest, suggestionText } from '../ingest/suggest/suggest.ts'
+import { whatCame, type Declaration } from './support/declared.ts'
+import { placed, temporaryFolder } from './support/workshop.ts'
+
+const corpus = path.join(import.meta.dirname, 'corpus')
+
+/** What stands in a folder of the corpus; see its README. */
+async function read(name: string) {
+  const folder = path.join(corpus, name)
+  const inside = await readdir(path.join(folder, 'files'), { recursive: true, withFileTypes: true })
+  const files: Record<string, Buffer> = {}
+  for (const entry of inside.filter((one) => one.isFile())) {
+    const place = path.join(entry.parentPath, entry.name)
+    files[path.relative(path.join(folder, 'files'), place)] = await readFile(place)
+  }
+  const table = parse(await readFile(path.join(folder, 'table.yaml'), 'utf8')) as Declaration
+  const open = await readFile(path.join(folder, 'open.md'), 'utf8').catch(() => null)
+  const rows = JSON.parse(await readFile(path.join(folder, 'rows.json'), 'utf8')) as unknown[][]
+  return { folder, files, table, rows, open }
+}
+
+const names = (await readdir(corpus, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+/** Where a table says nothing of its files, they lie as its name says. */
+const placedAs = (files: Record<string, Buffer>, { source }: Declaration): Record<string, Buffer> =>
+  source !== undefined && 'files' in source
+    ? files
+    : Object.fromEntries(
+        Object.entries(files).map(([name, bytes]) => [name === 't.csv' ? 'd/t.csv' : name, bytes]),
+      )
+
+/** The value that is due, its digits, or the text that it was. */
+const isRight = (value: unknown, due: unknown): boolean =>
+  typeof value === 'string' || JSON.stringify(value) === JSON.stringify(due) || String(value) === due
+
+describe.each(names.map((name) => [name]))('%s', (name) => {
+  test('comes out as it is declared', async () => {
+    const { files, table, rows } = await read(name)
+    const came = await whatCame(table, placedAs(files, table))
+    expect('rows' in came ? came.rows : came).toEqual(rows)
+  })
+
+  test('is suggested right, or left as texts, or refused with a reason', async () => {
+    const { folder, files, table, rows, open } = await read(name)
+    const given = Object.keys(files).toSorted()
+    const some = await Promise.all(
+      given.map(async (file) => {
+        const place = path.join(folder, 'files', file)
+        return placed(place, file, (await stat(place)).size)
+      }),
+    )
+    const asked = suggest(some, {
+      scratch: await temporaryFolder(),
+      limits: { unpackedBytesMax: 1e9 },
+      progress: silentProgress,
+      source: given.length === 1 ? {} : { files: given },
+    })
+    const suggestion = await asked.catch((error: unknown) => {
+      // What cannot be right by itself is said.
+      if (error instanceof TableFailure && /^the header of b\.csv differs/.test(error.message)) return null
+      throw error
+    })
+    if (suggestion === null) return
+    const text = suggestionText(suggestion)
+    const [entry] = parse(text) as [Declaration]
+    const came = await whatCame({ ...entry, name: 't' }, placedAs(files, entry))
+    if (!('rows' in came)) throw new Error(`what is suggested is refused: ${JSON.stringify(came)}\n${text}`)
+    const fields = entry.fields.length
+    const wrong = came.rows.flatMap((row, index) =>
+      row.flatMap((value, at) => {
+        const due = rows[index]?.[at + (rows[index].length - fields)]
+        return isRight(value, due) ? [] : [[value, due]]
+      }),
+    )
+    expect([name, open === null ? wrong : [], text]).toEqual([name, [], text])
+    expect(table.fields.length).toBeGreaterThanOrEqual(fields)
+  })
+})
