@@ -245,6 +245,10 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
   return all.length <= rejectsKeptMax ? all : [...all.slice(0, rejectsKeptMax - 1), ...all.slice(-1)]
 }
 
+/** A file has other columns than the first, or in another order. */
+export class OtherHeader extends TableFailure {}
+
+/** @throws OtherHeader */
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {
   const [found, wanted] = [scan.scanner.header, first?.scanner.header]
   if (found === null || !wanted || scan === first) return
@@ -253,7 +257,7 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
   const column = at === -1 ? found.length : at
   const name = (names: readonly string[]): string =>
     isHidden ? 'another' : JSON.stringify(names[column] ?? null)
-  throw new TableFailure(
+  throw new OtherHeader(
     `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
       `${name(found)}${isHidden ? '' : `, and there ${name(wanted)}`}`,
   )

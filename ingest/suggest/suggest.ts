@@ -6,7 +6,7 @@ import type { Progress } from '../progress.ts'
 import { rejectLine, TableFailure, type Reject } from '../rejects.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
-import { readSource } from '../source/read.ts'
+import { OtherHeader, readSource } from '../source/read.ts'
 import { aboutDataset } from './about.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import { asciiSaid, type Dialect } from './dialect.ts'
@@ -79,7 +79,11 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       ...options,
       db,
     })
-    const { entry, trial, fields } = await draft.settled()
+    const { entry, trial, fields } = await draft.settled().catch(async (error: unknown) => {
+      if (!(error instanceof OtherHeader) || source['union_by_name'] === true) throw error
+      await draft.takeAllColumns()
+      return draft.settled()
+    })
     const lines = await linesOf(files, options, trial, entry)
     const evidence = fields.map((field, index) => evidenceOf(field, trial, index, lines))
     const told = {
@@ -97,7 +101,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
 class Draft {
   readonly #files: readonly PlacedFile[]
   readonly #name: string
-  readonly #options: SuggestOptions & { readonly db: Connection }
+  #options: SuggestOptions & { readonly db: Connection }
   columns: SeenColumn[]
   dialect: Dialect
 
@@ -113,6 +117,26 @@ class Draft {
     this.columns = [...columns]
     this.dialect = dialect
     this.#options = options
+  }
+
+  /** Looks at the start of every file: what the columns are called in some of them. */
+  async takeAllColumns(): Promise<void> {
+    const { source, limits, progress } = this.#options
+    progress.step('looking at each file')
+    const columns = new Map(this.columns.map((column) => [column.name, column] as const))
+    for (const file of this.#files) {
+      for (const member of await membersOf(file, source.member ?? null, limits)) {
+        const { dialect, texts } = await sampleOf(member)
+        for (const [index, name] of dialect.firstLine.entries()) {
+          const known = columns.get(name)?.texts ?? new Map<string, number>()
+          columns.set(name, { name, texts: new Map([...(texts[index] ?? []), ...known]) })
+        }
+      }
+    }
+    this.columns = [...columns.values()]
+    this.#options = { ...this.#options, source: { ...source, union_by_name: true } }
+    const said = 'the files have different columns, or in another order: what one lacks is null there'
+    this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, said] }
   }
 
   async settled(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
@@ -248,6 +272,7 @@ function remarksOf(
   return [
     `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns.length} columns`,
     ...dialect.evidence,
+    ...toldByNames(files),
     ...(isNamed
       ? []
       : ['the header has a name twice, or none, so the columns are named here by their places']),
@@ -259,5 +284,23 @@ function remarksOf(
         ]),
     'tried on all rows: every value is as declared here',
     ...aboutDataset(days, columns),
+  ]
+}
+
+/** Where the names of files differ in their digits alone, these may be what no column says. */
+function toldByNames(files: readonly PlacedFile[]): string[] {
+  const names = files.map(({ name }) => path.basename(name))
+  const [first = '', ...others] = names
+  const [, before = '', digits, after = ''] = /^(.*?)(\d+)(\D*)$/.exec(first) ?? []
+  if (digits === undefined || others.length === 0) return []
+  const inner = names.map((name) =>
+    name.startsWith(before) && name.endsWith(after)
+      ? name.slice(before.length, name.length - after.length)
+      : '',
+  )
+  if (new Set(inner).size !== inner.length || !inner.every((text) => /^\d+$/.test(text))) return []
+  const field = inner.every((text) => /^(18|19|20)\d\d$/.test(text)) ? 'year' : 'part'
+  return [
+    `the names of the files tell them apart: with source.from_name: ${JSON.stringify(`${before}{${field}}${after}`)} and a field "${field}", rows have it`,
   ]
 }

@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { silentProgress } from '../../ingest/progress.ts'
+import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
+import { placed, temporaryFolder } from '../support/workshop.ts'
+
+/** What is suggested for several files together. */
+async function suggested(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder()
+  const all = []
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(path.join(folder, name), text)
+    all.push(placed(path.join(folder, name), name, Buffer.byteLength(text)))
+  }
+  const suggestion = await suggest(all, {
+    scratch: await temporaryFolder(),
+    limits: { unpackedBytesMax: 1e9 },
+    progress: silentProgress,
+    source: { files: Object.keys(files) },
+  })
+  return suggestionText(suggestion)
+}
+
+const fieldsOf = (text: string): unknown =>
+  (parse(text) as [{ fields: unknown; source: unknown }]).map(({ fields, source }) => ({ fields, source }))
+
+test('files with other columns, or in another order, are joined by their names', async () => {
+  const text = await suggested({
+    'a.csv': 'when,city\n2020-01-02,Rio\n',
+    'b.csv': 'city,people,when\nJaú,5,2020-01-03\nIlhéus,7,2020-01-04\n',
+    'c.csv': 'city,when,people\nItu,2020-02-01,1.5\n',
+  })
+  expect(text).toContain(
+    '# the files have different columns, or in another order: what one lacks is null there\n',
+  )
+  expect(fieldsOf(text)).toEqual([
+    {
+      source: { files: ['a.csv', 'b.csv', 'c.csv'], union_by_name: true },
+      fields: [
+        { name: 'when', type: 'date' },
+        { name: 'city', type: 'string' },
+        { name: 'people', type: 'decimal', scale: 1 },
+      ],
+    },
+  ])
+})
+
+test('files that do not join are refused as they are', async () => {
+  await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/is there twice/)
+})
+
+test.each<[names: string[], told: string | null]>([
+  [['yob1880.csv', 'yob1881.csv'], 'source.from_name: "yob{year}.csv" and a field "year"'],
+  [['v2_1.csv', 'v2_10.csv'], 'source.from_name: "v2_{part}.csv" and a field "part"'],
+  [['a1.csv', 'b1.csv'], null],
+  [['a1.csv', 'a1x.csv'], null],
+  [['one.csv', 'two.csv'], null],
+])('what the names of files tell is told: %j', async (names, told) => {
+  const text = await suggested(Object.fromEntries(names.map((name) => [name, 'n,m\n1,2\n'])))
+  const found = /source\.from_name: .*(?=, rows have it)/.exec(text)?.[0] ?? null
+  expect(found).toBe(told)
+})
