@@ -93,11 +93,15 @@ export async function followVersions(
   changed: () => Promise<void>,
 ): Promise<void> {
   if (everyMs === 0) return
-  let taken = await catalogVersion(file)
-  let seen = taken
+  const versionNow = async (): Promise<string | null> => catalogVersion(file).catch(() => null)
   const pause = async (): Promise<boolean> => wait(everyMs, true, { signal, ref: false }).catch(() => false)
+  let taken = await versionNow()
+  let seen = taken
   while (await pause()) {
-    const now = await catalogVersion(file)
+    const now = await versionNow()
+    // The system may have run short of something: the next look tells.
+    if (now === null) continue
+    taken ??= now
     if (now !== taken && now === seen) {
       taken = now
       await changed()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { StartError } from '../errors.ts'
+import { codeOf, StartError } from '../errors.ts'
 import type { Path } from './declared.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
 
@@ -52,17 +52,28 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   return [{ file, text }, ...included]
 }
 
-/** Another text when a file of the catalog is another, or one has come or gone; whatever cannot be looked at is not there. */
+/**
+ * Another text when a file of the catalog is another, or one has come or gone.
+ *
+ * @throws what the system says where it can tell nothing of them
+ */
 export async function catalogVersion(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const text = await readFile(file, 'utf8').catch(unlessGone)
   const folder = path.dirname(file)
-  const names = await Promise.all(patternsIn(text).map((pattern) => filesLike(folder, pattern.split('/'))))
+  const patterns = patternsIn(text ?? '')
+  const names = await Promise.all(patterns.map((pattern) => filesLike(folder, pattern.split('/'))))
   const seen = [text]
   for (const name of [...new Set(names.flat())].toSorted()) {
-    const found = await stat(path.join(folder, name)).catch(() => null)
+    const found = await stat(path.join(folder, name)).catch(unlessGone)
     seen.push(`${name} ${found?.size} ${found?.mtimeMs} ${found?.ino}`)
   }
   return createHash('sha256').update(seen.join('\n')).digest('hex')
+}
+
+/** What is not there is nothing; what cannot be looked at may be there. */
+function unlessGone(error: unknown): null {
+  if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
+  throw error
 }
 
 /** Those that lie below the catalog; another is a fault, which is told with its place. */
@@ -82,8 +93,8 @@ export function isBelow(pattern: string): boolean {
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
   const pieces = step.split('*').map((piece) => piece.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
   const pattern = new RegExp(`^${pieces.join('.*')}$`)
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const named = entries.filter(
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
+  const named = (entries ?? []).filter(
     ({ name }) => pattern.test(name) && (step.startsWith('.') || !name.startsWith('.')),
   )
   if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)

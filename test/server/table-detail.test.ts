@@ -155,7 +155,12 @@ test('a table tells what it is and what may be asked of it', async () => {
   // With all digits.
   expect(response.text).toContain('"max":900719925474099312.50,')
   expect(operators).toEqual(
-    Object.fromEntries(Object.entries(operatorRows).map(([name, { meaning }]) => [name, meaning])),
+    Object.fromEntries(
+      Object.entries(operatorRows)
+        // No field of the table is made of parts.
+        .filter(([name]) => name !== 'has' && name !== 'within')
+        .map(([name, { meaning }]) => [name, meaning]),
+    ),
   )
   expect(Object.keys(parameters as object)).toContain('ordering')
   expect(snapshot).toBe(service.snapshots.statuses[0]?.snapshot)

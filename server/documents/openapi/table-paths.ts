@@ -97,7 +97,7 @@ export function tablePart(
         description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
         answers: {
           200: rows,
-          206: answer('A range of the bytes of it.', partContent, rangeHeaders),
+          206: { ...rows, description: 'A range of the bytes of it.' },
           304: unchanged,
           ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },
@@ -111,7 +111,7 @@ export function tablePart(
           `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
         answers: {
           200: stream,
-          206: answer('A range of the bytes of them.', partContent, rangeHeaders),
+          206: { ...stream, description: 'A range of the bytes of them.' },
           302: leading('To the Parquet of all rows.'),
           304: unchanged,
           ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
@@ -167,11 +167,6 @@ function rowsContent(prefix: string): Json {
     'text/html': { schema: { type: 'string', description: 'The same for people.' } },
   }
 }
-
-const rangeHeaders = ['Acervo-Count', 'Acervo-Snapshot', 'Content-Disposition', 'Link'] as const
-
-/** Of a part of the bytes nothing more is known. */
-const partContent: Json = Object.fromEntries(rowFormats.map(({ contentType }) => [contentType, {}]))
 
 function streamContent(prefix: string): Json {
   return {
