@@ -1,8 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Catalog } from '../core/catalog/catalog.ts'
-import { catalogVersion } from '../core/catalog/catalog-files.ts'
+import { followVersions } from '../core/catalog/catalog-files.ts'
 import { loadCatalog, ParsedFiles } from '../core/catalog/load.ts'
-import { messageOf } from '../core/errors.ts'
+import { messageOf, StartError } from '../core/errors.ts'
 import type { Log } from './log.ts'
 
 /** What is told to everybody: the faults themselves are for whoever reads the log. */
@@ -17,7 +16,7 @@ export class CatalogWatch {
   readonly #stop = new AbortController()
   #hash: string
   #fault: string | null = null
-  #turn: Promise<void> = Promise.resolve()
+  #turn: Promise<unknown> = Promise.resolve()
 
   /** @param take serves by another catalog */
   constructor(file: string, catalog: Catalog, log: Log, take: (catalog: Catalog) => Promise<void>) {
@@ -32,10 +31,13 @@ export class CatalogWatch {
     return this.#fault
   }
 
-  /** @param everyMs how often the files are looked at; 0 for never */
-  begin(everyMs: number): void {
+  /**
+   * @param everyMs how often the files are looked at; 0 for never
+   * @param taken what was their version before they were read
+   */
+  begin(everyMs: number, taken: string | null): void {
     const { signal } = this.#stop
-    void followVersions(this.#file, everyMs, signal, () => this.look()).catch((error: unknown) => {
+    void followVersions(this.#file, taken, everyMs, signal, () => this.look()).catch((error: unknown) => {
       this.#log.error({ err: error }, 'the catalog is not followed any more')
     })
   }
@@ -46,19 +48,21 @@ export class CatalogWatch {
     await this.#turn
   }
 
-  /** Reads the catalog now, when whoever asked before is done. Never fails: what is wrong is told by the log. */
-  async look(): Promise<void> {
+  /** Reads the catalog now, when whoever asked before is done. Never fails: what is wrong is told by the log; says
+   *  whether that is all that can be done. */
+  async look(): Promise<boolean> {
     const before = this.#turn
-    const look = async (): Promise<void> => {
+    const look = async (): Promise<boolean> => {
       await before
-      await this.#look()
+      return this.#look()
     }
-    this.#turn = look()
-    await this.#turn
+    const turn = look()
+    this.#turn = turn
+    return turn
   }
 
-  async #look(): Promise<void> {
-    if (this.#stop.signal.aborted) return
+  async #look(): Promise<boolean> {
+    if (this.#stop.signal.aborted) return true
     try {
       const began = performance.now()
       const catalog = await loadCatalog(this.#file, null, this.#files)
@@ -70,42 +74,15 @@ export class CatalogWatch {
         this.#log.info({ datasets: catalog.datasets.size, ms }, 'another catalog serves')
       }
       this.#fault = null
+      return true
     } catch (error) {
       this.#fault = faultTold
       this.#log.error(
         { reason: messageOf(error) },
         'the catalog is not taken; the one before goes on serving',
       )
+      // Whatever else went wrong may pass.
+      return error instanceof StartError
     }
-  }
-}
-
-/**
- * Tells when the files of a catalog are others, until it is stopped. They are when they have stopped changing, since one
- * may be half written.
- *
- * @param everyMs how often they are looked at; 0 for never
- */
-export async function followVersions(
-  file: string,
-  everyMs: number,
-  signal: AbortSignal,
-  changed: () => Promise<void>,
-): Promise<void> {
-  if (everyMs === 0) return
-  const versionNow = async (): Promise<string | null> => catalogVersion(file).catch(() => null)
-  const pause = async (): Promise<boolean> => wait(everyMs, true, { signal, ref: false }).catch(() => false)
-  let taken = await versionNow()
-  let seen = taken
-  while (await pause()) {
-    const now = await versionNow()
-    // The system may have run short of something: the next look tells.
-    if (now === null) continue
-    taken ??= now
-    if (now !== taken && now === seen) {
-      taken = now
-      await changed()
-    }
-    seen = now
   }
 }

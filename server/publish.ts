@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
@@ -76,6 +76,8 @@ interface Limits {
 }
 
 let number = 0
+/** For which files of a catalog that was left stay. */
+const leftMs = 600_000
 
 /** @param before what serves until this one does */
 export async function publish(
@@ -87,7 +89,7 @@ export async function publish(
   const { snapshotsKept, snapshotGraceMs } = settings
   const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
   const snapshots = new Snapshots({ store, catalog, retention, log, before: before?.snapshots ?? null })
-  const readiness = new Readiness(snapshots)
+  const readiness = new Readiness(snapshots, before?.readiness ?? null)
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
   const selections = openSelections(scanPool, dictionaries, { ...settings, codesBytesMax: indexBytesMax })
@@ -146,6 +148,8 @@ export async function publish(
     leave: (next) => {
       snapshots.stop()
       scrub.stop()
+      // Those who are being answered may have been promised what lies there.
+      if (next !== null) setTimeout(() => void rm(scratch, { recursive: true, force: true }), leftMs).unref()
       if (next?.limits.counting !== limits.counting) limits.counting?.close()
     },
   }

@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
+import { catalogVersion } from '../core/catalog/catalog-files.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Settings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
@@ -54,6 +55,7 @@ export async function openService(
   connections: () => number,
 ): Promise<Service> {
   const store = openStore(settings.warehouse)
+  const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
 
   // Nobody loads what measures where nobody asks for it.
@@ -112,11 +114,18 @@ export async function openService(
   }
   const { exports, transfers, sendBudget, memory } = shared
   let current = await publish(shared, catalog, null)
+  let isStopping = false
   const watch = new CatalogWatch(settings.catalog, catalog, log, async (next) => {
     const before = current
     const after = await publish(shared, next, before)
-    await after.load()
+    try {
+      await after.load()
+    } catch (error) {
+      after.leave(before)
+      throw error
+    }
     current = after
+    if (isStopping) after.readiness.stopping()
     before.leave(after)
   })
   metrics?.watch({
@@ -156,19 +165,22 @@ export async function openService(
     load: async () => {
       await current.load()
       // Several workers are replaced by the process that keeps them.
-      if (worker === null) watch.begin(settings.catalogPollMs)
+      if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.snapshots.size > 0) return
       log.warn(
         { warehouse: store.address },
         'nothing is published there: WAREHOUSE names another folder, or an ingest comes first',
       )
     },
-    reload: () => watch.look(),
+    reload: async () => void (await watch.look()),
     served: () => ({
       datasets: current.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
       tables: current.snapshots.size,
     }),
-    stopping: () => current.readiness.stopping(),
+    stopping: () => {
+      isStopping = true
+      current.readiness.stopping()
+    },
     close: async () => {
       metricsServer?.close()
       await watch.stop()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, StartError } from '../errors.ts'
 import type { Path } from './declared.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
@@ -76,8 +77,48 @@ function unlessGone(error: unknown): null {
   throw error
 }
 
+/**
+ * Tells when the files of a catalog are others, until it is stopped. They are when they have stopped changing, since one
+ * may be half written.
+ *
+ * @param from their version when they were read; null where it is not known
+ * @param everyMs how often they are looked at; 0 for never
+ * @param changed says whether that was taken; it is told again otherwise
+ */
+export async function followVersions(
+  file: string,
+  from: string | null,
+  everyMs: number,
+  signal: AbortSignal,
+  changed: () => Promise<boolean>,
+): Promise<void> {
+  if (everyMs === 0) return
+  const versionNow = async (): Promise<string | null> => catalogVersion(file).catch(() => null)
+  const pause = async (): Promise<boolean> => wait(everyMs, true, { signal, ref: false }).catch(() => false)
+  let taken = from ?? (await versionNow())
+  let seen = taken
+  while (await pause()) {
+    const now = await versionNow()
+    // The system may have run short of something: the next look tells.
+    if (now === null) continue
+    taken ??= now
+    if (now !== taken && now === seen) {
+      if (await changed()) taken = now
+    }
+    seen = now
+  }
+}
+
 /** Those that lie below the catalog; another is a fault, which is told with its place. */
-function patternsIn(text: string): string[] {
+/** Of the text that was looked at last: it is looked at every few seconds. */
+let last: { readonly text: string; readonly patterns: readonly string[] } | null = null
+
+function patternsIn(text: string): readonly string[] {
+  if (last?.text !== text) last = { text, patterns: patternsOf(text) }
+  return last.patterns
+}
+
+function patternsOf(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
   const { root } = readDocument(text)
   const said = typeof root === 'object' && root !== null && 'include' in root ? [root.include].flat() : []

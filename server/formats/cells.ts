@@ -13,6 +13,7 @@ export const cells: LineFormat = {
   savedAs: null,
   line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
   written: {
+    key: 'cells',
     takes: 'rendered',
     before: () => '',
     value: quotedJson,

@@ -18,6 +18,7 @@ export const csvExcel: LineFormat = {
   savedAs: 'attachment',
   line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
   written: {
+    key: 'csv-excel',
     takes: 'plain',
     before: () => '',
     value: (text, field) => {

@@ -13,6 +13,7 @@ export const csv: LineFormat = {
   // Null is nothing to it; and it takes half the time of as many ||.
   line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,
   written: {
+    key: 'csv',
     takes: 'plain',
     before: () => '',
     value: (text, { type }) => (typeRow(type).isQuotedInCsv ? csvValueText(text) : text),

@@ -32,10 +32,9 @@ export interface LineFormat extends AnyFormat {
 }
 
 export interface WrittenLine {
-  /**
-   * What it is given of a value: as JSON has it, or that without quotes and escapes, or as `rendered` writes it. Formats
-   * that take the same write the same.
-   */
+  /** Alike for formats that write the same. */
+  readonly key: string
+  /** What it is given of a value: as JSON has it, or that without quotes and escapes, or as `rendered` writes it. */
   readonly takes: 'json' | 'plain' | 'rendered'
   /** What stands before each value of a field. */
   readonly before: (field: Field) => string

@@ -21,6 +21,7 @@ export function jsonLine(fields: readonly Field[]): string {
 }
 
 export const writtenJson: WrittenLine = {
+  key: 'json',
   takes: 'json',
   before: ({ name }) => `${quotedJson(name)}:`,
   value: (text) => text,

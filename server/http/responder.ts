@@ -202,9 +202,14 @@ function partOf(
   response: NamedResponse,
   pieces: Body['pieces'],
 ): Body['pieces'] {
-  const bytes = joined(pieces)
-  const { start, end } = rangeOf(req, res, tagOf(response, identity), bytes.length)
-  return [bytes.subarray(start, end + 1)]
+  const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const { start, end } = rangeOf(req, res, tagOf(response, identity), lengthOf(parts))
+  let at = 0
+  return parts.flatMap((part) => {
+    const from = at
+    at += part.length
+    return at <= start || from > end ? [] : [part.subarray(Math.max(0, start - from), end + 1 - from)]
+  })
 }
 
 /** Each form of a response has a tag of its own, since its bytes differ. */

@@ -85,7 +85,7 @@ export class Dictionaries {
       snapshot,
       field,
       requester,
-      written.takes,
+      `cells ${written.key}`,
       [`(${columns[written.takes]})::varchar`],
       (answer) => {
         const texts = answer.map(([text]) => {

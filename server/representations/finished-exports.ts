@@ -21,8 +21,10 @@ export class FinishedExports {
   readonly #bytesMax: number
   /** By name, those first that were asked for longest ago. */
   readonly #kept = new Map<string, Finished>()
-  readonly #making = new SingleFlight<Finished | null>()
+  readonly #making = new SingleFlight<boolean>()
   #number = 0
+  /** Of all that take disk. */
+  #openBytes = 0
 
   /** @param bytesMax of all together, and half of it of each */
   constructor(folder: string, bytesMax: number) {
@@ -30,21 +32,23 @@ export class FinishedExports {
     this.#bytesMax = bytesMax
   }
 
-  /** Whether about so many bytes may be kept. */
+  /** Whether about so many bytes may be kept: those that are still read count too. */
   fits(bytes: number): boolean {
-    return bytes <= this.#bytesMax / 2
+    return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
   }
 
+  /** One that is there; whoever has it must release it. */
   find(name: string): Finished | null {
     const found = this.#kept.get(name) ?? null
     if (found === null) return null
     this.#kept.delete(name)
     this.#kept.set(name, found)
+    found.readers += 1
     return found
   }
 
   /**
-   * Makes one, once for all who want it at the same time.
+   * Makes one, once for all who want it at the same time; whoever has it must release it.
    *
    * @returns null where it came to more than may be kept
    * @throws what the chunks throw
@@ -54,27 +58,31 @@ export class FinishedExports {
     signal: AbortSignal,
     chunks: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
   ): Promise<Finished | null> {
-    return this.#making.join(name, signal, async (stop) => {
-      const made = await this.#write(await chunks(stop))
-      if (made !== null) this.#keep(name, made)
-      return made
-    })
+    for (;;) {
+      const known = this.find(name)
+      if (known !== null) return known
+      const isTooLarge = await this.#making.join(name, signal, async (stop) => {
+        const made = await this.#write(await chunks(stop))
+        if (made !== null) this.#keep(name, made)
+        return made === null
+      })
+      if (isTooLarge) return null
+    }
+  }
+
+  release(finished: Finished): void {
+    finished.readers -= 1
+    this.#leave(finished)
   }
 
   /** Its bytes from `start` to `end`, which is included. */
-  async *read(finished: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
-    finished.readers += 1
-    try {
-      for (let at = start; at <= end;) {
-        const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
-        const { bytesRead } = await finished.handle.read(chunk, 0, chunk.length, at)
-        if (bytesRead === 0) throw new Error('a finished export has lost its end')
-        yield chunk.subarray(0, bytesRead)
-        at += bytesRead
-      }
-    } finally {
-      finished.readers -= 1
-      await leave(finished)
+  async *read({ handle }: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
+    for (let at = start; at <= end;) {
+      const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
+      if (bytesRead === 0) throw new Error('a finished export has lost its end')
+      yield chunk.subarray(0, bytesRead)
+      at += bytesRead
     }
   }
 
@@ -91,7 +99,9 @@ export class FinishedExports {
       await rm(file)
       for await (const chunk of chunks) {
         bytes += chunk.length
-        if (!this.fits(bytes)) {
+        this.#openBytes += chunk.length
+        if (!this.fits(0) || bytes > this.#bytesMax / 2) {
+          this.#openBytes -= bytes
           await handle.close()
           return null
         }
@@ -99,12 +109,14 @@ export class FinishedExports {
       }
       return { handle, bytes, readers: 0, isKept: true }
     } catch (error) {
+      this.#openBytes -= bytes
       await handle.close().catch(() => undefined)
       throw error
     }
   }
 
   #keep(name: string, made: Finished): void {
+    this.#forget(name)
     this.#kept.set(name, made)
     let bytes = [...this.#kept.values()].reduce((sum, one) => sum + one.bytes, 0)
     for (const [other, { bytes: less }] of this.#kept) {
@@ -119,11 +131,13 @@ export class FinishedExports {
     this.#kept.delete(name)
     if (found === undefined) return
     found.isKept = false
-    void leave(found)
+    this.#leave(found)
   }
-}
 
-/** Closes one that nobody keeps or reads. */
-async function leave({ isKept, readers, handle }: Finished): Promise<void> {
-  if (!isKept && readers === 0) await handle.close().catch(() => undefined)
+  /** Closes one that nobody keeps or reads. */
+  #leave(finished: Finished): void {
+    if (finished.isKept || finished.readers > 0) return
+    this.#openBytes -= finished.bytes
+    void finished.handle.close().catch(() => undefined)
+  }
 }

@@ -133,11 +133,21 @@ async function streamRows(
         ),
       ))
     if (made !== null) {
-      describeRows()
-      const { start, end } = rangeOf(req, res, tag, made.bytes)
-      if (known !== null) await account.charge(req.method === 'HEAD' ? atHand : priceOfFile(end + 1 - start))
-      if (req.method === 'HEAD') res.end()
-      else await sendStream(res, service.finished.read(made, start, end), service.sendBudget, () => ({}))
+      try {
+        describeRows()
+        const { start, end } = rangeOf(req, res, tag, made.bytes)
+        const isHead = req.method === 'HEAD'
+        if (known !== null) await account.charge(isHead ? atHand : priceOfFile(end + 1 - start))
+        if (isHead) res.end()
+        else {
+          const chunks = service.finished.read(made, start, end)
+          await service.transfers.during(client, () =>
+            sendStream(res, chunks, service.sendBudget, () => ({})),
+          )
+        }
+      } finally {
+        service.finished.release(made)
+      }
       return
     }
   } else await account.charge(req.method === 'HEAD' ? atHand : priceOfExport(exported))

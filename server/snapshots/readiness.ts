@@ -11,8 +11,12 @@ export class Readiness {
   #isStopping = false
   readonly #waiting: (() => void)[] = []
 
-  constructor(snapshots: Snapshots) {
+  /** @param before of the catalog before: what was ready then does not start anew */
+  constructor(snapshots: Snapshots, before: Readiness | null = null) {
     this.#snapshots = snapshots
+    if (before === null) return
+    this.#wasReady = before.#wasReady
+    this.#isStopping = before.#isStopping
   }
 
   /** Every table was looked at once: from now on nobody waits. */

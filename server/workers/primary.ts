@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
+import { catalogVersion, followVersions } from '../../core/catalog/catalog-files.ts'
 import type { Settings } from '../../core/settings/read.ts'
 import { answered } from '../limits/channel.ts'
 import { ClientCounts } from '../limits/client-counts.ts'
@@ -36,18 +37,25 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   }
   keepCounts(settings.clientsMax)
   followSignals(keeper, log)
+  const version = await catalogVersion(settings.catalog).catch(() => null)
   if (!(await keeper.start())) return
-  await followCatalog(settings, keeper, log)
+  followCatalog(settings, version, keeper, log)
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
   sayWhere(settings.publicUrl)
 }
 
 /** Workers serve by the catalog that they have read at their start; one that is faulty keeps a new one from starting. */
-async function followCatalog(settings: Settings, keeper: Keeper, log: Log): Promise<void> {
-  if (settings.catalogPollMs === 0) return
-  const { followVersions } = await import('../catalog-watch.ts')
-  const changed = async (): Promise<void> => keeper.replaceAll()
-  followVersions(settings.catalog, settings.catalogPollMs, new AbortController().signal, changed).catch(
+function followCatalog(
+  { catalog, catalogPollMs }: Settings,
+  version: string | null,
+  keeper: Keeper,
+  log: Log,
+): void {
+  const changed = async (): Promise<boolean> => {
+    await keeper.replaceAll()
+    return true
+  }
+  followVersions(catalog, version, catalogPollMs, new AbortController().signal, changed).catch(
     (error: unknown) => log.error({ err: error }, 'the catalog is not followed any more'),
   )
 }

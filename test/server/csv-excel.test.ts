@@ -36,6 +36,26 @@ test.each([true, false])(
       expect([answer.status, answer.body.toString()]).toEqual([200, due])
       expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="d-t-.*\.csv"$/)
     }
+    // What is kept of one is nothing of the other.
+    const plain = [
+      'b,d,f,i,p,t,w',
+      'true,-1234.50,1.5e-07,1,"-1.5,2",2020-01-02T03:04:05.5,a;b',
+      'false,0.00,2.0,2,"3,4",2020-01-02T00:00:00,"a,b ""c"""',
+      ',,,3,,,',
+      'true,7.00,10.25,4,,2021-01-01T10:00:00,"=1+1\nx.y"',
+      '',
+    ].join('\r\n')
+    const other = await serve(shop)
+    for (const [asked, formats] of [
+      [app, ['csv']],
+      [other.app, ['csv', 'csv-excel']],
+    ] as const) {
+      for (const format of formats) {
+        const { body } = await rawGet(asked, `/api/v1/dataset/d/t/data/?i__gt=0&format=${format}`)
+        expect(body.toString()).toBe(format === 'csv' ? plain : due)
+      }
+    }
+    await other.close()
     await close()
   },
 )

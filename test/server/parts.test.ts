@@ -10,7 +10,24 @@ import { catalogAround, fieldOf, workshop, type Workshop } from '../support/work
 
 /** Fields whose values are made of parts: what is asked of the parts, and what documents and formats have of them. */
 
-const items = ['água', 'solo, ar', 'say "ah"', ',"água"', '["x', 'a\\', 'a', 'A', '', ']', '\\"a"', 'a\nb']
+const items = [
+  'água',
+  'solo, ar',
+  'say "ah"',
+  ',"água"',
+  '["x',
+  'a\\',
+  'a',
+  'A',
+  '',
+  ']',
+  '\\"a"',
+  'a\nb',
+  ',',
+  'a,',
+  ',,',
+  'a,b,',
+]
 const lats = ['-90', '-23.55', '0', '12.5', '89.999']
 const lons = ['-180', '-46.63', '0', '0.001', '179.5', '180']
 const data = '/api/v1/dataset/d/t/data/'

@@ -4,10 +4,13 @@ const expected =
   'a latitude from -90 to 90 and a longitude from -180 to 180, such as -23.55, -46.63, or as POINT (-46.63 -23.55)'
 
 const number = '[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)'
-const pair = `\\s*[(\\[]?\\s*(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*[)\\]]?\\s*`
+const pair = `\\s*(?:[(\\[]\\s*)?(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*(?:[)\\]]\\s*)?`
 /** Well-known text, which has the longitude first. */
 const wellKnown = `\\s*(?:POINT|Point|point)\\s*\\(\\s*(${number})\\s+(${number})\\s*\\)\\s*`
 const pattern = `${pair}|${wellKnown}`
+
+/** Of one in an address. */
+const lengthMax = 200
 
 /** Of a number, whatever the catalog lets a source write: what to replace by what, one after the other. */
 const shortenings = [
@@ -63,7 +66,7 @@ export const point: FieldTypeRow = {
   measure: null,
   isOrdered: false,
   parse: (text) => {
-    const found = new RegExp(`^(?:${pattern})$`).exec(text)
+    const found = text.length > lengthMax ? null : new RegExp(`^(?:${pattern})$`).exec(text)
     const [, one, two, longitude = '', latitude = ''] = found ?? []
     if (found === null) return null
     const both = [one ?? latitude, two ?? longitude]

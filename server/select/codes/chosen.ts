@@ -56,6 +56,8 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
 
 /** Of lists as JSON: a quote in a text has a backslash before it. */
 function hasItem(item: string): (list: string) => boolean {
+  // Behind a text that ends in a comma it would be found where none is.
+  if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
 }

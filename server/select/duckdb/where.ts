@@ -41,6 +41,9 @@ export function comparisonSql(
       column,
       values.map((degrees) => `${parameters.add(degrees)}::varchar::double`),
     )
+  // Behind a text that ends in a comma it would be found where none is.
+  if (operator === 'has' && values[0] === ',')
+    return `list_contains(from_json(${column}, '["varchar"]'), ${parameters.add(',')}::varchar)`
   const given = operator === 'has' ? values.map(quotedJson) : values
   const bound = given.map((value) => valueSql(field, parameters.add(value)))
   const [first = 'null', second = 'null'] = bound
