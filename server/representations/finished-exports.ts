@@ -11,6 +11,8 @@ interface Finished {
 }
 
 const chunkBytes = 262_144
+/** Each takes a descriptor. */
+export const keptExportsMax = 16
 
 /**
  * Exports that were made whole, for readers who want to know how long one is before they ask for it, or ask for it range by
@@ -120,7 +122,8 @@ export class FinishedExports {
     this.#kept.set(name, made)
     let bytes = [...this.#kept.values()].reduce((sum, one) => sum + one.bytes, 0)
     for (const [other, { bytes: less }] of this.#kept) {
-      if (bytes <= this.#bytesMax || other === name) break
+      const fits = bytes <= this.#bytesMax && this.#kept.size <= keptExportsMax
+      if (fits || other === name) break
       this.#forget(other)
       bytes -= less
     }
