@@ -23,3 +23,10 @@ export function orderTerm(
 export function foldedSql(text: string): string {
   return `lower(strip_accents(${text}))`
 }
+
+/** SQL: a text as a value of CSV (RFC 4180); null is nothing, and an empty text is quoted. */
+export function quotedCsv(text: string, delimiter: ',' | ';'): string {
+  // One by one, which is faster than a pattern.
+  const signs = [`'${delimiter}'`, `'"'`, 'chr(10)', 'chr(13)'].map((sign) => `contains(${text}, ${sign})`)
+  return `case when ${text} = '' or ${signs.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
+}

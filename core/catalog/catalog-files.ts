@@ -109,7 +109,6 @@ export async function followVersions(
   }
 }
 
-/** Those that lie below the catalog; another is a fault, which is told with its place. */
 /** Of the text that was looked at last: it is looked at every few seconds. */
 let last: { readonly text: string; readonly patterns: readonly string[] } | null = null
 
@@ -118,6 +117,7 @@ function patternsIn(text: string): readonly string[] {
   return last.patterns
 }
 
+/** Those that lie below the catalog; another is a fault, which is told with its place. */
 function patternsOf(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
   const { root } = readDocument(text)
@@ -145,8 +145,11 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
   return found
 }
 
-/** All files of a catalog as one document: those that are included add their datasets, one each or a list of them. */
-/** @param known what texts without a problem say, so that they need no parsing */
+/**
+ * All files of a catalog as one document: those that are included add their datasets, one each or a list of them.
+ *
+ * @param known what texts without a problem say, so that they need no parsing
+ */
 export function joinDocuments(
   files: readonly CatalogFile[],
   known: ReadonlyMap<string, unknown>,

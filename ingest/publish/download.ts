@@ -9,7 +9,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
-import { quotedText } from '../../core/sql.ts'
+import { quotedCsv, quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from '../convert/convert.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
@@ -137,18 +137,12 @@ async function render(work: Work, { file, firstRow, rows }: WrittenPart): Promis
   const target = path.join(work.scratch, `${file}.csv`)
   const values = work.fields.map(({ field }, index) => {
     const value = typeRow(field.type).csv(`f${index}`)
-    return isQuoted(field) ? quotedIfDue(value) : value
+    return isQuoted(field) ? quotedCsv(value, ',') : value
   })
   await work.db
     .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, firstRow, rows)})
     to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
   return { file: target, rows }
-}
-
-/** SQL: a text as a value of CSV (RFC 4180); null is nothing, and an empty text is quoted. */
-function quotedIfDue(text: string): string {
-  const signs = ["','", `'"'`, 'chr(10)', 'chr(13)'].map((sign) => `contains(${text}, ${sign})`)
-  return `case when ${text} = '' or ${signs.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
 }
 
 const isQuoted = ({ type }: Field): boolean => typeRow(type).isQuotedInCsv

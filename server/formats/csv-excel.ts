@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { quotedName } from '../../core/sql.ts'
-import { csv, csvText, csvValueText, quotedSql } from './csv.ts'
+import { quotedCsv, quotedName } from '../../core/sql.ts'
+import { csv, csvText, csvValueText } from './csv.ts'
 import type { LineFormat } from './format.ts'
 
 const delimiter = ';'
@@ -41,5 +41,5 @@ function valueSql(field: Field): string {
   const column = `part.${quotedName(field.name)}`
   if (moment === 'datetime') return rendered(column)
   if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
-  return isQuotedInCsv ? quotedSql(written(column), delimiter) : written(column)
+  return isQuotedInCsv ? quotedCsv(written(column), delimiter) : written(column)
 }

@@ -1,6 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { quotedName } from '../../core/sql.ts'
+import { quotedCsv, quotedName } from '../../core/sql.ts'
 import type { LineFormat } from './format.ts'
 
 /** RFC 4180; null is nothing, an empty text is "". */
@@ -29,14 +29,7 @@ export const csv: LineFormat = {
 function csvValue(field: Field): string {
   const { csv: written, isQuotedInCsv } = typeRow(field.type)
   const column = written(`part.${quotedName(field.name)}`)
-  return isQuotedInCsv ? quotedSql(column, ',') : column
-}
-
-/** SQL: a text as CSV has it where null is nothing. */
-export function quotedSql(text: string, delimiter: string): string {
-  // One by one, which is faster than a pattern.
-  const holds = [`'${delimiter}'`, `'"'`, 'chr(10)', 'chr(13)'].map((mark) => `contains(${text}, ${mark})`)
-  return `case when ${text} = '' or ${holds.join(' or ')} then '"' || replace(${text}, '"', '""') || '"' else ${text} end`
+  return isQuotedInCsv ? quotedCsv(column, ',') : column
 }
 
 export function csvText(text: string, delimiter = ','): string {

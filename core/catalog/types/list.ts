@@ -1,5 +1,6 @@
 import { parsedJson, quotedJson } from '../../json.ts'
-import { plainJson, same, type FieldTypeRow } from './field-type.ts'
+import { always, type FieldTypeRow } from './field-type.ts'
+import { json } from './json.ts'
 
 const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
 
@@ -10,39 +11,25 @@ const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
 const written = (list: string): string =>
   `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
 
-/** Lists of texts, in the order of the source. */
+/** Lists of texts, in the order of the source: kept as JSON, which every reader of Parquet and of CSV can take apart. */
 export const list: FieldTypeRow = {
-  isText: false,
+  ...json,
   parts: 'texts',
-  hasDigits: false,
-  moment: null,
   dialect: 'list',
   pattern: () => pattern,
   expects: () => expected,
-  // As JSON, which every reader of Parquet and of CSV can take apart.
-  stored: () => 'VARCHAR',
-  certain: () => 'true',
+  certain: always,
+  held: always,
   value: written,
   // What one reader of JSON makes of the escapes.
   canonical: written,
-  rendered: same,
-  isNarrowed: false,
-  isSummed: false,
-  measure: null,
-  isOrdered: false,
+  expectsInQuery: expected,
   parse: (asked) => {
     const items = parsedJson(asked)
     if (!Array.isArray(items)) return null
     const texts = items.filter((item) => typeof item === 'string')
     return texts.length === items.length ? `[${texts.map(quotedJson).join()}]` : null
   },
-  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  json: same,
-  wire: plainJson,
-  isPlainInJson: true,
-  csv: same,
-  isQuotedInCsv: true,
-  arrow: { type: 'utf8', values: same },
   schema: { type: 'array', items: { type: 'string' } },
   askedSchema: () => ({
     type: 'string',

@@ -1,4 +1,5 @@
-import { compareAscii, same, type FieldTypeRow } from './field-type.ts'
+import { compareAscii, type FieldTypeRow } from './field-type.ts'
+import { json } from './json.ts'
 
 const expected =
   'a latitude from -90 to 90 and a longitude from -180 to 180, such as -23.55, -46.63, or as POINT (-46.63 -23.55)'
@@ -48,23 +49,16 @@ const isPlace = (latitude: number, longitude: number): boolean =>
 
 /** A place on earth: latitude and longitude in degrees of WGS 84, with the digits of the source. */
 export const point: FieldTypeRow = {
-  isText: false,
+  ...json,
   parts: 'degrees',
-  hasDigits: false,
-  moment: null,
   dialect: 'degrees',
   pattern: () => pattern,
   expects: () => expected,
-  stored: () => 'VARCHAR',
   certain: isHeld,
   held: (_text, value) => isHeld(value),
   value: written,
   canonical: written,
-  rendered: same,
-  isNarrowed: false,
-  isSummed: false,
-  measure: null,
-  isOrdered: false,
+  expectsInQuery: expected,
   parse: (text) => {
     const found = text.length > lengthMax ? null : new RegExp(`^(?:${pattern})$`).exec(text)
     const [, one, two, longitude = '', latitude = ''] = found ?? []
@@ -77,9 +71,6 @@ export const point: FieldTypeRow = {
     `'{"lat":' || split_part(${column}, ',', 1) || ',"lon":' || split_part(${column}, ',', 2) || '}'`,
   wire: { kind: 'json', text: (rendered) => `{"lat":${rendered.replace(',', ',"lon":')}}` },
   isPlainInJson: false,
-  csv: same,
-  isQuotedInCsv: true,
-  arrow: { type: 'utf8', values: same },
   schema: {
     type: 'object',
     properties: {
