@@ -128,6 +128,8 @@ test('what is declared anew is looked at anew, and limits that stay go on counti
   await write(limited([table('a', { fields: ['n:integer', 'town:string'].map(fieldOf) })], 3))
   process.kill(pid, 'SIGHUP')
   await server.says('another catalog serves')
+  // A table that waits for its ingest takes no server out of service.
+  expect(await statusOf(port, '/readyz')).toBe(200)
   expect((await statuses())[1]).toBe(429)
   await write(limited([table('a')], 5))
   process.kill(pid, 'SIGHUP')

@@ -15,7 +15,7 @@ export class Readiness {
   constructor(snapshots: Snapshots, before: Readiness | null = null) {
     this.#snapshots = snapshots
     if (before === null) return
-    this.#wasReady = before.#wasReady
+    this.#wasReady = before.now().state === 'ready' || before.#wasReady
     this.#isStopping = before.#isStopping
   }
 

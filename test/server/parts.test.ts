@@ -149,20 +149,33 @@ test.each([
   await close()
 })
 
-test('what a box and a list hold is found by hand, too', async () => {
+test.each<[string, ServiceOptions]>([
+  ['by codes', {}],
+  ['by DuckDB', { codesBytesMax: 0 }],
+])('what a box and a list hold is found by hand, too: %s', async (_how, options) => {
   const shop = await workshop(
     catalogAround([
-      { name: 't', order: ['n asc'], fields: ['n:integer', 'tags:list', 'place:point'].map(fieldOf) },
+      {
+        name: 't',
+        order: ['n asc'],
+        filters: ['tags', 'place'],
+        fields: ['n:integer', 'tags:list', 'place:point'].map(fieldOf),
+      },
     ]),
-    { 'd/t.csv': 'n,tags,place\n1,"[""a"",""b""]","0,179"\n2,"[""ab""]","0,-179"\n3,[],"10,0"\n4,,\n' },
+    {
+      'd/t.csv':
+        'n,tags,place\n1,"[""a"",""b""]","0,179"\n2,"[""ab""]","0,-179"\n3,[],"10,0"\n4,,\n5,"[""x,"",""y""]",\n6,"[""y"","",""]",\n',
+    },
   )
   await shop.ingest()
-  const { app, close } = await serve(shop)
+  const { app, close } = await serve(shop, options)
   const found = async (query: string): Promise<unknown[]> =>
     (await getPage(app, `${data}?${query}`)).results.map(({ n }) => n)
   expect(await found('tags__has=a')).toEqual([1])
   expect(await found('tags__has=b')).toEqual([1])
   expect(await found('tags__has=A')).toEqual([])
+  expect(await found('tags__has=,')).toEqual([6])
+  expect(await found('tags__has=y')).toEqual([5, 6])
   expect(await found('tags=%5B%5D')).toEqual([3])
   expect(await found('place__within=178,-1,-178,1')).toEqual([1, 2])
   expect(await found('place__within=-1,9.99,1,10')).toEqual([3])
