@@ -149,8 +149,13 @@ test.each([200, 700, 1200, 2500])(
     server.child.kill('SIGTERM')
     await server.ended
     expect(workersOf(server.child.pid ?? 0)).toEqual([])
-    const stopping = server.out().indexOf('"stopping"')
-    expect(server.out().slice(Math.max(0, stopping))).not.toContain('all workers serve')
+    // Its own lines are in their order; those of its workers come in between.
+    const own = server
+      .out()
+      .split('\n')
+      .filter((line) => !line.includes('"worker":'))
+    const stopping = own.findIndex((line) => line.includes('"stopping"'))
+    expect(own.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers serve')
   },
   60_000,
 )

@@ -16,6 +16,12 @@ const pathName = z
     /^[a-z0-9][a-z0-9_-]{0,99}$/,
     'must be lower-case letters, digits, - and _, starting with a letter or digit',
   )
+
+/** Whether a dataset or a table may be called so. */
+export function isPathName(name: string): boolean {
+  return pathName.safeParse(name).success
+}
+
 const timezone = z
   .string()
   .refine(isTimezone, 'must be a time zone by its IANA name, such as America/Sao_Paulo or UTC')

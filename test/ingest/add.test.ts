@@ -5,8 +5,9 @@ import { parse } from 'yaml'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { withTable } from '../../core/catalog/with-table.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
-import { run } from '../support/programs.ts'
+import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 /** From nothing to a table that is served: a catalog, and entries in it. */
@@ -99,6 +100,16 @@ describe('the programs', () => {
     const bad = await run('ingest/add/main', [wind], settings)
     expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('is as it was')])
     expect(await readFile(catalog, 'utf8')).toBe(added)
+    // Nor what is stopped in between.
+    const other = path.join(folder, 'stopped.csv')
+    await writeFile(other, 'a,b\n1,2\n')
+    const stopped = start('ingest/add/main', [other], settings)
+    await until(() => stopped.out().includes(' is put to '))
+    stopped.child.kill('SIGTERM')
+    const { code: ended, err: said } = await stopped.ended
+    expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
+    expect(await readFile(catalog, 'utf8')).toBe(added)
+    expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
 
     const { app } = await serve({
       catalog: await loadCatalog(catalog),
