@@ -84,13 +84,12 @@ export async function blamed(error: unknown, reads: Reads): Promise<unknown> {
   } catch (damaged) {
     return damaged
   }
-  if (!/^(IO|Invalid Input|Invalid) Error/.test(messageOf(error)) && (await areUnchanged(reads))) return error
+  if (!/^(IO|Invalid Input|Invalid) Error/.test(messageOf(error)) && areUnchanged(reads)) return error
   // Something else of the files may be wrong, or their disk; or they were being written when they were read.
   reads.snapshot.doubt(messageOf(error))
   return new DamagedTable(tableId(reads.snapshot.table))
 }
 
-async function areUnchanged({ snapshot, files }: Reads): Promise<boolean> {
-  for (const { file } of files) if (!(await snapshot.isUnchanged(path.basename(file)))) return false
-  return true
+function areUnchanged({ snapshot, files }: Reads): boolean {
+  return files.every(({ file }) => snapshot.isUnchanged(path.basename(file)))
 }

@@ -29,7 +29,7 @@ export interface ServedFile {
   /** What it is called when it is saved. */
   readonly saveAs: string
   /** Whether it is still the file that was read when it was taken into service. */
-  readonly isUnchanged: () => Promise<boolean>
+  readonly isUnchanged: () => boolean
   /** Told where it is not, or its bytes have another hash. */
   readonly doubt: (why: string) => void
 }
@@ -53,7 +53,7 @@ export async function sendFile(
     served.doubt(`${served.file} has changed`)
     return damagedFiles(served.saveAs)
   }
-  if (!(await served.isUnchanged())) throw doubted()
+  if (!served.isUnchanged()) throw doubted()
   const tag = `"${served.sha256.slice(0, 32)}"` as const
   const asked = plain(req, tag, served.lastModified)
   await charge(asked, res, served, tag, doubted)
@@ -152,11 +152,11 @@ async function charge(
 export class LastLook extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null
-  readonly #isUnchanged: () => Promise<boolean>
+  readonly #isUnchanged: () => boolean
   #held: Buffer | null = null
 
   /** @param sha256 of all that passes; null for a range */
-  constructor(sha256: string | null, isUnchanged: () => Promise<boolean>) {
+  constructor(sha256: string | null, isUnchanged: () => boolean) {
     super()
     this.#sha256 = sha256
     this.#hash = sha256 === null ? null : createHash('sha256')
@@ -176,7 +176,7 @@ export class LastLook extends Transform {
 
   async #last(): Promise<Buffer | null> {
     const isWhole = this.#hash === null || this.#hash.digest('hex') === this.#sha256
-    if (!isWhole || !(await this.#isUnchanged())) throw new Error('the file has changed')
+    if (!isWhole || !this.#isUnchanged()) throw new Error('the file has changed')
     return this.#held
   }
 }

@@ -32,7 +32,7 @@ export async function sendUnpacked(
   packed: PackedFile,
   sendBudget: SendBudget,
 ): Promise<void> {
-  if (!(await packed.isUnchanged())) {
+  if (!packed.isUnchanged()) {
     packed.doubt(`${packed.file} has changed`)
     throw damagedFiles(packed.saveAs)
   }

@@ -52,7 +52,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     const built = await views.current()
     await transfer(service, req, res, {
       ...built,
-      isUnchanged: async () => true,
+      isUnchanged: () => true,
       doubt: views.forget,
       saveAs: 'warehouse.duckdb',
       mediaType: 'application/vnd.duckdb',
@@ -69,7 +69,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     }
     await transfer(service, req, res, {
       ...taken,
-      isUnchanged: async () => true,
+      isUnchanged: () => true,
       doubt: lake.forget,
       saveAs: 'acervo.ducklake',
       mediaType: 'application/vnd.duckdb',

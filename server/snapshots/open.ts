@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import { fingerprint, versionOf } from '../../core/warehouse/fingerprint.ts'
+import { fingerprintNow, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
@@ -50,7 +50,7 @@ export async function openSnapshot(
   const progress: Progress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
-      const found = await fingerprint(path.join(folder, file))
+      const found = fingerprintNow(path.join(folder, file))
       seen.set(file, found?.version ?? 'none')
       return found?.bytes ?? null
     },
@@ -80,7 +80,7 @@ export async function openSnapshot(
     checksOf: (file) => checks.of(file),
     takeOut: (error) => watch.takeOut(snapshot, error),
     doubt: (why) => watch.doubt(snapshot, why),
-    isUnchanged: async (file) => (await versionOf(path.join(folder, file))) === seen.get(file),
+    isUnchanged: (file) => versionOf(path.join(folder, file)) === seen.get(file),
     choices: new Map(
       report?.fields.flatMap(({ name, choices }) =>
         choices === undefined ? [] : [[name, choices] as const],

@@ -30,5 +30,5 @@ export interface Snapshot {
   /** Says that something of its files may be wrong: all are read again. */
   readonly doubt: (why: string) => void
   /** Whether a file is, by its size, times and inode, the one that was read when the snapshot was taken. */
-  readonly isUnchanged: (file: string) => Promise<boolean>
+  readonly isUnchanged: (file: string) => boolean
 }

@@ -33,6 +33,8 @@ export interface SnapshotOptions {
 const looksMax = 8
 /** The spec's readers see a refresh within 2 s. */
 const pollEveryMs = 1000
+/** Files that are looked at at each poll: all of some hundred tables. What is read of them is proved in any case. */
+const noticedFilesMax = 2000
 
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
 export class Snapshots {
@@ -43,6 +45,8 @@ export class Snapshots {
   readonly #readingAgain = new Set<Snapshot>()
   /** One for all catalogs, since a snapshot may be taken out by those who opened it under one before. */
   readonly #changes: { version: number }
+  /** The table whose files come next to be looked at. */
+  #noticeNext = 0
   /** What is there at the start is no news. */
   #following = false
   #isStopped = false
@@ -195,6 +199,21 @@ export class Snapshots {
   async refresh(): Promise<void> {
     const looks = inOrder(this.#states.values(), looksMax, (state) => this.#look(state))
     while ((await looks.next()).done !== true);
+    await this.#notice()
+  }
+
+  /** Looks at the files of the tables whose turn it is. */
+  async #notice(): Promise<void> {
+    const states = [...this.#states.values()]
+    const from = this.#noticeNext % Math.max(1, states.length)
+    let looked = 0
+    for (const state of [...states.slice(from), ...states.slice(0, from)]) {
+      if (looked >= noticedFilesMax) return
+      this.#noticeNext += 1
+      await inTurn(state, async () => {
+        looked += await this.#noticeChanges(state)
+      })
+    }
   }
 
   /** Looks at a table now, where that was not done yet. */
@@ -247,18 +266,24 @@ export class Snapshots {
         this.#tell(state, error, 'snapshot refused; the one before goes on serving')
         if (state.current === null) await this.#fallBack(state, manifest)
       }
-    } else await this.#noticeChanges(state)
+    }
     this.#forgetOld(state)
   }
 
-  /** Reads those files again whose size, times or inode are others than when they were read. */
-  async #noticeChanges(state: TableState): Promise<void> {
+  /**
+   * Reads those files again whose size, times or inode are others than when they were read.
+   *
+   * @returns how many it looked at
+   */
+  async #noticeChanges(state: TableState): Promise<number> {
+    let looked = 0
     for (const kept of state.kept.values()) {
       const snapshot = kept.opened === null ? null : await kept.opened
       if (snapshot === null) continue
       const { folder, manifest } = snapshot
       for (const stored of filesOf(manifest)) {
-        const now = await versionOf(path.join(folder, stored.file))
+        looked += 1
+        const now = versionOf(path.join(folder, stored.file))
         if (now === kept.seen.get(stored.file)) continue
         try {
           await requireFile(filesInFolder(folder), stored)
@@ -270,6 +295,7 @@ export class Snapshots {
         }
       }
     }
+    return looked
   }
 
   async #take(state: TableState, manifest: Manifest): Promise<void> {

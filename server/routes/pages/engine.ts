@@ -57,7 +57,7 @@ export function engineFiles(service: RowService, scratch: string): Resource {
         cacheControl: freshness.immutable,
         lastModified: startedAt.toUTCString(),
         saveAs: found.file,
-        isUnchanged: async () => true,
+        isUnchanged: () => true,
         doubt: () => packed.delete(key),
       }
       res.setHeader('Content-Security-Policy', found.policy)
