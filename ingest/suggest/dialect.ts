@@ -12,11 +12,13 @@ export interface Dialect {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
+  /** What lines begin with that are no rows. */
+  readonly comment: string | null
   /** Lines at the end that are no rows. */
   readonly skipLast: number
   /** What the first line that is read holds. */
   readonly firstLine: readonly string[]
-  /** Lines that it takes, since its values may have breaks, and blank ones before it. */
+  /** Lines that it takes, since its values may have breaks, and blank ones and comments before it. */
   readonly headerLines: number
   readonly hasHeader: boolean
   /** Why, in words. */
@@ -78,19 +80,20 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
   const decoder = decoderOf(encoding === 'utf-16' ? 'utf-16' : encoding, 'the sample')
   const text = decoder.write(sample)
   const isOpen = isWhole && text.length > 0 && text.at(-1) !== LF
-  const candidates = candidatesIn(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isWhole)
-  const best = bestOf(candidates)
+  const closed = isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text
+  const best = withComments(closed, isWhole) ?? bestOf(candidatesIn(closed, isWhole, null))
   if (best === null) throw new Error('no delimiter splits it into rows of the same number of values')
-  const { delimiter, quote, skipLines, firstLine, lastLines, share } = best
+  const { delimiter, quote, skipLines, comment, firstLine, lastLines, share } = best
   requireNoEscapes(text, best)
   const hasHeader = looksLikeHeader(firstLine)
   return {
     delimiter,
     quote,
     skipLines,
+    comment,
     skipLast: lastLines,
     firstLine,
-    headerLines: blankLines(text, skipLines) + firstLine.join('').split('\n').length,
+    headerLines: linesBeside(text, best) + firstLine.join('').split('\n').length,
     encoding,
     hasHeader,
     evidence: [
@@ -98,6 +101,7 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
       `${JSON.stringify(delimiter)} gives ${firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
       ...quoteEvidence(best),
       ...(skipLines > 0 ? [`${skipLines} lines stand before the header`] : []),
+      ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are no rows`]),
       ...(lastLines > 0 ? [`${lastLines} lines at the end hold one value: no rows`] : []),
       ...(hasHeader
         ? []
@@ -119,28 +123,43 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   )
 }
 
+const commentMark = '#'
+
+/** The best way where lines between the rows are comments; null where none is one, or one may be the header or a row. */
+function withComments(text: Buffer, isWhole: boolean): Candidate | null {
+  const lines = text.toString('latin1').split('\n')
+  const marked = lines.filter((line) => line.startsWith(commentMark))
+  if (marked.length === 0) return null
+  const best = bestOf(candidatesIn(text, isWhole, commentMark))
+  if (best === null || best.firstLine.length === 1) return null
+  const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
+  return marked.some(isRow) ? null : best
+}
+
 /** A way of reading the sample that gives rows of the same number of values. */
 interface Candidate extends Reading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
+  readonly comment: string | null
   /** Of its rows, those that fit. */
   readonly share: number
 }
 
-function candidatesIn(text: Buffer, isWhole: boolean): Candidate[] {
+function candidatesIn(text: Buffer, isWhole: boolean, comment: string | null): Candidate[] {
   const found: Candidate[] = []
   for (const delimiter of delimiters) {
     for (const quote of [...quotes, null]) {
       const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
       for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
-        const reading = readingOf(text, isWhole, marks, skipLines)
+        const way = { marks, skipLines, comment }
+        const reading = readingOf(text, isWhole, way)
         // Any last line would be a header without rows.
         if (reading === null || (skipLines > 0 && reading.rows === 0)) continue
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < consistentShare) continue
-        const signs = quoteSignsOf(text, marks, skipLines, quotes)
-        found.push({ delimiter, quote, skipLines, share, ...reading, ...signs })
+        const signs = quoteSignsOf(text, way, quotes)
+        found.push({ delimiter, quote, skipLines, comment, share, ...reading, ...signs })
       }
     }
   }
@@ -204,12 +223,13 @@ function withoutYears(cells: readonly string[]): readonly string[] {
   return follow ? cells.filter((cell) => !years.includes(Number(cell))) : cells
 }
 
-/** After so many lines, before one that is not blank. */
-function blankLines(text: Buffer, skipLines: number): number {
+/** After so many lines, before one that is neither blank nor a comment. */
+function linesBeside(text: Buffer, { skipLines, comment }: Candidate): number {
   const lines = text.toString('latin1').split('\n').slice(skipLines)
+  const isComment = (line: string): boolean => comment !== null && line.startsWith(comment)
   return Math.max(
     0,
-    lines.findIndex((line) => line !== '' && line !== '\r'),
+    lines.findIndex((line) => line !== '' && line !== '\r' && !isComment(line)),
   )
 }
 

@@ -89,7 +89,7 @@ function without<T extends object>(keys: T, key: string): T {
 }
 
 function dialectKeys(
-  { encoding, delimiter, quote, skipLines, skipLast, firstLine, headerLines, hasHeader }: Dialect,
+  { encoding, delimiter, quote, skipLines, comment, skipLast, firstLine, headerLines, hasHeader }: Dialect,
   names: readonly string[],
 ): Record<string, unknown> {
   const isNamed = hasHeader && canBeMatched(firstLine)
@@ -102,6 +102,7 @@ function dialectKeys(
     ...(delimiter !== ',' && { delimiter }),
     ...(quote !== '"' && { quote: quote ?? 'none' }),
     ...(skipped > 0 && { skip_lines: skipped }),
+    ...(comment !== null && { comment }),
     ...(skipLast > 0 && { skip_last: skipLast }),
     ...(!isNamed && { header: names }),
     ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),

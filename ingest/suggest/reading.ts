@@ -1,7 +1,15 @@
 import { RecordBounds } from '../source/bounds.ts'
 import { LF, valuesOf, type Marks } from '../source/record.ts'
 
-/** A sample as one delimiter and one quote read it. */
+/** Where the rows of a sample are looked for, and how. */
+export interface Way {
+  readonly marks: Marks
+  readonly skipLines: number
+  /** What lines begin with that are no rows. */
+  readonly comment: string | null
+}
+
+/** A sample as one way reads it. */
 export interface Reading {
   /** What the first line that is read holds. */
   readonly firstLine: readonly string[]
@@ -33,14 +41,15 @@ const lastLinesMax = 10
  * @param text in UTF-8; its last line is ended where it is the whole file
  * @returns null where quotes and line ends do not fit, or nothing is there to read
  */
-export function readingOf(text: Buffer, isWhole: boolean, marks: Marks, skipLines: number): Reading | null {
+export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | null {
+  const { marks } = way
   const found: { firstLine: readonly string[] | null; rows: number; fitting: number } = {
     firstLine: null,
     rows: 0,
     fitting: 0,
   }
   let tail = { rows: 0, start: 0 }
-  const end = walk(text, marks, skipLines, (start, bounds) => {
+  const end = walk(text, way, (start, bounds) => {
     const { firstLine } = found
     // In a file of one column a blank line is a row whose value is empty.
     if (bounds.end === start && firstLine?.length !== 1) return
@@ -78,15 +87,11 @@ function linesIn(text: Buffer): number {
 }
 
 /** Of a reading that there is. */
-export function quoteSignsOf(
-  text: Buffer,
-  marks: Marks,
-  skipLines: number,
-  quotes: readonly string[],
-): QuoteSigns {
+export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
+  const { marks } = way
   let [enclosed, needed] = [0, 0]
   const cut = new Map(quotes.map((quote) => [quote, 0]))
-  walk(text, marks, skipLines, (start, { end }) => {
+  walk(text, way, (start, { end }) => {
     const values = writtenValues(text.subarray(start, end), marks)
     if (values.some(({ isEnclosed }) => isEnclosed)) enclosed += 1
     if (values.some(({ isNeeded }) => isNeeded)) needed += 1
@@ -104,8 +109,7 @@ export function quoteSignsOf(
 /** Goes through the records -> where the last whole one ends; null after a fault, or without the lines to skip. */
 function walk(
   text: Buffer,
-  marks: Marks,
-  skipLines: number,
+  { marks, skipLines, comment }: Way,
   take: (start: number, bounds: RecordBounds) => void,
 ): number | null {
   let at = 0
@@ -114,7 +118,15 @@ function walk(
     if (at === 0) return null
   }
   const bounds = new RecordBounds(marks)
-  while (at < text.length && bounds.find(text, at)) {
+  const mark = comment === null ? null : Buffer.from(comment)
+  while (at < text.length) {
+    if (mark?.equals(text.subarray(at, at + mark.length)) === true) {
+      const feed = text.indexOf(LF, at)
+      if (feed === -1) break
+      at = feed + 1
+      continue
+    }
+    if (!bounds.find(text, at)) break
     take(at, bounds)
     at = bounds.next
   }

@@ -53,7 +53,7 @@ export async function sampleOf(member: Member): Promise<Sample> {
 }
 
 function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {
-  const { delimiter, quote, encoding, skipLines, skipLast, hasHeader, firstLine } = dialect
+  const { delimiter, quote, encoding, skipLines, comment, skipLast, hasHeader, firstLine } = dialect
   const decoder = decoderOf(encoding, 'the sample')
   const scanner = new CsvScanner({
     delimiter,
@@ -61,7 +61,7 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
     skipLines,
     header: hasHeader ? null : firstLine.map((_, index) => String(index)),
     encoding,
-    comment: null,
+    comment,
     stopAt: null,
     hidesText: false,
     maskOf: () => null,

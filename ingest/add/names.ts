@@ -1,0 +1,43 @@
+import path from 'node:path'
+import type { Catalog } from '../../core/catalog/catalog.ts'
+import { isPathName } from '../../core/catalog/definition.ts'
+import { StartError } from '../../core/errors.ts'
+import type { Given } from '../suggest/given.ts'
+import { tableNameFor } from '../suggest/names.ts'
+
+/** What a table that is added is called. */
+export interface Names {
+  readonly dataset: string
+  readonly table: string
+}
+
+/**
+ * As it is asked for, or after the folder and the file.
+ *
+ * @throws StartError where the catalog has such a table, or cannot
+ */
+export function namesOf(
+  catalog: Catalog,
+  { files, source }: Given,
+  asked: { readonly dataset: string | undefined; readonly table: string | undefined },
+): Names {
+  const table = asked.table ?? tableNameFor(path.basename(files[0]?.name ?? ''))
+  const [folder, ...inner] = typeof source.files === 'string' ? source.files.split('/') : []
+  const isWeb = folder?.endsWith(':') === true
+  const dataset = asked.dataset ?? (inner.length > 0 && !isWeb ? tableNameFor(folder ?? '') : table)
+  for (const [what, name] of Object.entries({ DATASET: dataset, TABLE: table })) {
+    if (!isPathName(name))
+      throw new StartError(`${what} is "${name}", and must be lower-case letters, digits, - and _`)
+  }
+  if (catalog.datasets.get(dataset)?.tables.has(table) === true)
+    throw new StartError(
+      `${dataset}/${table} is in the catalog already: name another by TABLE, or change it there`,
+    )
+  return { dataset, table }
+}
+
+/** A slug as people read it. */
+export function titled(slug: string): string {
+  const words = slug.replaceAll(/[_-]+/g, ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { StartError } from '../../core/errors.ts'
+import type { PlacedFile } from '../source/member.ts'
+import { packingOf } from '../source/packings.ts'
+import type { Names } from './names.ts'
+
+/** Files that lie elsewhere, and where below SOURCES they are put. */
+export interface Placing {
+  readonly copies: readonly { readonly from: string; readonly to: string }[]
+  /** What the catalog names them; null where it need not. */
+  readonly files: string | null
+}
+
+/**
+ * Files are put where their table is looked for.
+ *
+ * @throws StartError where something is there already
+ */
+export function placingOf(files: readonly PlacedFile[], { dataset, table }: Names, sources: string): Placing {
+  const isOne = files.length === 1
+  const copies = files.map((file) => ({
+    from: file.path,
+    to: isOne
+      ? path.join(sources, dataset, `${table}.csv${packingOf(file.name)?.ending ?? ''}`)
+      : path.join(sources, dataset, table, path.basename(file.name)),
+  }))
+  const taken = copies.find(({ to }) => existsSync(to))
+  if (taken !== undefined)
+    throw new StartError(`${taken.to} is there already: name another TABLE, or take it away`)
+  return { copies, files: isOne ? null : `${dataset}/${table}/*` }
+}
+
+/** Puts them there, and says so. */
+export async function place({ copies }: Placing): Promise<void> {
+  for (const { from, to } of copies) {
+    await mkdir(path.dirname(to), { recursive: true })
+    await copyFile(from, to)
+    console.log(`${path.basename(to)} is put to ${to}`)
+  }
+}
+
+export async function takeAway({ copies }: Placing): Promise<void> {
+  for (const { to } of copies) await rm(to, { force: true })
+}
