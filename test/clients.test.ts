@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { allTables, tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { publishViews } from '../ingest/publish/views.ts'
@@ -24,6 +24,10 @@ if (clients === '') {
     'ACERVO_CLIENTS names no Python environment: the tests with DuckDB, pandas and polars are skipped\n',
   )
 }
+
+const hasR = clients !== '' && spawnSync('Rscript', ['--version']).status === 0
+const describeWithR = hasR ? describe : describe.skip
+if (clients !== '' && !hasR) process.stderr.write('Rscript is not here: the test with R is skipped\n')
 
 const run = promisify(execFile)
 const readme = (language: string, text: string): string[] =>
@@ -88,66 +92,78 @@ describeWithClients('the warehouse in the hands of analysts', () => {
     ])
   }, 60_000)
 
-  test('pandas, polars and DuckDB read an export by its address, packed or not', async () => {
-    const service = await serve(shop)
-    const server = http.createServer(service.app).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/dataset/covid19/caso_full/export/`
-    const { count } = await getPage(service.app, '/api/v1/dataset/covid19/caso_full/data/?page_size=1')
-    const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars
-address = sys.argv[1]
-packed = urllib.request.Request(address, headers={'Accept-Encoding': 'gzip'})
-extension = glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0]
-duckdb.execute(f"load '{extension}'")
-print(len(pandas.read_csv(address)), len(pandas.read_csv(address, storage_options={'Accept-Encoding': 'gzip'})),
-  polars.read_csv(address).height, duckdb.sql(f"from read_csv('{address}')").count('*').fetchone()[0],
-  duckdb.sql(f"from read_csv('{address}&state__ne=SP')").count('*').fetchone()[0] > 0,
-  urllib.request.urlopen(packed).headers['Content-Encoding'])`
-    try {
-      const { stdout } = await run(path.join(clients, 'python'), ['-c', script, `${address}?format=csv`], {
-        cwd,
-      })
-      expect(stdout.trim()).toBe(`${count} ${count} ${count} ${count} True gzip`)
-    } finally {
+  describe('by its address alone', () => {
+    let server: http.Server
+    let base: string
+    let app: Parameters<typeof getPage>[0]
+    beforeAll(async () => {
+      ;({ app } = await serve(shop))
+      server = http.createServer(app).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/dataset/covid19/caso_full`
+    })
+    afterAll(() => {
       server.closeAllConnections()
       server.close()
-    }
-  }, 120_000)
+    })
 
-  test('pandas, polars, DuckDB and pyarrow read pages and exports of a query by their address alone', async () => {
-    const service = await serve(shop)
-    const server = http.createServer(service.app).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/dataset/covid19/caso_full`
-    const { count } = await getPage(
-      service.app,
-      '/api/v1/dataset/covid19/caso_full/data/?order_for_place__gt=5&page_size=1',
-    )
-    expect(count).toBeGreaterThan(100)
-    const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars, pyarrow.csv
+    /** Pages of 50 rows and exports, with a condition and without, as CSV; and how many rows each has. */
+    async function readings(): Promise<{ addresses: string[]; rows: number[] }> {
+      const page = `/api/v1/dataset/covid19/caso_full/data/?page_size=1`
+      const [{ count: all }, { count: some }] = [
+        await getPage(app, page),
+        await getPage(app, `${page}&order_for_place__gt=5`),
+      ]
+      const queries: [query: string, rows: number][] = [
+        ['data/?page_size=50', 50],
+        ['data/?order_for_place__gt=5&page_size=50', 50],
+        ['export/?order_for_place__gt=5', some],
+        ['export/?order_for_place__gt=5&ordering=-date', some],
+        ['export/?', all],
+      ]
+      return {
+        addresses: queries.map(([query]) => `${base}/${query}&format=csv`.replace('?&', '?')),
+        rows: queries.map(([, rows]) => rows),
+      }
+    }
+
+    test('pandas, polars, DuckDB and pyarrow read pages and exports', async () => {
+      const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars, pyarrow.csv
 extension = glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0]
 duckdb.execute(f"load '{extension}'")
 for address in sys.argv[1:]:
   lines = address.replace('=csv', '=ndjson')
-  rows = pandas.read_csv(address)
-  print(len(rows), polars.read_csv(address, infer_schema_length=None).height, polars.scan_csv(address, infer_schema_length=None).collect().height,
+  print(len(pandas.read_csv(address)), polars.read_csv(address, infer_schema_length=None).height, polars.scan_csv(address, infer_schema_length=None).collect().height,
     polars.read_ndjson(lines, infer_schema_length=None).height, duckdb.sql(f"from read_csv('{address}')").count('*').fetchone()[0],
     duckdb.sql(f"from read_json('{lines}')").count('*').fetchone()[0], pyarrow.csv.read_csv(urllib.request.urlopen(address)).num_rows)`
-    const addresses = [
-      'data/?page_size=50',
-      'data/?order_for_place__gt=5&page_size=50',
-      'export/?order_for_place__gt=5',
-      'export/?order_for_place__gt=5&ordering=-date',
-    ].map((query) => `${base}/${query}&format=csv`)
-    try {
+      const { addresses, rows } = await readings()
       const { stdout } = await run(path.join(clients, 'python'), ['-c', script, ...addresses], { cwd })
-      const due = [50, 50, count, count].map((rows) => Array.from({ length: 7 }, () => rows).join(' '))
+      const due = rows.map((count) => Array.from({ length: 7 }, () => count).join(' '))
       expect(stdout.trim().split('\n')).toEqual(due)
-    } finally {
-      server.closeAllConnections()
-      server.close()
-    }
-  }, 120_000)
+    }, 120_000)
+
+    test('pandas reads an export that comes packed', async () => {
+      const script = `import sys, urllib.request, pandas
+packed = {'Accept-Encoding': 'gzip'}
+print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
+  urllib.request.urlopen(urllib.request.Request(sys.argv[1], headers=packed)).headers['Content-Encoding'])`
+      const { addresses, rows } = await readings()
+      const { stdout } = await run(path.join(clients, 'python'), ['-c', script, addresses.at(-1) ?? ''], {
+        cwd,
+      })
+      expect(stdout.trim()).toBe(`${rows.at(-1)} gzip`)
+    }, 120_000)
+
+    describeWithR('in R', () => {
+      test('readr and data.table read pages and exports, too', async () => {
+        const script = `for (address in commandArgs(TRUE))
+  cat(nrow(read.csv(address)), nrow(readr::read_csv(address, show_col_types = FALSE)), nrow(data.table::fread(address, showProgress = FALSE)), "\n")`
+        const { addresses, rows } = await readings()
+        const { stdout } = await run('Rscript', ['-e', script, ...addresses], { cwd })
+        expect(stdout.trim().split(/\s*\n/)).toEqual(rows.map((count) => `${count} ${count} ${count}`))
+      }, 120_000)
+    })
+  })
 
   test('ATTACH of the address of a service reads its public parts', async () => {
     const home = await temporaryFolder()
