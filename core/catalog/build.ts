@@ -249,6 +249,7 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
     delimiter: source.delimiter ?? ',',
     quote: source.quote === 'none' ? null : (source.quote ?? '"'),
     reading: buildReading(null, source),
+    lineTerminator: source.line_terminator ?? 'lf',
     skipLines: source.skip_lines ?? 0,
     skipLast: source.skip_last ?? 0,
     stopAt: source.stop_at ?? null,

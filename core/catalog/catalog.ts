@@ -261,6 +261,8 @@ export interface SourceForm {
   readonly quote: string | null
   /** How values are written where their field does not say. */
   readonly reading: Reading
+  /** `lf` is CRLF, too. */
+  readonly lineTerminator: 'lf' | 'cr'
   /** Lines before the header. */
   readonly skipLines: number
   /** Lines at the end that are no rows, blank ones not counted. */

@@ -234,6 +234,10 @@ const source = z.strictObject({
       'How times are written, such as dd/mm/yyyy hh:mm:ss. Default is yyyy-mm-dd hh:mm:ss or with a T.',
     ),
   time: format.optional().describe('How times of day are written, such as hh:mm. Default is hh:mm:ss.'),
+  line_terminator: z
+    .enum(['lf', 'cr'])
+    .optional()
+    .describe('How lines end: lf, with or without a carriage return before it, or cr alone. Default is lf.'),
   skip_lines: count(0, 1000).optional().describe('Lines before the header. Default 0.'),
   skip_last: count(0, 1000)
     .optional()

@@ -45,9 +45,9 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ignore,
     constants,
   }
-  const { skipLast, stopAt, comment } = source
-  const aside = Object.entries({ skipLast, stopAt, comment }).filter(
-    ([, value]) => value !== null && value !== 0,
+  const { skipLast, stopAt, comment, lineTerminator } = source
+  const aside = Object.entries({ skipLast, stopAt, comment, lineTerminator }).filter(
+    ([, value]) => value !== null && value !== 0 && value !== 'lf',
   )
   // What fills fields besides the columns.
   const given = {

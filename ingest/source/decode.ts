@@ -1,7 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
-import type { Encoding } from '../../core/catalog/catalog.ts'
+import type { Encoding, SourceForm } from '../../core/catalog/catalog.ts'
 import { TableFailure } from '../rejects.ts'
+import { CR, LF } from './record.ts'
 import { wholeCharacters } from './utf8.ts'
 
 /**
@@ -16,7 +17,17 @@ export interface Decoder {
 /** Never part of UTF-8; four hexadecimal digits after it say what the source has there. */
 export const badMark = 0xff
 
-export function decoderOf(encoding: Encoding, name: string): Decoder {
+/** @param name of the file, for messages */
+export function decoderOf(
+  encoding: Encoding,
+  name: string,
+  lineTerminator: SourceForm['lineTerminator'] = 'lf',
+): Decoder {
+  const decoder = plainDecoder(encoding, name)
+  return lineTerminator === 'lf' ? decoder : withLineFeeds(decoder, name)
+}
+
+function plainDecoder(encoding: Encoding, name: string): Decoder {
   if (encoding === 'utf-8') return withoutMark({ write: (chunk) => chunk, end: () => nothing }, '\uFEFF')
   if (encoding === 'latin-1' || encoding === 'windows-1252') return singleByte(encoding, name)
   return utf16(encoding, name)
@@ -125,6 +136,20 @@ function utf16(encoding: Encoding, name: string): Decoder {
     },
     '\uFEFF',
   )
+}
+
+/** Carriage returns become line feeds, within values too. */
+function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
+  const fed = (bytes: Buffer): Buffer => {
+    if (bytes.includes(LF))
+      throw new TableFailure(
+        `${name} has line feeds, too: line_terminator: cr is for files whose lines end in carriage returns alone`,
+      )
+    const copy = Buffer.from(bytes)
+    for (let at = copy.indexOf(CR); at !== -1; at = copy.indexOf(CR, at + 1)) copy[at] = LF
+    return copy
+  }
+  return { write: (chunk) => fed(write(chunk)), end: () => fed(end()) }
 }
 
 function withoutMark({ write, end }: Decoder, mark: string): Decoder {

@@ -215,7 +215,7 @@ function scanOf(
     isOneOfSeveral,
     before,
     scanner,
-    decode: decoderOf(source.encoding, member.name),
+    decode: decoderOf(source.encoding, member.name, source.lineTerminator),
     last: new LastLines(source.skipLast, member.name),
   }
 }

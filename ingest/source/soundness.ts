@@ -7,7 +7,8 @@ export const recordBytesMax = 8 * 1024 * 1024
 
 /** Why a source, or a row of it, cannot be read. */
 export const reasons = {
-  loneReturn: 'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+  loneReturn:
+    'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
   unclosed: 'a quoted value is never closed: the file is cut off, or a quote is stray',
   quoteInside: 'a quote stands inside a value that does not start with one',
   afterQuote: 'text follows the closing quote of a value',

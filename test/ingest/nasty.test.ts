@@ -35,7 +35,7 @@ const abc = ['a:string', 'b:string', 'c:string']
 const foo = ['Foo:string', 'Bar:string', 'Baz:string']
 const fooBsr = ['Foo:string', 'Bsr:string', 'Baz:string']
 const loneReturn =
-  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted'
+  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so'
 const notUtf8 = (byte: string): string =>
   `the byte ${byte} is not UTF-8: declare the encoding of the source as source.encoding`
 const notA = (type: string): string =>
@@ -142,6 +142,12 @@ const cases: readonly Case[] = [
     { parsed: {}, typed: ['quantity', 'acquisition_cost', 'total_cost'] },
   ],
   ['csvkit/mac_newlines.csv', {}, abc, broken(1, loneReturn)],
+  [
+    'csvkit/mac_newlines.csv',
+    { line_terminator: 'cr' },
+    abc,
+    rows(['1', '2', '3'], ['Once upon\na time', '5', '6']),
+  ],
   ['csvkit/no_header_row.csv', { header: ['a', 'b', 'c'] }, abc, rows(['1', '2', '3'])],
   [
     'csvkit/no_header_row.csv',
@@ -263,6 +269,12 @@ const cases: readonly Case[] = [
     rows([1, 2, '3'], [4, 5, 'ʤ']),
   ],
   ['csvlint/cr-line-endings.csv', {}, foo, broken(1, loneReturn)],
+  [
+    'csvlint/cr-line-endings.csv',
+    { line_terminator: 'cr' },
+    foo,
+    unended('cr-line-endings.csv', ['Biff', 'Baff', 'Boff'], ['Qux', 'Teaspoon', 'Doge']),
+  ],
   [
     'csvlint/inconsistent-line-endings-unquoted.csv',
     {},

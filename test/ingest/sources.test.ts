@@ -166,7 +166,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\rx,1\r',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
-        '  line 1: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+        '  line 1: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
       ],
     ],
     [
@@ -174,7 +174,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\nx,1\r',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
-        '  line 2: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted',
+        '  line 2: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
       ],
     ],
     [

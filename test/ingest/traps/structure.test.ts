@@ -16,7 +16,7 @@ import {
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
 const ab = ['a:string', 'b:integer']
 const loneReturn =
-  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted'
+  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so'
 const quoteInside = 'a quote stands inside a value that does not start with one'
 
 describe('structure', () => {
