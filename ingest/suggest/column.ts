@@ -1,3 +1,4 @@
+import { parsedJson } from '../../core/json.ts'
 import { momentsIn, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
 import { isAmbiguous, numbersIn, type AmbiguousNumbers, type NumberForm } from './numbers.ts'
 
@@ -109,7 +110,7 @@ function typed(
   if (values.length === 0) return null
   const nulls = [...sure, ...likely]
   const beside = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
-  const found = boolOf(values) ?? numberOf(name, values) ?? momentOf(values)
+  const found = boolOf(values) ?? numberOf(name, values) ?? momentOf(values) ?? jsonOf(values)
   return found === null
     ? null
     : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : beside) } }
@@ -127,6 +128,22 @@ function boolOf(values: readonly string[]): SuggestedField | null {
     evidence: ({ filled }) => `all ${number(filled)} values are ${words.join(' or ')}`,
     probe: null,
   }
+}
+
+/** Objects and lists, as JSON writes them. */
+function jsonOf(values: readonly string[]): SuggestedField | null {
+  const parsed = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
+  if (parsed.includes(undefined)) return null
+  const [type, what] = parsed.every(isTexts) ? ['list', 'lists of texts in JSON'] : ['json', 'JSON']
+  return {
+    keys: { type },
+    evidence: ({ filled }) => `all ${number(filled)} values are ${what}`,
+    probe: null,
+  }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function numberOf(name: string, values: readonly string[]): SuggestedField | null {

@@ -89,7 +89,18 @@ function without<T extends object>(keys: T, key: string): T {
 }
 
 function dialectKeys(
-  { encoding, delimiter, quote, skipLines, comment, skipLast, firstLine, headerLines, hasHeader }: Dialect,
+  {
+    encoding,
+    delimiter,
+    quote,
+    lineTerminator,
+    skipLines,
+    comment,
+    skipLast,
+    firstLine,
+    headerLines,
+    hasHeader,
+  }: Dialect,
   names: readonly string[],
 ): Record<string, unknown> {
   const isNamed = hasHeader && canBeMatched(firstLine)
@@ -101,6 +112,7 @@ function dialectKeys(
     ...(encoding !== 'utf-8' && { encoding }),
     ...(delimiter !== ',' && { delimiter }),
     ...(quote !== '"' && { quote: quote ?? 'none' }),
+    ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
     ...(skipped > 0 && { skip_lines: skipped }),
     ...(comment !== null && { comment }),
     ...(skipLast > 0 && { skip_last: skipLast }),

@@ -17,6 +17,8 @@ export interface Reading {
   readonly rows: number
   /** Of the rows, those with as many values as the first line. */
   readonly fitting: number
+  /** Of the rows, those with more than one value. */
+  readonly several: number
   /** Lines at the end of the file that are no rows, since they hold one value where others hold several. */
   readonly lastLines: number
 }
@@ -43,32 +45,30 @@ const lastLinesMax = 10
  */
 export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | null {
   const { marks } = way
-  const found: { firstLine: readonly string[] | null; rows: number; fitting: number } = {
-    firstLine: null,
-    rows: 0,
-    fitting: 0,
-  }
+  let first: readonly string[] | null = null
+  const found = { rows: 0, fitting: 0, several: 0 }
   let tail = { rows: 0, start: 0 }
   const end = walk(text, way, (start, bounds) => {
-    const { firstLine } = found
     // In a file of one column a blank line is a row whose value is empty.
-    if (bounds.end === start && firstLine?.length !== 1) return
-    if (firstLine === null) {
-      found.firstLine = valuesOf(text.subarray(start, bounds.end), marks)
+    if (bounds.end === start && first?.length !== 1) return
+    if (first === null) {
+      first = valuesOf(text.subarray(start, bounds.end), marks)
       return
     }
     found.rows += 1
-    if (bounds.values === firstLine.length) found.fitting += 1
+    if (bounds.values === first.length) found.fitting += 1
+    if (bounds.values > 1) found.several += 1
     tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
   })
-  const { firstLine, rows, fitting } = found
+  // What a callback sets is not seen by the compiler.
+  const firstLine = first as readonly string[] | null
   const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
   const isTail = isWhole && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
   const last = isTail ? linesIn(text.subarray(tail.start)) : 0
   return last === 0 || last > lastLinesMax
-    ? { firstLine, rows, fitting, lastLines: 0 }
-    : { firstLine, rows: rows - tail.rows, fitting, lastLines: last }
+    ? { firstLine, ...found, lastLines: 0 }
+    : { firstLine, ...found, rows: found.rows - tail.rows, lastLines: last }
 }
 
 /** Whether a line stands after a blank one, or says what it is: one that does neither may be a row that was cut off. */
@@ -104,6 +104,15 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
     }
   })
   return { enclosed, needed, cut }
+}
+
+/** What first keeps a sample from being read so, and in which line; null where nothing does. */
+export function faultOf(text: Buffer, marks: Marks): { line: number; reason: string } | null {
+  const bounds = new RecordBounds(marks)
+  let at = 0
+  while (at < text.length && bounds.find(text, at)) at = bounds.next
+  if (bounds.fault === null) return null
+  return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
 /** Goes through the records -> where the last whole one ends; null after a fault, or without the lines to skip. */

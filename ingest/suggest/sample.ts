@@ -53,8 +53,9 @@ export async function sampleOf(member: Member): Promise<Sample> {
 }
 
 function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {
-  const { delimiter, quote, encoding, skipLines, comment, skipLast, hasHeader, firstLine } = dialect
-  const decoder = decoderOf(encoding, 'the sample')
+  const { delimiter, quote, encoding, lineTerminator, skipLines, comment, skipLast, hasHeader, firstLine } =
+    dialect
+  const decoder = decoderOf(encoding, 'the sample', lineTerminator)
   const scanner = new CsvScanner({
     delimiter,
     quote,

@@ -1,30 +1,11 @@
-import { isUtf8 } from 'node:buffer'
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { parse } from 'yaml'
-import { silentProgress } from '../../ingest/progress.ts'
-import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
-import { rows as cameAs, whatCame } from '../support/declared.ts'
-import { runsOf, seed } from '../support/runs.ts'
-import { placed, temporaryFolder } from '../support/workshop.ts'
-
-async function suggested(name: string, content: string | Buffer): Promise<string[]> {
-  const folder = await temporaryFolder()
-  const file = path.join(folder, name)
-  await writeFile(file, content)
-  const suggestion = await suggest([placed(file, name, Buffer.byteLength(content))], {
-    scratch: await temporaryFolder(),
-    limits: { unpackedBytesMax: 1e9 },
-    progress: silentProgress,
-    source: {},
-  })
-  return suggestionText(suggestion).trimEnd().split('\n')
-}
+import { rows as cameAs } from '../support/declared.ts'
+import { entryOf, ingested, linesOf, suggested } from '../support/suggested.ts'
 
 const separators = [',', ';', '\t', '|']
 const cellText = fc.oneof(
@@ -227,177 +208,17 @@ test('a plain file without a header, whose faults are told', async () => {
 test.each<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
-  ['x.csv', '', /^no delimiter splits it/],
+  ['x.csv', '', /^it is empty: it must at least have a header/],
+  [
+    'x.csv',
+    '"a","b"\n"1","2"\n"1","2" \n"3","4"\n',
+    /^line 3: text follows the closing quote .* most values/,
+  ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
 })
 
-const lines = (...all: string[]): string => `${all.join('\n')}\n`
-
-/** The entry as YAML has it, and all that is said beside it. */
-async function entryOf(content: string | Buffer, name = 'x.csv') {
-  const told = await suggested(name, content)
-  const [entry] = parse(told.join('\n')) as [
-    {
-      source?: { nulls?: string[] }
-      fields: { name: string; type: string; nulls?: string[] }[]
-    },
-  ]
-  return { told: told.join('\n'), entry }
-}
-
-/** What comes of a file that is declared as it was suggested. */
-async function ingested(content: string | Buffer, name = 'x.csv') {
-  const { entry } = await entryOf(content, name)
-  const declaration = {
-    ...entry,
-    name: 't',
-    source: { ...entry.source, files: `d/${name}` },
-    may_be_empty: true,
-  }
-  return whatCame(declaration, { [`d/${name}`]: content })
-}
-
-describe('what is suggested of a column', () => {
-  test.each<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
-    ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
-    [
-      'groups and a decimal comma',
-      ['1.234,56', '7,5', '1.234.567,00'],
-      { type: 'decimal', scale: 2, groups: '.', decimal: ',' },
-      [1234.56, 7.5, 1234567],
-    ],
-    [
-      'money',
-      ['R$ 1.234,56', 'R$ 7,50', '-R$ 0,25'],
-      { type: 'decimal', scale: 2, groups: '.', decimal: ',', marks: ['R$'] },
-      [1234.56, 7.5, -0.25],
-    ],
-    ['percent', ['12.5%', '100%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 100]],
-    ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
-    [
-      'what could be grouped or have a fraction',
-      ['1.234', '12.345'],
-      { type: 'string' },
-      null,
-      /say what "1\.234" is/,
-    ],
-    ['what could be so with a comma', ['1,234', '999,999'], { type: 'string' }, null, /say what "1,234" is/],
-    ['a fraction of three digits', ['0.234', '12.345'], { type: 'decimal', scale: 3 }, [0.234, 12.345]],
-    ['padded numbers', ['  12', '   5'], { type: 'integer', trim: true }, [12, 5]],
-    [
-      'words for null among numbers',
-      ['1', '-', 'n/a', '.', 'NA', '\\N', '7'],
-      { type: 'integer', nulls: ['', 'n/a', '\\N', '-', '.', 'NA'] },
-      [1, null, null, null, null, null, 7],
-    ],
-    ['the same among texts', ['a', '-', 'NA'], { type: 'string' }, ['a', '-', 'NA']],
-    ['texts with sure ones', ['a', '\\N', 'b'], { type: 'string', nulls: ['', '\\N'] }, ['a', null, 'b']],
-    ['years', ['2018', '2019'], { type: 'integer' }, [2018, 2019]],
-    ['eight digits that are no days', ['59125792', '20200101'], { type: 'integer' }, [59125792, 20200101]],
-    ['few days of eight digits', ['20200131', '20200101'], { type: 'integer' }, [20200131, 20200101]],
-    [
-      'days and months',
-      ['31/12/2020', '01/02/2020'],
-      { type: 'date', format: 'dd/mm/yyyy' },
-      ['2020-12-31', '2020-02-01'],
-    ],
-    [
-      'months and days',
-      ['12/31/2020', '01/02/2020'],
-      { type: 'date', format: 'mm/dd/yyyy' },
-      ['2020-12-31', '2020-01-02'],
-    ],
-    [
-      'what could be both',
-      ['01/02/2020', '03/04/2020'],
-      { type: 'string' },
-      null,
-      /say what "01\/02\/2020" is: .*dd\/mm\/yyyy or mm\/dd\/yyyy/,
-    ],
-    [
-      'one or two digits',
-      ['1/2/2020', '31/12/2020'],
-      { type: 'date', format: 'd/m/yyyy' },
-      ['2020-02-01', '2020-12-31'],
-    ],
-    ['months', ['04-2018', '12-2019'], { type: 'date', format: 'mm-yyyy' }, ['2018-04-01', '2019-12-01']],
-    [
-      'months by name',
-      ['1-Jan-2020', '15-fev-2020'],
-      { type: 'date', format: 'd-mmm-yyyy' },
-      ['2020-01-01', '2020-02-15'],
-    ],
-    [
-      'two formats',
-      ['31/12/2020', '2020-01-02', '2020-12-31'],
-      { type: 'date', format: ['yyyy-mm-dd', 'dd/mm/yyyy'] },
-      ['2020-12-31', '2020-01-02', '2020-12-31'],
-    ],
-    [
-      'days with times',
-      ['31/12/2020 10:20', '01/02/2020 00:00'],
-      { type: 'datetime', format: 'dd/mm/yyyy hh:mm' },
-      ['2020-12-31T10:20:00', '2020-02-01T00:00:00'],
-    ],
-    [
-      'times with an offset and a fraction',
-      ['2020-12-31T10:20:30.5Z', '2020-12-31T10:20:30.25+03:00'],
-      { type: 'datetime', format: 'yyyy-mm-ddThh:mm:ss.fz' },
-      ['2020-12-31T10:20:30.5', '2020-12-31T07:20:30.25'],
-    ],
-    [
-      'halves of a day',
-      ['12/31/2020 12:00:00 AM', '12/30/2020 01:05:00 PM'],
-      { type: 'datetime', format: 'mm/dd/yyyy hh:mm:ss am' },
-      ['2020-12-31T00:00:00', '2020-12-30T13:05:00'],
-    ],
-    ['times of day', ['25:10:00', '5:05:00'], { type: 'time' }, ['25:10:00', '05:05:00']],
-    ['hours and minutes', ['10:20', '23:59'], { type: 'time', format: 'hh:mm' }, ['10:20:00', '23:59:00']],
-    ['eleven digits', ['12345678901', '10987654321'], { type: 'integer' }, [12345678901, 10987654321]],
-    [
-      'numbers of people',
-      ['52998224725', '11144477735'],
-      { type: 'string' },
-      ['52998224725', '11144477735'],
-      /check digits of a CPF, which is personal: mask: cpf hides it/,
-    ],
-    [
-      'words for true',
-      ['Sim', 'Não', 'Sim'],
-      { type: 'bool', booleans: { true: ['Sim'], false: ['Não'] } },
-      [true, false, true],
-    ],
-    ['a letter alone', ['N', 'N'], { type: 'string' }, ['N', 'N']],
-    [
-      'more digits than a number has',
-      ['12345678901234567890', '1'],
-      { type: 'string' },
-      ['12345678901234567890', '1'],
-    ],
-    ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
-    ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
-  ])('%s', async (_what, texts, keys, values, ...[said = /./]) => {
-    const quoted = texts.map((text) => (/[,"\n]/.test(text) ? `"${text}"` : text))
-    const content = lines('n;v', ...quoted.map((text, n) => `${n};${text}`))
-    const { entry, told } = await entryOf(content)
-    const [, field] = entry.fields
-    const { name: _name, ...own } = field ?? { name: '' }
-    const ofTable = (entry.source ?? {}) as Record<string, unknown>
-    const type = (own as { type: string }).type
-    const hoisted = Object.entries({
-      decimal: ofTable['decimal'],
-      nulls: ofTable['nulls'],
-      booleans: ofTable['booleans'],
-      trim: ofTable['trim'],
-      format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
-    }).filter(([, declared]) => declared !== undefined)
-    expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
-    expect(told).toMatch(said)
-    const due = values ?? texts
-    await expect(ingested(content)).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
-  })
-
+describe('what lies beside the rows, or late in a file', () => {
   test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
     const many = Array.from(
       { length: 400_000 },
@@ -472,117 +293,15 @@ describe('what is suggested of a column', () => {
 
   test('quotes that are escaped by backslashes are refused', async () => {
     await expect(
-      suggested('x.csv', lines('a,b', ...Array.from({ length: 30 }, (_, n) => `${n},"a \\"b\\", c"`))),
+      suggested('x.csv', linesOf('a,b', ...Array.from({ length: 30 }, (_, n) => `${n},"a \\"b\\", c"`))),
     ).rejects.toThrow(/backslash/)
   })
-})
 
-/** A column of a file: how each value is written, and what it is then. */
-interface Made {
-  readonly header: string
-  readonly cells: readonly { readonly text: string; readonly value: unknown }[]
-}
-
-const rowsMade = 25
-const cellsOf = (cell: fc.Arbitrary<{ text: string; value: unknown }>): fc.Arbitrary<Made['cells']> =>
-  fc.array(cell, { minLength: rowsMade, maxLength: rowsMade })
-const two = (number: number): string => String(number).padStart(2, '0')
-
-const wholeIn = (groups: string) =>
-  fc.integer({ min: -9_999_999, max: 9_999_999 }).map((number) => {
-    const digits = String(Math.abs(number)).replaceAll(/\B(?=(\d{3})+$)/g, groups)
-    return { text: `${number < 0 ? '-' : ''}${digits}`, value: number }
-  })
-const fractionIn = (groups: string, point: string, beside: string) =>
-  fc.tuple(wholeIn(groups), fc.integer({ min: 0, max: 99 })).map(([{ text, value: number }, cents]) => ({
-    text: `${beside}${text.replace('-', '')}${point}${two(cents)}`,
-    value: Number(`${Math.abs(number)}.${two(cents)}`),
-  }))
-const dayIn = (write: (year: string, month: string, day: string) => string, tail = '') =>
-  fc
-    .tuple(
-      fc.integer({ min: 1990, max: 2030 }),
-      fc.integer({ min: 1, max: 12 }),
-      fc.integer({ min: 1, max: 28 }),
+  test('rows that do not fit the header make no single column of it', async () => {
+    const { told, entry } = await entryOf('a,b,c\n1,2\n1,2,3\n1,2,3,4\n')
+    expect(entry.fields.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+    expect(told).toContain(
+      '2 rows cannot be read: line 2: the row has 2 values, and the header 3; line 4: the row has 4',
     )
-    .map(([year, month, day]) => ({
-      text: `${write(String(year), two(month), two(day))}${tail}`,
-      value: `${year}-${two(month)}-${two(day)}${tail === '' ? '' : 'T10:20:00'}`,
-    }))
-const madeText = fc
-  .oneof({ weight: 3, arbitrary: value }, { weight: 1, arbitrary: fc.json({ maxDepth: 2 }) })
-  .filter((text) => text !== '' && isUtf8(Buffer.from(text)) && Buffer.from(text).toString() === text)
-  .map((text) => ({ text, value: text }))
-const madeCells = fc.oneof(
-  ...['', '.', ',', ' '].map((groups) => cellsOf(wholeIn(groups))),
-  ...[
-    ['', '.', ''],
-    ['', ',', ''],
-    ['.', ',', 'R$ '],
-    [',', '.', ''],
-    [' ', ',', ''],
-  ].map(([groups = '', point = '', beside = '']) => cellsOf(fractionIn(groups, point, beside))),
-  cellsOf(dayIn((year, month, day) => `${year}-${month}-${day}`)),
-  cellsOf(dayIn((year, month, day) => `${day}/${month}/${year}`)),
-  cellsOf(dayIn((year, month, day) => `${month}/${day}/${year}`)),
-  cellsOf(dayIn((year, month, day) => `${day}.${month}.${year}`)),
-  cellsOf(dayIn((year, month, day) => `${day}/${month}/${year}`, ' 10:20')),
-  cellsOf(fc.boolean().map((truth) => ({ text: truth ? 'Sim' : 'Não', value: truth }))),
-  cellsOf(madeText),
-)
-const madeFile = fc.record({
-  delimiter: fc.constantFrom(...separators),
-  columns: fc.array(
-    fc.record({
-      header: fc.constantFrom('Ano', 'VALOR (R$)', 'a', 'a', 'Descrição', '', 'x y', 'Data'),
-      cells: madeCells,
-      nulls: fc.constantFrom('', '', '', '-', 'NA', '\\N'),
-      nullAt: fc.uniqueArray(fc.nat({ max: rowsMade - 1 }), { maxLength: 5 }),
-    }),
-    { minLength: 2, maxLength: 5 },
-  ),
-  lineEnd: fc.constantFrom('\n', '\r\n'),
-  encoding: fc.constantFrom('utf8', 'windows-1252'),
-  blankAt: fc.option(fc.nat({ max: rowsMade })),
+  })
 })
-
-test('whatever is suggested gives what was written, or asks', async () => {
-  let typed = 0
-  await fc.assert(
-    fc.asyncProperty(madeFile, async ({ delimiter, columns, lineEnd, encoding, blankAt }) => {
-      // A line of more blanks than names is no header to anybody.
-      fc.pre(columns.filter(({ header }) => header !== '').length >= columns.length / 2)
-      const cell = (text: string): string =>
-        [delimiter, '"', '\n', '\r'].some((sign) => text.includes(sign))
-          ? `"${text.replaceAll('"', '""')}"`
-          : text
-      const made = columns.map(({ cells, nulls, nullAt }) =>
-        cells.map((one, index) => (nullAt.includes(index) ? { text: nulls, value: null } : one)),
-      )
-      const records = Array.from({ length: rowsMade }, (_, n) =>
-        made.map((cells) => cell(cells[n]?.text ?? '')).join(delimiter),
-      )
-      const all = [columns.map(({ header }) => cell(header)).join(delimiter), ...records]
-      if (blankAt !== null) all.splice(blankAt + 1, 0, '')
-      const text = `${all.join(lineEnd)}${lineEnd}`
-      const bytes = encoding === 'utf8' ? Buffer.from(text) : iconv.encode(text, encoding)
-      // What the encoding does not have, and lines of nothing but one value that is none.
-      fc.pre(encoding === 'utf8' || iconv.decode(bytes, encoding) === text)
-      const { entry } = await entryOf(bytes)
-      const came = await ingested(bytes)
-      const due = Array.from({ length: rowsMade }, (_, n) =>
-        made.map((cells, column) => {
-          const { text: raw = '', value: own = null } = cells[n] ?? {}
-          const { type = '', nulls = entry.source?.nulls ?? [''] } = entry.fields[column] ?? {}
-          typed += Number(!['string', 'text'].includes(type))
-          if (!['string', 'text'].includes(type)) return own
-          return nulls.includes(raw) ? null : raw
-        }),
-      )
-      expect(came).toEqual(cameAs(...due))
-    }),
-    { numRuns: runsOf('SUGGESTED'), seed },
-  )
-  // What asks always would pass as well.
-  expect(typed).toBeGreaterThan(rowsMade * runsOf('SUGGESTED') * 0.5)
-}, 3_600_000)

@@ -1,0 +1,196 @@
+import { TableFailure } from '../rejects.ts'
+import { faultOf, quoteSignsOf, readingOf, type QuoteSigns, type Reading } from './reading.ts'
+
+const delimiters = [',', ';', '\t', '|']
+const quotes = ['"', "'"]
+const skippedMax = 10
+/** Of the rows of the sample that must have as many values as the first line, and no value that was cut apart. */
+const consistentShare = 0.98
+
+/** A way of reading a sample that gives rows of the same number of values. */
+export interface Candidate extends Reading, QuoteSigns {
+  readonly delimiter: string
+  readonly quote: string | null
+  readonly skipLines: number
+  readonly comment: string | null
+  /** Of its rows, those that fit. */
+  readonly share: number
+}
+
+/**
+ * The best way to read a sample.
+ *
+ * @param text in UTF-8; its last line is ended where it is the whole file
+ * @throws TableFailure where there is none, or where it would be a guess
+ */
+export function bestWay(text: Buffer, isWhole: boolean): Candidate {
+  if (text.toString('latin1').trim() === '')
+    throw new TableFailure('it is empty: it must at least have a header')
+  const best = withComments(text, isWhole) ?? withMisfits(text, isWhole, bestOf(candidatesIn(text, isWhole)))
+  if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
+  requireNoEscapes(text, best)
+  requireNoOddQuotes(text, best)
+  return belowTitle(text, isWhole, best)
+}
+
+function candidatesIn(
+  text: Buffer,
+  isWhole: boolean,
+  comment: string | null = null,
+  shareMin = consistentShare,
+): Candidate[] {
+  const found: Candidate[] = []
+  for (const delimiter of delimiters) {
+    for (const quote of [...quotes, null]) {
+      const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+      for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
+        const way = { marks, skipLines, comment }
+        const reading = readingOf(text, isWhole, way)
+        // Any last line would be a header without rows.
+        if (reading === null || (skipLines > 0 && reading.rows === 0)) continue
+        const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
+        if (share < shareMin) continue
+        const signs = quoteSignsOf(text, way, quotes)
+        found.push({ delimiter, quote, skipLines, comment, share, ...reading, ...signs })
+      }
+    }
+  }
+  return found
+}
+
+/** Which comes first of the same lines; `'` is an apostrophe wherever it need not be a quote. */
+function rankOf({ quote, firstLine, enclosed, needed, rows }: Candidate): number | null {
+  if (quote === '"') return enclosed > 0 ? 3 : 1
+  if (quote === null) return 0
+  const isQuote = firstLine.length === 1 ? enclosed > rows : needed > 0 || enclosed > rows / 2
+  return isQuote ? 2 : null
+}
+
+function bestOf(candidates: readonly Candidate[]): Candidate | null {
+  const ranked = candidates.flatMap((one) => {
+    const rank = rankOf(one)
+    return rank === null ? [] : [{ one, rank }]
+  })
+  const enclosing = ranked.filter(({ rank }) => rank > 1).map(({ one }) => one)
+  const keys = ({ one, rank }: (typeof ranked)[number]): number[] => [
+    Number(!cutsValues(one, enclosing)),
+    Number(one.firstLine.length > 1),
+    // A line that fits is not skipped: after it, a decimal comma may pass for a delimiter.
+    -one.skipLines,
+    rank,
+    one.firstLine.length,
+  ]
+  const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))
+  return best?.one ?? null
+}
+
+/** Whether the delimiter stands within values that another reading of the same lines finds enclosed. */
+function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
+  return enclosing.some(
+    (other) =>
+      other.quote !== null &&
+      other.quote !== quote &&
+      other.skipLines <= skipLines &&
+      (cut.get(other.quote) ?? 0) > (1 - consistentShare) * rows,
+  )
+}
+
+function compareKeys(left: readonly number[], right: readonly number[]): number {
+  const at = left.findIndex((key, index) => key !== right[index])
+  return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
+}
+
+const commentMark = '#'
+
+/** The best way where lines between the rows are comments; null where none is one, or one may be the header or a row. */
+function withComments(text: Buffer, isWhole: boolean): Candidate | null {
+  const lines = text.toString('latin1').split('\n')
+  const marked = lines.filter((line) => line.startsWith(commentMark))
+  if (marked.length === 0) return null
+  const best = bestOf(candidatesIn(text, isWhole, commentMark))
+  if (best === null || best.firstLine.length === 1) return null
+  const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
+  return marked.some(isRow) ? null : best
+}
+
+/**
+ * Where nothing splits the rows alike, but the header and most rows are split by something: rows that do not fit are told
+ * then, as they would not be of one column.
+ */
+function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Candidate | null {
+  if (best !== null && best.firstLine.length > 1) return best
+  const split = candidatesIn(text, isWhole, null, 0).filter(
+    ({ skipLines, firstLine, rows, several }) =>
+      skipLines === 0 &&
+      firstLine.length > 1 &&
+      looksLikeHeader(firstLine) &&
+      rows > 0 &&
+      several >= rows / 2,
+  )
+  return bestOf(split) ?? best
+}
+
+/** The same way from the header on, where no more than a title stands above it: one value in a line of several. */
+function belowTitle(text: Buffer, isWhole: boolean, best: Candidate): Candidate {
+  const { delimiter, quote, comment, skipLines, firstLine } = best
+  if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
+  const header = candidatesIn(text, isWhole, comment).find(
+    (one) =>
+      one.delimiter === delimiter &&
+      one.quote === quote &&
+      one.skipLines > skipLines &&
+      one.firstLine.length === firstLine.length &&
+      filledIn(one.firstLine) > 1,
+  )
+  return header !== undefined && looksLikeHeader(header.firstLine) ? header : best
+}
+
+function filledIn(cells: readonly string[]): number {
+  return cells.filter((cell) => cell.trim() !== '').length
+}
+
+/** @throws TableFailure where values are enclosed in quotes, but for some that are not written so */
+function requireNoOddQuotes(text: Buffer, { quote, delimiter }: Candidate): void {
+  if (quote !== null) return
+  const fault = faultOf(text, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+  const lines = text
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+  const enclosing = lines.filter((line) => line.split(delimiter).some((cell) => /^".*"$/s.test(cell)))
+  if (fault === null || enclosing.length < lines.length / 2) return
+  throw new TableFailure(
+    `line ${fault.line}: ${fault.reason}, where most values are enclosed in ": mend the line, or declare quote: none where quotes are a part of values`,
+  )
+}
+
+/** @throws TableFailure where quotes in values are escaped by backslashes, which plain values may begin or end with */
+function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
+  if (quote !== null) return
+  const lines = text.toString('utf8').split('\n')
+  const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\.)*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
+  const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
+  if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
+  throw new TableFailure(
+    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}): no reader of CSV by its standard (RFC 4180) takes that; ` +
+      'write the file with quotes doubled instead',
+  )
+}
+
+/** The cells but for years that follow each other, by which columns are often named. */
+function withoutYears(cells: readonly string[]): readonly string[] {
+  const years = cells.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).map(Number)
+  const [first = 0] = years
+  const follow = years.length > 1 && years.every((year, index) => year === first + index)
+  return follow ? cells.filter((cell) => !years.includes(Number(cell))) : cells
+}
+
+/** Of a number or a date. */
+const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
+
+export function looksLikeHeader(cells: readonly string[]): boolean {
+  return (
+    !withoutYears(cells).some((cell) => dataPattern.test(cell.trim())) &&
+    cells.filter((cell) => cell !== '').length >= cells.length / 2
+  )
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals'
+import { rows as cameAs } from '../support/declared.ts'
+import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+
+describe('what is suggested of a column', () => {
+  test.each<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
+    ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
+    [
+      'groups and a decimal comma',
+      ['1.234,56', '7,5', '1.234.567,00'],
+      { type: 'decimal', scale: 2, groups: '.', decimal: ',' },
+      [1234.56, 7.5, 1234567],
+    ],
+    [
+      'money',
+      ['R$ 1.234,56', 'R$ 7,50', '-R$ 0,25'],
+      { type: 'decimal', scale: 2, groups: '.', decimal: ',', marks: ['R$'] },
+      [1234.56, 7.5, -0.25],
+    ],
+    ['percent', ['12.5%', '100%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 100]],
+    ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
+    [
+      'what could be grouped or have a fraction',
+      ['1.234', '12.345'],
+      { type: 'string' },
+      null,
+      /say what "1\.234" is/,
+    ],
+    ['what could be so with a comma', ['1,234', '999,999'], { type: 'string' }, null, /say what "1,234" is/],
+    ['a fraction of three digits', ['0.234', '12.345'], { type: 'decimal', scale: 3 }, [0.234, 12.345]],
+    ['padded numbers', ['  12', '   5'], { type: 'integer', trim: true }, [12, 5]],
+    [
+      'words for null among numbers',
+      ['1', '-', 'n/a', '.', 'NA', '\\N', '7'],
+      { type: 'integer', nulls: ['', 'n/a', '\\N', '-', '.', 'NA'] },
+      [1, null, null, null, null, null, 7],
+    ],
+    ['the same among texts', ['a', '-', 'NA'], { type: 'string' }, ['a', '-', 'NA']],
+    ['texts with sure ones', ['a', '\\N', 'b'], { type: 'string', nulls: ['', '\\N'] }, ['a', null, 'b']],
+    ['years', ['2018', '2019'], { type: 'integer' }, [2018, 2019]],
+    ['eight digits that are no days', ['59125792', '20200101'], { type: 'integer' }, [59125792, 20200101]],
+    ['few days of eight digits', ['20200131', '20200101'], { type: 'integer' }, [20200131, 20200101]],
+    [
+      'days and months',
+      ['31/12/2020', '01/02/2020'],
+      { type: 'date', format: 'dd/mm/yyyy' },
+      ['2020-12-31', '2020-02-01'],
+    ],
+    [
+      'months and days',
+      ['12/31/2020', '01/02/2020'],
+      { type: 'date', format: 'mm/dd/yyyy' },
+      ['2020-12-31', '2020-01-02'],
+    ],
+    [
+      'what could be both',
+      ['01/02/2020', '03/04/2020'],
+      { type: 'string' },
+      null,
+      /say what "01\/02\/2020" is: .*dd\/mm\/yyyy or mm\/dd\/yyyy/,
+    ],
+    [
+      'one or two digits',
+      ['1/2/2020', '31/12/2020'],
+      { type: 'date', format: 'd/m/yyyy' },
+      ['2020-02-01', '2020-12-31'],
+    ],
+    ['months', ['04-2018', '12-2019'], { type: 'date', format: 'mm-yyyy' }, ['2018-04-01', '2019-12-01']],
+    [
+      'months by name',
+      ['1-Jan-2020', '15-fev-2020'],
+      { type: 'date', format: 'd-mmm-yyyy' },
+      ['2020-01-01', '2020-02-15'],
+    ],
+    [
+      'two formats',
+      ['31/12/2020', '2020-01-02', '2020-12-31'],
+      { type: 'date', format: ['yyyy-mm-dd', 'dd/mm/yyyy'] },
+      ['2020-12-31', '2020-01-02', '2020-12-31'],
+    ],
+    [
+      'days with times',
+      ['31/12/2020 10:20', '01/02/2020 00:00'],
+      { type: 'datetime', format: 'dd/mm/yyyy hh:mm' },
+      ['2020-12-31T10:20:00', '2020-02-01T00:00:00'],
+    ],
+    [
+      'times with an offset and a fraction',
+      ['2020-12-31T10:20:30.5Z', '2020-12-31T10:20:30.25+03:00'],
+      { type: 'datetime', format: 'yyyy-mm-ddThh:mm:ss.fz' },
+      ['2020-12-31T10:20:30.5', '2020-12-31T07:20:30.25'],
+    ],
+    [
+      'halves of a day',
+      ['12/31/2020 12:00:00 AM', '12/30/2020 01:05:00 PM'],
+      { type: 'datetime', format: 'mm/dd/yyyy hh:mm:ss am' },
+      ['2020-12-31T00:00:00', '2020-12-30T13:05:00'],
+    ],
+    ['times of day', ['25:10:00', '5:05:00'], { type: 'time' }, ['25:10:00', '05:05:00']],
+    ['hours and minutes', ['10:20', '23:59'], { type: 'time', format: 'hh:mm' }, ['10:20:00', '23:59:00']],
+    ['eleven digits', ['12345678901', '10987654321'], { type: 'integer' }, [12345678901, 10987654321]],
+    [
+      'numbers of people',
+      ['52998224725', '11144477735'],
+      { type: 'string' },
+      ['52998224725', '11144477735'],
+      /check digits of a CPF, which is personal: mask: cpf hides it/,
+    ],
+    [
+      'words for true',
+      ['Sim', 'Não', 'Sim'],
+      { type: 'bool', booleans: { true: ['Sim'], false: ['Não'] } },
+      [true, false, true],
+    ],
+    ['a letter alone', ['N', 'N'], { type: 'string' }, ['N', 'N']],
+    [
+      'more digits than a number has',
+      ['12345678901234567890', '1'],
+      { type: 'string' },
+      ['12345678901234567890', '1'],
+    ],
+    ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
+    ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
+  ])('%s', async (_what, texts, keys, values, ...[said = /./]) => {
+    const quoted = texts.map((text) => (/[,"\n]/.test(text) ? `"${text}"` : text))
+    const content = linesOf('n;v', ...quoted.map((text, n) => `${n};${text}`))
+    const { entry, told } = await entryOf(content)
+    const [, field] = entry.fields
+    const { name: _name, ...own } = field ?? { name: '' }
+    const ofTable = (entry.source ?? {}) as Record<string, unknown>
+    const type = (own as { type: string }).type
+    const hoisted = Object.entries({
+      decimal: ofTable['decimal'],
+      nulls: ofTable['nulls'],
+      booleans: ofTable['booleans'],
+      trim: ofTable['trim'],
+      format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
+    }).filter(([, declared]) => declared !== undefined)
+    expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
+    expect(told).toMatch(said)
+    const due = values ?? texts
+    await expect(ingested(content)).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
+  })
+})

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parse } from 'yaml'
+import { silentProgress } from '../../ingest/progress.ts'
+import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
+import { whatCame } from './declared.ts'
+import { placed, temporaryFolder } from './workshop.ts'
+
+/** The lines that are printed of a file. */
+export async function suggested(name: string, content: string | Buffer): Promise<string[]> {
+  const folder = await temporaryFolder()
+  const file = path.join(folder, name)
+  await writeFile(file, content)
+  const suggestion = await suggest([placed(file, name, Buffer.byteLength(content))], {
+    scratch: await temporaryFolder(),
+    limits: { unpackedBytesMax: 1e9 },
+    progress: silentProgress,
+    source: {},
+  })
+  return suggestionText(suggestion).trimEnd().split('\n')
+}
+
+export const linesOf = (...all: string[]): string => `${all.join('\n')}\n`
+
+/** The entry as YAML has it, and all that is said beside it. */
+export async function entryOf(content: string | Buffer, name = 'x.csv') {
+  const told = await suggested(name, content)
+  const [entry] = parse(told.join('\n')) as [
+    {
+      source?: { nulls?: string[] }
+      fields: { name: string; type: string; nulls?: string[] }[]
+    },
+  ]
+  return { told: told.join('\n'), entry }
+}
+
+/** What comes of a file that is declared as it was suggested. */
+export async function ingested(content: string | Buffer, name = 'x.csv') {
+  const { entry } = await entryOf(content, name)
+  const declaration = {
+    ...entry,
+    name: 't',
+    source: { ...entry.source, files: `d/${name}` },
+    may_be_empty: true,
+  }
+  return whatCame(declaration, { [`d/${name}`]: content })
+}
