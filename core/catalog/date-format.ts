@@ -36,6 +36,7 @@ const oneOf = (names: readonly (readonly string[])[]): string => `(?i:${names.fl
 
 const words = {
   yyyy: { part: 'year', pattern: '[0-9]{4}' },
+  yy: { part: 'year', pattern: '[0-9]{2}' },
   mmmm: { part: 'month', pattern: oneOf(wholeNames) },
   // With the point of an abbreviation, or without.
   mmm: { part: 'month', pattern: `${oneOf(shortNames)}\\.?` },
@@ -53,7 +54,7 @@ const words = {
 
 type Word = keyof typeof words
 
-const wordPattern = /yyyy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
+const wordPattern = /yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
 /** What a format of a type must have, and may have besides. */
 const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readonly Part[] }>> = {
@@ -67,7 +68,7 @@ const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readon
 }
 
 /**
- * Reads a format made of yyyy, mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
+ * Reads a format made of yyyy (yy of 1969 to 2068, as POSIX has it), mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
  * whole), f (fraction of a second), am (halves of a day), z (offset) and what stands between them; the second mm, or any
  * after hh, are minutes.
  *
@@ -116,7 +117,9 @@ export function asIso({ pattern, groups }: DateFormat, text: string, timezone: s
   const padded = (part: Part, width: number): string => `lpad(${raw(part)}, ${width}, '0')`
   const day = groups.has('day') ? padded('day', 2) : `'01'`
   const date = groups.has('year')
-    ? [`${padded('year', 4)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`]
+    ? [
+        `${yearOf(raw('year'), groups.get('year')?.word)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`,
+      ]
     : []
   const seconds = groups.has('second') ? padded('second', 2) : `'00'`
   const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${raw('fraction')}, '0'), '.')` : ''
@@ -127,6 +130,10 @@ export function asIso({ pattern, groups }: DateFormat, text: string, timezone: s
   const local = [...date, ...time].join(` || ' ' || `)
   const written = groups.has('offset') ? inZone(local, raw('offset'), timezone) : local
   return `case when regexp_full_match(${text}, ${quoted}) then ${written} end`
+}
+
+function yearOf(text: string, word: Word | undefined): string {
+  return word === 'yy' ? `if(${text} < '69', '20', '19') || ${text}` : text
 }
 
 function month(text: string, word: Word | undefined): string {

@@ -116,12 +116,12 @@ const reading = {
         .string()
         .regex(
           /^[^\s\d.,'-]+$/u,
-          'must be a mark such as "R$", "%" or "+", without spaces, digits, . , \' and -',
+          'must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , \' and -',
         ),
     )
     .optional()
     .describe(
-      'Texts before or after a number that say nothing of it, such as ["R$", "%"], with a space or without. Default is none.',
+      'Texts before or after a number that say nothing of it, such as ["R$", "%"], with a space or without; "()" around one is a minus. Default is none.',
     ),
   booleans: z
     .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })

@@ -9,8 +9,19 @@ const spaces = `${separators[' '] ?? ''}*`
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
+/** Among the marks, it stands for a pair around what is less than nothing. */
+const parentheses = '()'
+
 /** SQL: digits without groups and marks, with a decimal point; null where the text is not written so. */
-export function plainNumber(text: string, { decimal, groups, marks }: Reading): string {
+export function plainNumber(text: string, reading: Reading): string {
+  if (!reading.marks.includes(parentheses)) return bareNumber(text, reading)
+  const within = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
+  const inner = bareNumber(`substr(${text}, 2, length(${text}) - 2)`, within)
+  return `case when starts_with(${text}, '(') and ends_with(${text}, ')')
+    then '-' || nullif(${inner}, '') else ${bareNumber(text, within)} end`
+}
+
+function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
   if (groups === null && marks.length === 0) {
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
   }

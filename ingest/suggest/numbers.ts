@@ -29,7 +29,16 @@ interface Bare {
   readonly marks: readonly string[]
 }
 
+const parentheses = '()'
+
 function bareOf(text: string): Bare | null {
+  const [, inner] = /^\(([^-+]*)\)$/.exec(text) ?? []
+  if (inner === undefined) return plainOf(text)
+  const bare = plainOf(inner)
+  return bare && { ...bare, marks: [parentheses, ...bare.marks] }
+}
+
+function plainOf(text: string): Bare | null {
   const [, before = '', sign = '', within = '', digits, after = ''] = marked.exec(text) ?? []
   if (digits === undefined) return null
   const beside = [before, within, after].join(' ')
@@ -65,6 +74,8 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
     if (one === null) return null
     bare.push(one)
   }
+  // In all of them they are no minus, but a note.
+  if (bare.every(({ marks }) => marks.includes(parentheses))) return null
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
   // What needs no separator is not said to have one.
@@ -93,7 +104,7 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   return {
     decimal: first.decimal,
     groups: first.groups,
-    marks: knownMarks.filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
+    marks: [...knownMarks, parentheses].filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
     whole: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),

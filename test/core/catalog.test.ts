@@ -568,7 +568,7 @@ describe('the loader', () => {
       'type: decimal,',
       'type: decimal, marks: ["1x"],',
       [
-        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%" or "+", without spaces, digits, . , ' and -`,
+        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and -`,
       ],
     ],
     [

@@ -18,6 +18,13 @@ describe('what is suggested of a column', () => {
       [1234.56, 7.5, -0.25],
     ],
     ['percent', ['12.5%', '100%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 100]],
+    [
+      'parentheses for a minus',
+      ['(1.5)', '2.25', '($3)'],
+      { type: 'decimal', scale: 2, marks: ['$', '()'] },
+      [-1.5, 2.25, -3],
+    ],
+    ['numbers of notes', ['(1)', '(2)'], { type: 'string' }, null],
     ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
     [
       'what could be grouped or have a fraction',

@@ -139,6 +139,20 @@ describe('values that are what the catalog declares', () => {
       ],
       [1234.5, -0.25, -0.25, 1, 12.5, 12, 1, 5],
     ],
+    [
+      'parentheses around what is less than nothing',
+      'decimal:12:2',
+      { groups: ',', marks: ['$', '()'] },
+      ['"(1,234.50)"', '(7)', '"$1,234.50"', '"($ 0.25)"', '-3'],
+      [-1234.5, -7, 1234.5, -0.25, -3],
+    ],
+    [
+      'years of two digits',
+      'date',
+      { date: ['m/d/yy', 'yyyy-mm-dd'] },
+      ['3/30/12', '12/1/69', '1/1/68', '1/1/00', '2001-02-03'],
+      ['2012-03-30', '1969-12-01', '2068-01-01', '2000-01-01', '2001-02-03'],
+    ],
     ['a plus before a number', 'integer', { marks: ['+'] }, ['+5', '5', '-5', '+0'], [5, 5, -5, 0]],
     [
       'cents',
@@ -383,6 +397,13 @@ describe('values that are not', () => {
       {},
       ['$5', 'R 5', 'R$', '--5', '-R$-5', '5-', 'R$ 5 6', '+-5'],
       `${expects.integer} (R$ or + beside it)`,
+    ],
+    [
+      'parentheses that are no pair around a number',
+      { type: 'integer', marks: ['()'] },
+      {},
+      ['(5', '5)', '()', '(-5)', '-(5)', '((5))', '(x)'],
+      `${expects.integer} (() beside it)`,
     ],
     [
       'what has no cents',
