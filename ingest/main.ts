@@ -26,7 +26,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
   })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse)
+  const store = openStore(settings.warehouse, settings)
   const parsed = new ParsedCatalog(store)
   const catalog = await loadCatalog(settings.catalog, parsed)
   const tables = chosenTables(catalog, positionals)

@@ -54,7 +54,7 @@ export async function openService(
   worker: Worker | null,
   connections: () => number,
 ): Promise<Service> {
-  const store = openStore(settings.warehouse)
+  const store = openStore(settings.warehouse, settings)
   const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
 

@@ -87,9 +87,25 @@ export const settingRows = {
   warehouse: row({
     name: 'WAREHOUSE',
     default: './warehouse',
-    meaning: 'The folder in which the published snapshots lie, or its file:// address.',
+    meaning:
+      'Where the published snapshots lie: a folder, its file:// address, or `s3://bucket/prefix` of an object store.',
     parse: path,
     expects: anyPath,
+  }),
+  localFolder: row({
+    name: 'LOCAL_FOLDER',
+    default: './.local',
+    meaning: 'Where files of an object store are brought to; one process alone may use it.',
+    parse: path,
+    expects: anyPath,
+  }),
+  leaseMs: row({
+    name: 'LEASE_SECONDS',
+    default: '15',
+    meaning:
+      'In an object store, the lock of a job that gave no sign of life for so long is free for the next one.',
+    parse: (text) => multiple(wholeNumber(text, 1, 3600), 1000),
+    expects: 'a whole number of seconds from 1 to 3600',
   }),
   ducklakeExtension: row({
     name: 'DUCKLAKE_EXTENSION',

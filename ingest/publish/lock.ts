@@ -12,7 +12,7 @@ import { TableFailure } from '../rejects.ts'
  * @throws TableFailure naming the process that works on it already
  */
 export async function withTable<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
-  let release: () => void
+  let release: () => Promise<void>
   try {
     release = await store.lock(layout.table(table))
   } catch (error) {
@@ -34,7 +34,7 @@ export async function withWarehouse<T>(store: Store, work: () => Promise<T>): Pr
   return releasing(await patientLock(store), work)
 }
 
-async function patientLock(store: Store): Promise<() => void> {
+async function patientLock(store: Store): Promise<() => Promise<void>> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.lock('')
@@ -45,10 +45,10 @@ async function patientLock(store: Store): Promise<() => void> {
   }
 }
 
-async function releasing<T>(release: () => void, work: () => Promise<T>): Promise<T> {
+async function releasing<T>(release: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    release()
+    await release()
   }
 }

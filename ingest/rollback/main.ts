@@ -14,7 +14,7 @@ import { rollback } from './rollback.ts'
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse)
+  const store = openStore(settings.warehouse, settings)
   const catalog = await loadCatalog(settings.catalog)
   const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
   if (table === undefined || others.length > 0) {

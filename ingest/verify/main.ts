@@ -11,7 +11,7 @@ import { faultOfViews, verify } from './verify.ts'
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse)
+  const store = openStore(settings.warehouse, settings)
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
   for await (const found of verify(store, chosenTables(catalog, positionals))) {

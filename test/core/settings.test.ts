@@ -13,6 +13,8 @@ describe('settings', () => {
       scrubMs: 86_400_000,
       unpackedBytesMax: 100_000_000_000,
       warehouse: './warehouse',
+      localFolder: './.local',
+      leaseMs: 15_000,
       ducklakeExtension: '',
       logLevel: 'info',
       rateLimits: true,

@@ -5,20 +5,30 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { hashBytes } from '../../core/warehouse/hash.ts'
 import { FolderStore } from '../../core/warehouse/stores/folder.ts'
+import { S3Store } from '../../core/warehouse/stores/s3.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
 import { faultOfViews, verify } from '../../ingest/verify/verify.ts'
 import { MemoryStore } from '../support/memory-store.ts'
+import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { getPage, serve } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
 
 /** What each kind of store must do. A kind that is added is added here. */
-const kinds: [kind: string, open: (folder: string) => Store][] = [
+const objects = hasObjectStore ? await startObjectStore() : null
+Object.assign(process.env, objects?.environment)
+type Kind = [kind: string, open: (folder: string) => Store]
+const kinds: Kind[] = [
   ['a folder', (folder) => new FolderStore(path.join(folder, 'warehouse'))],
   ['memory', (folder) => new MemoryStore(folder)],
 ]
+if (objects !== null)
+  kinds.push([
+    'an object store',
+    (folder) => new S3Store(objects.address(), { folder: path.join(folder, 'local') }),
+  ])
 
 const text = async (store: Store, key: string): Promise<string | null> =>
   (await store.get(key))?.toString() ?? null
@@ -144,7 +154,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     ]
     for (const range of ranges)
       expect(await bytesOf(store.read('d/a', range))).toBe('0123456789'.slice(range.start, range.end))
-    await store.put('d/a', '0123456789')
+    await store.put('d/a', '9876543210')
     expect((await store.stat('d/a'))?.version).not.toBe(before?.version)
     expect(await store.stat('d')).toBe(null)
   })
@@ -164,12 +174,12 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     const release = await store.lock('d/t')
     // A process does not exclude itself by a lock of the system; see the test of two jobs at once.
     const other = await store.lock('d/u')
-    other()
-    release()
+    await other()
+    await release()
     const again = await store.lock('d/t')
     // What a lock is kept in is no file of the warehouse.
     expect([await contentOf(store), await store.list('d/t')]).toEqual([{}, []])
-    again()
+    await again()
   })
 
   test('is ingested into, served, verified and rolled back', async () => {
@@ -215,7 +225,7 @@ test.each([
 
 test('WAREHOUSE of a kind that nobody knows is told with those that are known', () => {
   expect(() => openStore('gopher://old/hole')).toThrow(
-    'WAREHOUSE: there is no kind of warehouse gopher://; it is a folder, or begins with file://',
+    'WAREHOUSE: there is no kind of warehouse gopher://; it is a folder, or begins with file://, s3://',
   )
 })
 

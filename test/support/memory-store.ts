@@ -73,10 +73,10 @@ export class MemoryStore implements Store {
     return path.join(this.localFolder, key)
   }
 
-  async lock(folder: string): Promise<() => void> {
+  async lock(folder: string): Promise<() => Promise<void>> {
     if (this.#held.has(folder)) throw new LockHeld(process.pid)
     this.#held.add(folder)
-    return () => void this.#held.delete(folder)
+    return async () => void this.#held.delete(folder)
   }
 
   #set(key: string, bytes: Buffer): void {

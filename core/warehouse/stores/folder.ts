@@ -71,14 +71,14 @@ export class FolderStore implements Store {
     return this.#pathOf(key)
   }
 
-  async lock(folder: string): Promise<() => void> {
+  async lock(folder: string): Promise<() => Promise<void>> {
     const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
     const release = await holdLock(this.#pathOf(`.locks/${name}`))
     try {
       for (const left of await this.list(folder)) {
         if (left.endsWith(draftEnding)) await this.remove(folder === '' ? left : `${folder}/${left}`)
       }
-      return release
+      return async () => release()
     } catch (error) {
       release()
       throw error

@@ -35,7 +35,7 @@ export interface Store {
   put(key: string, text: string): Promise<void>
   /**
    * Moves a file, or a folder of files, from this machine into the warehouse. A file takes the place of the one before;
-   * a folder is new.
+   * a folder is new, and what is in it comes before its `manifest.json`, without which nobody takes it for whole.
    *
    * @param from absolute path; nothing is left there
    */
@@ -54,7 +54,7 @@ export interface Store {
    * @returns lets go
    * @throws LockHeld
    */
-  lock(folder: string): Promise<() => void>
+  lock(folder: string): Promise<() => Promise<void>>
 }
 
 export interface FileState {

@@ -1,0 +1,390 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { inOrder } from '../../in-order.ts'
+import { fileNames } from '../layout.ts'
+import { nameOf, StoreFailure, WriteConflict } from './failures.ts'
+import { Lease, type LeaseOptions, type Leased } from './lease.ts'
+import type { FileState, Store } from './store.ts'
+
+type Sdk = typeof import('@aws-sdk/client-s3')
+
+/** Of an upload; what is longer goes up in pieces of so many bytes, of which a store takes 10,000. */
+const pieceBytes = 16 * 1024 * 1024
+/** Files that are brought, or removed, at the same time. */
+const transfersMax = 4
+/** Of a request that failed on its way, or was answered with a fault of the store. */
+const attemptsMax = 4
+const connectMs = 3000
+/** Without a byte. */
+const silenceMs = 20_000
+
+export interface S3Options {
+  /** Absolute folder of this machine for what is brought here, and for work in progress. */
+  readonly folder: string
+  readonly lease?: LeaseOptions
+}
+
+/**
+ * A warehouse in an object store that speaks S3. Credentials, region and endpoint are those of every tool for S3: the
+ * variables `AWS_...` of the environment, and what else its SDK finds.
+ *
+ * A small file is replaced only where it is still the one that this process last saw, so that of two jobs at once one
+ * fails; what a request that is lost, late or sent twice did is told by reading.
+ */
+export class S3Store implements Store {
+  readonly address: string
+  readonly localFolder: string
+  readonly scratchFolder: string
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #lease: LeaseOptions
+  /** By key: the tag of the file as it was last seen here, null where there was none. */
+  readonly #seen = new Map<string, string | null>()
+  readonly #held = new Map<string, Lease>()
+  #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
+
+  /** @param address `s3://bucket` or `s3://bucket/prefix` */
+  constructor(address: string, { folder, lease = {} }: S3Options) {
+    const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/*$/.exec(address) ?? []
+    if (bucket === undefined || prefix.split('/').some((name) => name === '.' || name === '..'))
+      throw new RangeError(`${address} is no address such as s3://bucket/prefix`)
+    this.#bucket = bucket
+    this.#prefix = prefix === '' ? '' : `${prefix}/`
+    this.address = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
+    this.localFolder = path.resolve(folder)
+    this.scratchFolder = path.join(this.localFolder, '.scratch')
+    this.#lease = lease
+  }
+
+  async stat(key: string): Promise<FileState | null> {
+    const found = await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.HeadObjectCommand(at)))
+    this.#seen.set(key, found?.ETag ?? null)
+    if (found === null) return null
+    return {
+      bytes: found.ContentLength ?? 0,
+      version: `${found.ETag ?? ''} ${found.LastModified?.getTime() ?? 0} ${found.ContentLength ?? 0}`,
+    }
+  }
+
+  async get(key: string): Promise<Buffer | null> {
+    const found = await this.#ask(key, async ({ sdk, client }, at) => {
+      const answer = await client.send(new sdk.GetObjectCommand(at))
+      return { tag: answer.ETag ?? null, bytes: await wholeBody(answer) }
+    })
+    this.#seen.set(key, found?.tag ?? null)
+    return found?.bytes ?? null
+  }
+
+  async *read(
+    key: string,
+    range?: { readonly start: number; readonly end: number },
+  ): AsyncGenerator<Uint8Array> {
+    const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end - 1}` }
+    const answer = await this.#ask(key, ({ sdk, client }, at) =>
+      client.send(new sdk.GetObjectCommand({ ...at, ...part })),
+    )
+    if (answer === null) throw new StoreFailure(`${this.address}/${key}`, noSuchKey)
+    try {
+      yield* bodyOf(answer)
+    } catch (error) {
+      throw new StoreFailure(`${this.address}/${key}`, error)
+    }
+  }
+
+  async list(folder: string): Promise<string[]> {
+    const head = this.#nameOf(folder === '' ? '' : `${folder}/`)
+    const names: string[] = []
+    for await (const page of this.#pages(head, '/')) {
+      const all = [...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix), ...filesIn(page).map(({ name }) => name)]
+      names.push(...all.map((name = '') => name.slice(head.length).replace(/\/$/, '')))
+    }
+    return names.filter((name) => name !== '')
+  }
+
+  async put(key: string, text: string): Promise<void> {
+    this.#requireHeld(key)
+    if (!this.#seen.has(key)) await this.stat(key)
+    const tag = await this.#putOver(key, Buffer.from(text), this.#seen.get(key) ?? null)
+    this.#seen.set(key, tag)
+  }
+
+  /** The manifest of a folder goes up last: without it nobody takes the folder for a snapshot. What went up stays here, too. */
+  async take(from: string, key: string): Promise<void> {
+    this.#requireHeld(key)
+    if ((await stat(from)).isFile()) {
+      await this.#upload(from, key)
+      await rm(from)
+      return
+    }
+    const names = await readdir(from)
+    const isLast = (name: string): number => Number(name === fileNames.manifest)
+    for (const name of names.toSorted((a, b) => isLast(a) - isLast(b)))
+      await this.#upload(path.join(from, name), `${key}/${name}`)
+    const here = this.#placeOf(key)
+    await mkdir(path.dirname(here), { recursive: true })
+    await rm(here, { recursive: true, force: true })
+    await rename(from, here)
+  }
+
+  async remove(key: string): Promise<void> {
+    this.#requireHeld(key)
+    const [first, ...others] = await this.#below(key)
+    if (first !== undefined) await this.#delete(first.key)
+    const removing = inOrder(others, transfersMax, (file) => this.#delete(file.key))
+    while ((await removing.next()).done !== true);
+    await rm(this.#placeOf(key), { recursive: true, force: true })
+  }
+
+  async local(key: string): Promise<string> {
+    const files = await this.#below(key)
+    const bringing = inOrder(files, transfersMax, (file) => this.#bring(file.key, file.bytes))
+    while ((await bringing.next()).done !== true);
+    return this.#placeOf(key)
+  }
+
+  async lock(folder: string): Promise<() => Promise<void>> {
+    const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
+    const lease = await Lease.take(this.#leased(`.locks/${name}`), this.#lease)
+    this.#held.set(folder, lease)
+    // Whoever held it before may have written since this process looked.
+    for (const key of this.#seen.keys()) if (isIn(key, folder)) this.#seen.delete(key)
+    return async () => {
+      this.#held.delete(folder)
+      await lease.release()
+    }
+  }
+
+  /** A job whose lease has run out, as one that was stopped for long, must not go on: another may be at work. */
+  #requireHeld(key: string): void {
+    for (const [folder, lease] of this.#held) if (isIn(key, folder)) lease.require()
+  }
+
+  #leased(key: string): Leased {
+    return {
+      address: `${this.address}/${key}`,
+      create: (text) => this.#putOver(key, Buffer.from(text), null),
+      replace: (text, tag) => this.#putOver(key, Buffer.from(text), tag),
+      look: async () => {
+        const bytes = await this.get(key)
+        const tag = this.#seen.get(key) ?? null
+        return bytes === null || tag === null ? null : { text: bytes.toString(), tag }
+      },
+      remove: () => this.#delete(key),
+    }
+  }
+
+  /**
+   * Writes where there is what is said to be there.
+   *
+   * @param tag of the file that is replaced; null where there is none
+   * @returns the new tag
+   * @throws WriteConflict
+   */
+  async #putOver(key: string, bytes: Buffer, tag: string | null): Promise<string> {
+    const condition = tag === null ? { IfNoneMatch: '*' } : { IfMatch: tag }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { sdk, client } = await this.#open()
+        const answer = await client.send(
+          new sdk.PutObjectCommand({ ...this.#at(key), ...condition, Body: bytes, ContentMD5: md5Of(bytes) }),
+        )
+        return answer.ETag ?? ''
+      } catch (error) {
+        // Two at the same moment.
+        if (nameOf(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
+        if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
+        // It may be what the same request wrote whose answer was lost.
+        const found = await this.get(key)
+        if (found?.equals(bytes) === true) return this.#seen.get(key) ?? ''
+        throw new WriteConflict(`${this.address}/${key}`)
+      }
+    }
+  }
+
+  async #upload(file: string, key: string): Promise<void> {
+    const handle = await open(file)
+    try {
+      const { size } = await handle.stat()
+      if (size <= pieceBytes) await this.#send(key, await pieceOf(handle, 0, size))
+      else await this.#sendPieces(key, handle, size)
+    } catch (error) {
+      throw new StoreFailure(`${this.address}/${key}`, error)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #send(key: string, bytes: Buffer): Promise<void> {
+    const { sdk, client } = await this.#open()
+    await client.send(new sdk.PutObjectCommand({ ...this.#at(key), Body: bytes, ContentMD5: md5Of(bytes) }))
+  }
+
+  async #sendPieces(key: string, handle: FileHandle, size: number): Promise<void> {
+    const { sdk, client } = await this.#open()
+    const at = this.#at(key)
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(at))
+    try {
+      const parts: { ETag: string | undefined; PartNumber: number }[] = []
+      for (let start = 0; start < size; start += pieceBytes) {
+        const bytes = await pieceOf(handle, start, Math.min(size, start + pieceBytes))
+        const PartNumber = parts.length + 1
+        const { ETag } = await client.send(
+          new sdk.UploadPartCommand({ ...at, UploadId, PartNumber, Body: bytes, ContentMD5: md5Of(bytes) }),
+        )
+        parts.push({ ETag, PartNumber })
+      }
+      await client.send(
+        new sdk.CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts: parts } }),
+      )
+    } catch (error) {
+      // Its pieces would be paid for.
+      await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** One file of those that are never replaced, whole or not at all. */
+  async #bring(key: string, bytes: number): Promise<void> {
+    const place = this.#placeOf(key)
+    const here = await stat(place).catch(() => null)
+    if (here?.size === bytes) return
+    await mkdir(path.dirname(place), { recursive: true })
+    const draft = `${place}.${process.pid}.draft`
+    const handle = await open(draft, 'w')
+    try {
+      for await (const piece of this.read(key)) await handle.writeFile(piece)
+    } finally {
+      await handle.close()
+    }
+    await rename(draft, place)
+  }
+
+  async #delete(key: string): Promise<void> {
+    await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.DeleteObjectCommand(at)))
+    this.#seen.set(key, null)
+  }
+
+  /** A file, or all files in a folder; its manifest comes first, so that a removal that is cut short leaves nothing that looks whole. */
+  async #below(key: string): Promise<{ key: string; bytes: number }[]> {
+    const own = this.#nameOf(key)
+    const found: StoredObject[] = []
+    for await (const page of this.#pages(own, null))
+      found.push(...filesIn(page).filter(({ name }) => name === own || name.startsWith(`${own}/`)))
+    const isFirst = ({ name }: StoredObject): number => Number(name.endsWith(`/${fileNames.manifest}`))
+    return found
+      .toSorted((a, b) => isFirst(b) - isFirst(a))
+      .map(({ name, bytes }) => ({ key: name.slice(this.#prefix.length), bytes }))
+  }
+
+  async *#pages(prefix: string, delimiter: string | null) {
+    let token: string | undefined
+    do {
+      const page = await this.#ask('', ({ sdk, client }) =>
+        client.send(
+          new sdk.ListObjectsV2Command({
+            Bucket: this.#bucket,
+            Prefix: prefix,
+            ...(delimiter !== null && { Delimiter: delimiter }),
+            ...(token !== undefined && { ContinuationToken: token }),
+          }),
+        ),
+      )
+      if (page === null) return
+      yield page
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined
+    } while (token !== undefined)
+  }
+
+  /** Null where there is no such file. */
+  async #ask<T>(
+    key: string,
+    request: (open: { sdk: Sdk; client: S3Client }, at: { Bucket: string; Key: string }) => Promise<T>,
+  ): Promise<T | null> {
+    const opened = await this.#open()
+    try {
+      return await request(opened, this.#at(key))
+    } catch (error) {
+      if (['NoSuchKey', 'NotFound'].includes(nameOf(error))) return null
+      throw new StoreFailure(`${this.address}/${key}`, error)
+    }
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#nameOf(key) }
+  }
+
+  #nameOf(key: string): string {
+    return `${this.#prefix}${key}`
+  }
+
+  #placeOf(key: string): string {
+    return path.join(this.localFolder, ...key.split('/'))
+  }
+
+  /** Loaded when it is needed, since most warehouses are folders. */
+  #open(): Promise<{ sdk: Sdk; client: S3Client }> {
+    // Its version is pinned, and tested on each version of Node that is promised.
+    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+    this.#client ??= import('@aws-sdk/client-s3').then((sdk) => ({
+      sdk,
+      client: new sdk.S3Client({
+        region: process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
+        // Buckets have names of their own only where the store is Amazon's.
+        forcePathStyle: hasEndpoint(process.env),
+        maxAttempts: attemptsMax,
+        // Not every store knows those that the SDK would add.
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+        requestHandler: { connectionTimeout: connectMs, requestTimeout: silenceMs, throwOnRequestTimeout: true },
+      }),
+    }))
+    return this.#client
+  }
+}
+
+const noSuchKey = Object.assign(new Error('there is no such file'), { code: 'NoSuchKey' })
+
+function hasEndpoint(environment: NodeJS.ProcessEnv): boolean {
+  return (environment['AWS_ENDPOINT_URL_S3'] ?? environment['AWS_ENDPOINT_URL'] ?? '') !== ''
+}
+
+function isIn(key: string, folder: string): boolean {
+  // The files beside those of the tables have no folder.
+  return folder === '' ? !key.includes('/') : key.startsWith(`${folder}/`)
+}
+
+/** Whether the condition of a request did not hold. */
+function isRefused(error: unknown): boolean {
+  return nameOf(error) === 'PreconditionFailed'
+}
+
+function md5Of(bytes: Buffer): string {
+  return createHash('md5').update(bytes).digest('base64')
+}
+
+async function pieceOf(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(end - start)
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, start)
+  if (bytesRead !== bytes.length) throw new Error('the file became shorter while it was read')
+  return bytes
+}
+
+async function wholeBody({ Body }: GetObjectCommandOutput): Promise<Buffer> {
+  return Body === undefined ? Buffer.alloc(0) : Buffer.from(await Body.transformToByteArray())
+}
+
+function bodyOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
+  return Body as unknown as AsyncIterable<Uint8Array>
+}
+
+function filesIn({ Contents = [] }: ListObjectsV2CommandOutput): StoredObject[] {
+  return Contents.flatMap(({ Key: name, Size: bytes = 0 }) => (name === undefined ? [] : [{ name, bytes }]))
+}
+
+interface StoredObject {
+  /** With the prefix of the warehouse. */
+  readonly name: string
+  readonly bytes: number
+}

@@ -1,0 +1,61 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll } from '@jest/globals'
+import { freePort } from './ports.ts'
+import { until } from './until.ts'
+import { temporaryFolder } from './workshop.ts'
+
+/** ACERVO_S3 names versitygw, a server of S3 over a folder. */
+const program = process.env['ACERVO_S3'] ?? 'versitygw'
+
+export const hasObjectStore = spawnSync(program, ['--version']).status === 0
+if (!hasObjectStore)
+  process.stderr.write(
+    'neither ACERVO_S3 nor the path names versitygw: the tests with an object store are skipped\n',
+  )
+
+const bucket = 'warehouse'
+let buckets = 0
+
+export interface ObjectStore {
+  readonly endpoint: string
+  /** What programs need in their environment. */
+  readonly environment: Record<string, string>
+  /** Where another warehouse may lie. */
+  readonly address: () => string
+  /** Of the process. */
+  readonly pid: number
+}
+
+/** A server of S3 for the tests of a file. */
+export async function startObjectStore(): Promise<ObjectStore> {
+  const folder = await temporaryFolder()
+  mkdirSync(path.join(folder, bucket))
+  const port = await freePort()
+  const keys = { AWS_ACCESS_KEY_ID: 'acervo', AWS_SECRET_ACCESS_KEY: 'not-a-secret' }
+  const server = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
+    env: {
+      ...process.env,
+      ROOT_ACCESS_KEY: keys.AWS_ACCESS_KEY_ID,
+      ROOT_SECRET_KEY: keys.AWS_SECRET_ACCESS_KEY,
+    },
+    stdio: 'ignore',
+  })
+  afterAll(async () => {
+    const ended = new Promise((resolve) => server.once('close', resolve))
+    server.kill('SIGKILL')
+    await ended
+  })
+  const endpoint = `http://127.0.0.1:${port}`
+  await until(async () => {
+    const answer = await fetch(endpoint).catch(() => null)
+    return answer !== null
+  })
+  return {
+    endpoint,
+    environment: { ...keys, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'us-east-1' },
+    address: () => `s3://${bucket}/${(buckets += 1)}`,
+    pid: server.pid ?? 0,
+  }
+}
