@@ -115,7 +115,7 @@ async function costs({ environment }: Bench): Promise<Line[]> {
   const table = { dataset: 'bench', name: 'large' }
   const manifest = await publishedOf(store, table)
   if (manifest === null) throw new Error('large is not published')
-  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
+  const folder = store.place(layout.snapshot(table, manifest.snapshot))
   const report = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')) as {
     seconds: Record<string, number>
   }

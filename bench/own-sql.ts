@@ -21,7 +21,7 @@ if (table === undefined) throw new Error(`there is no table ${TABLE}`)
 const store = openStore(WAREHOUSE)
 const manifest = await publishedOf(store, table)
 if (manifest === null) throw new Error(`${TABLE} is not published`)
-const folder = await store.local(layout.snapshot(table, manifest.snapshot))
+const folder = store.place(layout.snapshot(table, manifest.snapshot))
 const database = await Database.open({
   memory: '256MB',
   threads: 1,

@@ -73,7 +73,7 @@ async function filesOf({ environment }: Bench, name: string): Promise<string> {
   const table = { dataset: 'bench', name }
   const manifest = await publishedOf(store, table)
   if (manifest === null) throw new Error(`${name} is not published`)
-  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
+  const folder = store.place(layout.snapshot(table, manifest.snapshot))
   return `read_parquet([${manifest.parts.map(({ file }) => quotedText(path.join(folder, file))).join(', ')}])`
 }
 

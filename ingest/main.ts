@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -26,7 +27,10 @@ async function main(): Promise<number> {
     allowPositionals: true,
   })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, settings)
+  const store = openStore(settings.warehouse, {
+    ...settings,
+    localFolder: path.join(settings.localFolder, 'jobs'),
+  })
   const parsed = new ParsedCatalog(store)
   const catalog = await loadCatalog(settings.catalog, parsed)
   const tables = chosenTables(catalog, positionals)

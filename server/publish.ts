@@ -102,7 +102,7 @@ export async function publish(
   const views = new PublicViews({
     catalog,
     snapshots,
-    warehouse: store.localFolder,
+    warehouse: store.isElsewhere ? null : store.localFolder,
     filesAddress: fileAddresses(settings.publicUrl).base,
     scratch,
   })

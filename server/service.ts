@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
+import { StartError } from '../core/errors.ts'
 import { catalogVersion } from '../core/catalog/catalog-files.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Settings } from '../core/settings/read.ts'
@@ -54,7 +55,14 @@ export async function openService(
   worker: Worker | null,
   connections: () => number,
 ): Promise<Service> {
-  const store = openStore(settings.warehouse, settings)
+  const store = openStore(settings.warehouse, {
+    ...settings,
+    localFolder: path.join(settings.localFolder, 'server'),
+  })
+  if (store.isElsewhere && worker !== null)
+    throw new StartError(
+      `WORKERS: each process would bring files of ${store.address} here for itself; start several servers instead`,
+    )
   const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
 

@@ -95,9 +95,18 @@ export const settingRows = {
   localFolder: row({
     name: 'LOCAL_FOLDER',
     default: './.local',
-    meaning: 'Where files of an object store are brought to; one process alone may use it.',
+    meaning: 'Where a server keeps files of an object store that it has brought here; for one server alone.',
     parse: path,
     expects: anyPath,
+  }),
+  localBytesMax: row({
+    name: 'LOCAL_GB',
+    default: '20',
+    meaning:
+      'How much of an object store a server has here at a time; what was not asked for the longest time goes.',
+    parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1e9),
+    expects: 'a whole number of gigabytes from 1 to 1000000',
+    share: divided(1e9),
   }),
   leaseMs: row({
     name: 'LEASE_SECONDS',

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { link, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Field, Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
@@ -15,8 +15,8 @@ export interface PublishedTable {
 }
 
 export interface ViewsOptions {
-  /** Absolute folder of this machine in which the parts lie. */
-  readonly warehouse: string
+  /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
+  readonly warehouse: string | null
   /** What stands before `/<dataset>/<table>/<snapshot>/<part>` for those who open the file: a folder or an address. */
   readonly base: string
   /** Absolute folder for DuckDB to spill to. */
@@ -34,7 +34,8 @@ const baseVariable = 'acervo_files'
 
 /**
  * Writes a DuckDB file with a schema per dataset and a view per table over its parts, with comments from the catalog.
- * A view is bound when it is made, so it is made over the files here, by the variable that a reader has not set.
+ * A view is bound when it is made, so it is made over the files here, by the variable that a reader has not set; where
+ * there are none, over empty ones with the same columns.
  */
 export async function writeViews(
   file: string,
@@ -43,21 +44,23 @@ export async function writeViews(
 ): Promise<LeftOut[]> {
   const leftOut: LeftOut[] = []
   await rm(file, { force: true })
+  const bound = warehouse ?? path.join(scratch, 'stand-ins')
   const database = await Database.open({
     file,
     memory: '100MB',
     threads: 1,
     scratch,
-    folders: [warehouse, path.dirname(file)],
+    folders: [bound, path.dirname(file)],
   })
   try {
     const db = await database.connect()
     try {
-      await db.rows(`set variable ${baseVariable} = ${quotedText(warehouse)}`)
+      await db.rows(`set variable ${baseVariable} = ${quotedText(bound)}`)
       for (const published of tables) {
         // Together, since each commit waits for the disk.
         await db.rows('begin')
         try {
+          if (warehouse === null) await writeStandIns(db, published, bound)
           await writeView(db, published, base)
           await db.rows('commit')
         } catch (error) {
@@ -71,8 +74,24 @@ export async function writeViews(
     }
   } finally {
     database.close()
+    if (warehouse === null) await rm(bound, { recursive: true, force: true })
   }
   return leftOut
+}
+
+/** Parquet without rows where the parts would be. */
+async function writeStandIns(
+  db: Connection,
+  { table, manifest: { fields, parts, snapshot } }: PublishedTable,
+  folder: string,
+): Promise<void> {
+  const own = path.join(folder, table.dataset, table.name, snapshot)
+  await mkdir(own, { recursive: true })
+  const columns = fields.map(({ name, stored }) => `null::${stored} as ${quotedName(name)}`)
+  const [first, ...others] = parts.map(({ file }) => path.join(own, file))
+  if (first === undefined) return
+  await db.rows(`copy (select ${columns.join(', ')} where false) to ${quotedText(first)} (format parquet)`)
+  for (const other of others) await link(first, other)
 }
 
 async function writeView(db: Connection, published: PublishedTable, base: string): Promise<void> {

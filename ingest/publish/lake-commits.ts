@@ -128,7 +128,7 @@ async function commitTable(
       // All of them, so that whole files are retired, and none is rewritten.
       else await db.rows(`delete from ${name}`)
       for (const { file } of manifest.parts) {
-        const part = path.join(await store.local(layout.snapshot(table, manifest.snapshot)), file)
+        const part = path.join(store.place(layout.snapshot(table, manifest.snapshot)), file)
         await db.rows(
           `call ducklake_add_data_files('lake', ${quotedText(table.name)}, ${quotedText(part)}, schema => ${quotedText(dataset.slug)}, ignore_extra_columns => true)`,
         )

@@ -46,6 +46,7 @@ export async function publishLake(
   catalog: Catalog,
   options: LakeOptions,
 ): Promise<LakeOutcome> {
+  if (store.isElsewhere) return { status: 'skipped', reason: `${store.address} is no folder of this machine` }
   const extension = options.extension === '' ? await usualExtension() : options.extension
   if (extension === null) {
     const reason = `DuckDB's extension ducklake for ${duckdbVersion} is not here; DUCKLAKE_EXTENSION may name its file`

@@ -18,11 +18,9 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
   return withWarehouse(store, () =>
     inScratch(store, async (scratch) => {
       const tables = await publishedTables(store, catalog)
-      // A view is bound to its files when it is made.
-      for (const { table, manifest } of tables) await store.local(layout.snapshot(table, manifest.snapshot))
       const draft = path.join(scratch, layout.views)
       const leftOut = await writeViews(draft, tables, {
-        warehouse: store.localFolder,
+        warehouse: store.isElsewhere ? null : store.localFolder,
         base: store.address,
         scratch,
       })

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
@@ -14,7 +15,10 @@ import { rollback } from './rollback.ts'
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, settings)
+  const store = openStore(settings.warehouse, {
+    ...settings,
+    localFolder: path.join(settings.localFolder, 'jobs'),
+  })
   const catalog = await loadCatalog(settings.catalog)
   const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
   if (table === undefined || others.length > 0) {

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
@@ -11,7 +12,10 @@ import { faultOfViews, verify } from './verify.ts'
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, settings)
+  const store = openStore(settings.warehouse, {
+    ...settings,
+    localFolder: path.join(settings.localFolder, 'jobs'),
+  })
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
   for await (const found of verify(store, chosenTables(catalog, positionals))) {

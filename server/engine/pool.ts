@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Connection, Answer, RunOptions, Texts } from '../../core/duckdb/connection.ts'
 import type { Database } from '../../core/duckdb/database.ts'
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
@@ -129,6 +130,22 @@ export class Pool {
     work: (connection: Connection, options: RunOptions) => Promise<T>,
   ): Promise<T & { timing: Timing }> {
     const asked = performance.now()
+    const names = reads?.files.map(({ file }) => path.basename(file)) ?? []
+    const letGo = reads === null ? null : await reads.snapshot.hold(names)
+    try {
+      return await this.#runHere(asked, reads, client, signal, work)
+    } finally {
+      letGo?.()
+    }
+  }
+
+  async #runHere<T extends object>(
+    asked: number,
+    reads: Plan['reads'],
+    client: string,
+    signal: AbortSignal,
+    work: (connection: Connection, options: RunOptions) => Promise<T>,
+  ): Promise<T & { timing: Timing }> {
     const connection = await this.#take(client, signal)
     const begun = performance.now()
     this.#statements += 1

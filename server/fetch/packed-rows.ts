@@ -84,6 +84,7 @@ export class PackedRows {
     if (packs === undefined || written === undefined || !this.has(snapshot, form, near)) return null
     const columns = await this.#columns(snapshot, form, written, requester)
     const turns = new Turns(requester.signal())
+    const letGo = await snapshot.hold([packs.file])
     const reader = new Reader(snapshot, packs, this.#places)
     const { before, between, after } = written.around
     const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
@@ -107,6 +108,7 @@ export class PackedRows {
       }
     } finally {
       reader.close()
+      letGo()
     }
     return { bytes: lines.taken(), timing: { queue: 0, query: performance.now() - began } }
   }

@@ -30,6 +30,12 @@ export interface ServedFile {
   readonly saveAs: string
   /** Whether it is still the file that was read when it was taken into service. */
   readonly isUnchanged: () => boolean
+  /**
+   * Keeps it where it lies, until it is let go; where there is none, it lies there anyway.
+   *
+   * @throws NotHere
+   */
+  readonly hold?: () => Promise<() => void>
   /** Told where it is not, or its bytes have another hash. */
   readonly doubt: (why: string) => void
 }
@@ -58,6 +64,7 @@ export async function sendFile(
   const asked = plain(req, tag, served.lastModified)
   await charge(asked, res, served, tag, doubted)
   sendBudget.requireRoom()
+  const letGo = await served.hold?.()
   res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
   if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
@@ -112,7 +119,7 @@ export async function sendFile(
         }
       })
       .pipe(res)
-  })
+  }).finally(letGo)
 }
 
 /**

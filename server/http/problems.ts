@@ -39,6 +39,7 @@ export const problemRows = {
   starting: { status: 503, title: 'The service is starting' },
   'not-published': { status: 503, title: 'The table is not published yet' },
   'damaged-files': { status: 503, title: 'The files of the table are damaged' },
+  'files-elsewhere': { status: 503, title: 'The files of the table are not here now' },
   overloaded: { status: 503, title: 'The service is busy' },
   'query-timeout': { status: 503, title: 'The query took too long' },
   'http-version': { status: 505, title: 'The version of HTTP is too old for this' },
@@ -115,6 +116,12 @@ export function starting(): Problem {
 export function damagedFiles(table: string): Problem {
   const detail = `The files of ${table} are not as they were published, and are being looked at. Try again in ${retryAfterSeconds} s.`
   return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
+}
+
+/** What is asked of lies in a store that does not hand it out now. */
+export function filesElsewhere(): Problem {
+  const detail = `What this asks of is not on this server, and cannot be brought here now. Try again in ${retryAfterSeconds} s.`
+  return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
 /** @param wholeFile address of all rows as one file, which is the better way to so many */

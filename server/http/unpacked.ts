@@ -42,12 +42,13 @@ export async function sendUnpacked(
     return
   }
   const range = wanted === null || packed.members === null ? null : packedRangeOf(packed.members, wanted)
+  const letGo = await packed.hold?.()
   const source = createReadStream(path.join(packed.folder, packed.file), range?.packed ?? {})
   const gunzip = createGunzip()
   const cut = new Cutter(range?.skip ?? 0, wanted === null ? Infinity : wanted.end - wanted.start + 1)
   const look = new LastLook(range === null ? packed.sha256 : null, packed.isUnchanged)
   const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, sendBudget, () => ({}))
-  const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending])
+  const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending]).finally(letGo)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return
   packed.doubt(`${packed.file} does not unpack`)

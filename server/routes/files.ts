@@ -241,6 +241,7 @@ function fileOf(service: FileService): RequestHandler {
         sha256: found.sha256,
         lastModified: snapshot.lastModified,
         isUnchanged: () => snapshot.isUnchanged(found.file),
+        hold: () => snapshot.hold([found.file]),
         doubt: snapshot.doubt,
         mediaType: mediaTypeOf(found.file),
         cacheControl: service.freshness.immutable,

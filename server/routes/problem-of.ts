@@ -1,10 +1,12 @@
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
+import { NotHere } from '../../core/warehouse/not-here.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../engine/errors.ts'
 import {
   queryTooCostly,
   busy,
   damagedFiles,
+  filesElsewhere,
   malformedAddress,
   Problem,
   unacceptableParameters,
@@ -35,6 +37,7 @@ function matching(error: unknown, wholeFile: string | null): Problem | null {
     return new Problem('page-too-large', new TooLarge().message)
   }
   if (error instanceof DamagedTable) return damagedFiles(error.table)
+  if (error instanceof NotHere) return filesElsewhere()
   return null
 }
 

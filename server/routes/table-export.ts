@@ -185,6 +185,7 @@ async function sendDownload(
     lastModified,
     saveAs: fileName(snapshot, csv),
     isUnchanged: () => snapshot.isUnchanged(download.file),
+    hold: () => snapshot.hold([download.file]),
     doubt: snapshot.doubt,
   }
   res.setHeader('Acervo-Snapshot', manifest.snapshot)

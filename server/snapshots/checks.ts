@@ -7,17 +7,20 @@ import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { Unfit } from './reasons.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** What the pieces of the Parquet files of a snapshot were: as its ingest kept it, or as they were read here. */
 export class Checks {
   readonly #folder: string
   readonly #manifest: Manifest
+  readonly #hold: Snapshot['hold']
   readonly #read = new Map<string, FileChecks>()
   #kept: Promise<ReadonlyMap<string, FileChecks>> | null = null
 
-  constructor(folder: string, manifest: Manifest) {
+  constructor(folder: string, manifest: Manifest, hold: Snapshot['hold']) {
     this.#folder = folder
     this.#manifest = manifest
+    this.#hold = hold
   }
 
   /** Whether a file need not be read for them. */
@@ -57,7 +60,8 @@ export class Checks {
   async #readKept(): Promise<ReadonlyMap<string, FileChecks>> {
     const { checks } = this.#manifest
     if (checks === undefined) return new Map()
-    const bytes = await readFile(path.join(this.#folder, checks.file))
+    const letGo = await this.#hold([checks.file])
+    const bytes = await readFile(path.join(this.#folder, checks.file)).finally(letGo)
     if (createHash('sha256').update(bytes).digest('hex') !== checks.sha256)
       throw new DamagedFile(`${checks.file} is not as it was written`)
     return parseChecks(bytes.toString())

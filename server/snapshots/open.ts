@@ -41,12 +41,16 @@ export async function openSnapshot(
         'restart the server after a change of the catalog',
     )
   }
-  const folder = await store.local(layout.snapshot(table, manifest.snapshot))
+  const key = layout.snapshot(table, manifest.snapshot)
+  const folder = store.place(key)
+  const stored = new Map(
+    filesOf(manifest).map((file) => [file.file, { ...file, key: `${key}/${file.file}` }]),
+  )
+  const hold: Snapshot['hold'] = (names) => store.hold(names.flatMap((name) => stored.get(name) ?? []))
   const verified = await readVerified(store, table, manifest.snapshot)
-  const checks = new Checks(folder, manifest)
+  const checks = new Checks(folder, manifest, hold)
   const isKnown = (file: string): boolean => seen.get(file) === verified.get(file) && checks.isKept(file)
   const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)
-  const sizes = new Map(filesOf(manifest).map(({ file, bytes }) => [file, bytes]))
   const progress: Progress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
@@ -59,14 +63,17 @@ export async function openSnapshot(
       if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
       watch.reading(progress)
       const hash = await checks.hash(file)
-      progress.bytes += sizes.get(file) ?? 0
+      progress.bytes += stored.get(file)?.bytes ?? 0
       return hash
     },
   }
-  try {
-    await requireFiles(files, manifest, isKnown)
-  } finally {
-    watch.reading(null)
+  // What is brought here is looked at when it comes.
+  if (!store.isElsewhere) {
+    try {
+      await requireFiles(files, manifest, isKnown)
+    } finally {
+      watch.reading(null)
+    }
   }
   const unfit = filesOf(manifest).find(({ file }) => !checks.has(file))
   if (unfit !== undefined) throw new Unfit(`${unfit.file} is no Parquet that this server can read`)
@@ -76,11 +83,13 @@ export async function openSnapshot(
     table,
     manifest,
     folder,
+    hold,
     report,
     checksOf: (file) => checks.of(file),
-    takeOut: (error) => watch.takeOut(snapshot, error),
-    doubt: (why) => watch.doubt(snapshot, why),
-    isUnchanged: (file) => versionOf(path.join(folder, file)) === seen.get(file),
+    // Of what lies elsewhere, another copy may be whole.
+    takeOut: (error) => (store.isElsewhere ? store.distrust(key) : watch.takeOut(snapshot, error)),
+    doubt: (why) => (store.isElsewhere ? store.distrust(key) : watch.doubt(snapshot, why)),
+    isUnchanged: (file) => store.isElsewhere || versionOf(path.join(folder, file)) === seen.get(file),
     choices: new Map(
       report?.fields.flatMap(({ name, choices }) =>
         choices === undefined ? [] : [[name, choices] as const],

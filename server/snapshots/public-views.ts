@@ -8,8 +8,8 @@ import type { Snapshots } from './snapshots.ts'
 export interface PublicViewsOptions {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
-  /** Absolute folder of this machine in which the parts lie. */
-  readonly warehouse: string
+  /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
+  readonly warehouse: string | null
   /** Under which the parts are served, without a final slash. */
   readonly filesAddress: string
   /** Absolute folder of the process. */
@@ -64,7 +64,7 @@ export class PublicViews {
     this.#number += 1
     const file = `warehouse-${this.#number}.duckdb`
     const draft = path.join(scratch, `draft-${file}`)
-    await writeViews(draft, tables, { warehouse: warehouse, base, scratch })
+    await writeViews(draft, tables, { warehouse, base, scratch })
     await rename(draft, path.join(scratch, file))
     // The one before may have been promised to someone who has not opened it yet.
     await rm(path.join(scratch, `warehouse-${this.#number - 2}.duckdb`), { force: true })

@@ -8,8 +8,16 @@ import type { DamagedFile } from '../../core/warehouse/whole.ts'
 export interface Snapshot {
   readonly table: Table
   readonly manifest: Manifest
-  /** Absolute folder of this machine in which the parts lie. */
+  /** Absolute folder of this machine in which the parts lie; those of a warehouse elsewhere while they are held. */
   readonly folder: string
+  /**
+   * Keeps files where they can be read, until they are let go.
+   *
+   * @param files by their names
+   * @returns lets them go
+   * @throws NotHere
+   */
+  readonly hold: (files: readonly string[]) => Promise<() => void>
   /** HTTP date of the import. */
   readonly lastModified: string
   /** About how long a row is as JSON. */

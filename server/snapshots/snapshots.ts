@@ -141,7 +141,9 @@ export class Snapshots {
     return sum
   }
 
+  /** What is brought here is looked at when it comes, and goes. */
   async *#served() {
+    if (this.#store.isElsewhere) return
     for (const state of this.#states.values()) {
       for (const [id, kept] of state.kept) {
         const snapshot = kept.opened === null ? null : await kept.opened
@@ -277,6 +279,8 @@ export class Snapshots {
    */
   async #noticeChanges(state: TableState): Promise<number> {
     let looked = 0
+    // What is brought here is looked at whenever it is held.
+    if (this.#store.isElsewhere) return looked
     for (const kept of state.kept.values()) {
       const snapshot = kept.opened === null ? null : await kept.opened
       if (snapshot === null) continue

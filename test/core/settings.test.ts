@@ -14,6 +14,7 @@ describe('settings', () => {
       unpackedBytesMax: 100_000_000_000,
       warehouse: './warehouse',
       localFolder: './.local',
+      localBytesMax: 20e9,
       leaseMs: 15_000,
       ducklakeExtension: '',
       logLevel: 'info',

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
@@ -159,14 +159,16 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     expect(await store.stat('d')).toBe(null)
   })
 
-  test('brings a file or folder where this machine can read it', async () => {
+  test('keeps files where this machine can read them while they are held', async () => {
     const store = await fresh()
     await store.take(await finished(store, { 'part-00000.parquet': 'rows', 'report.json': '{}' }), 'd/t/one')
-    const folder = await store.local('d/t/one')
-    expect(path.relative(store.localFolder, folder)).toBe(path.join('d', 't', 'one'))
-    expect((await readdir(folder)).toSorted()).toEqual(['part-00000.parquet', 'report.json'])
-    expect(await readFile(path.join(await store.local('d/t/one/part-00000.parquet')), 'utf8')).toBe('rows')
-    expect(await hashBytes(store.read('d/t/one/part-00000.parquet'))).toMatch(/^[0-9a-f]{64}$/)
+    const key = 'd/t/one/part-00000.parquet'
+    const sha256 = await hashBytes(store.read(key))
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+    const letGo = await store.hold([{ key, bytes: 4, sha256 }])
+    expect(path.relative(store.localFolder, store.place(key))).toBe(path.join(...key.split('/')))
+    expect(await readFile(store.place(key), 'utf8')).toBe('rows')
+    letGo()
   })
 
   test('lets one hold a folder, and others another, until it is let go', async () => {
@@ -222,6 +224,15 @@ test.each([
 ])('WAREHOUSE names %s', (_what, warehouse, folder) => {
   expect(openStore(warehouse).localFolder).toBe(folder)
 })
+
+test.each(['s3://', 's3://b', 's3://UPPER/x', 's3://bucket/../x', 's3://bu cket'])(
+  'WAREHOUSE that is no address of a bucket is told: %s',
+  (warehouse) => {
+    expect(() => openStore(warehouse)).toThrow(
+      `WAREHOUSE: ${warehouse} is no address such as s3://bucket/prefix`,
+    )
+  },
+)
 
 test('WAREHOUSE of a kind that nobody knows is told with those that are known', () => {
   expect(() => openStore('gopher://old/hole')).toThrow(

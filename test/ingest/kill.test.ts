@@ -58,7 +58,7 @@ async function published(): Promise<number> {
   const store = openStore(warehouse)
   const manifest = await publishedOf(store, table)
   if (manifest === null) return 0
-  const home = await store.local(layout.snapshot(table, manifest.snapshot))
+  const home = store.place(layout.snapshot(table, manifest.snapshot))
   await requireFiles(filesInFolder(home), manifest)
   const database = await Database.open({
     memory: '100MB',

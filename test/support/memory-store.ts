@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { LockHeld } from '../../core/errors.ts'
-import type { FileState, Store } from '../../core/warehouse/stores/store.ts'
+import { NotHere } from '../../core/warehouse/not-here.ts'
+import type { FileState, HeldFile, Store } from '../../core/warehouse/stores/store.ts'
 
 /**
  * A warehouse in the memory of a process, whose files are brought to a folder where they are read: what a warehouse that
@@ -62,15 +64,28 @@ export class MemoryStore implements Store {
     await rm(path.join(this.localFolder, key), { recursive: true, force: true })
   }
 
-  async local(key: string): Promise<string> {
-    for (const name of this.#below(key)) {
-      const place = path.join(this.localFolder, name)
-      const here = await stat(place).catch(() => null)
-      if (here !== null) continue
-      await mkdir(path.dirname(place), { recursive: true })
-      await writeFile(place, this.#files.get(name)?.bytes ?? '')
-    }
+  readonly isElsewhere = true
+
+  place(key: string): string {
     return path.join(this.localFolder, key)
+  }
+
+  async hold(files: readonly HeldFile[]): Promise<() => void> {
+    for (const { key } of files) {
+      const bytes = this.#files.get(key)?.bytes
+      if (bytes === undefined) throw new NotHere(key, 'there is none')
+      await mkdir(path.dirname(this.place(key)), { recursive: true })
+      await writeFile(this.place(key), bytes)
+    }
+    return () => undefined
+  }
+
+  hasRoomFor(): boolean {
+    return true
+  }
+
+  distrust(folder: string): void {
+    rmSync(this.place(folder), { recursive: true, force: true })
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {

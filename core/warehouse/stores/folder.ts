@@ -67,8 +67,22 @@ export class FolderStore implements Store {
     await rm(this.#pathOf(key), { recursive: true, force: true })
   }
 
-  async local(key: string): Promise<string> {
+  readonly isElsewhere = false
+
+  place(key: string): string {
     return this.#pathOf(key)
+  }
+
+  async hold(): Promise<() => void> {
+    return always
+  }
+
+  hasRoomFor(): boolean {
+    return true
+  }
+
+  distrust(): void {
+    // Its readers look at it themselves.
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {
@@ -99,6 +113,8 @@ export class FolderStore implements Store {
     }
   }
 }
+
+const always = (): void => undefined
 
 async function orNull<T>(look: () => Promise<T>, codes: readonly string[] = ['ENOENT']): Promise<T | null> {
   try {

@@ -7,6 +7,8 @@ import type { Store } from './store.ts'
 export interface StoreOptions {
   /** Where what lies elsewhere is brought to, and put together before it goes there. */
   readonly localFolder: string
+  /** Of what is brought there to be served. */
+  readonly localBytesMax?: number
   /** After which the lock of a job that gives no sign of life is anybody's, where the system does not tell. */
   readonly leaseMs?: number
 }
@@ -14,8 +16,12 @@ export interface StoreOptions {
 /** Each kind of store by the scheme of its address; a `WAREHOUSE` without one is a folder. */
 const kinds: Readonly<Record<string, (address: string, options: StoreOptions) => Store>> = {
   file: (address) => new FolderStore(fileURLToPath(address)),
-  s3: (address, { localFolder, leaseMs }) =>
-    new S3Store(address, { folder: localFolder, lease: leaseMs === undefined ? {} : { leaseMs } }),
+  s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs }) =>
+    new S3Store(address, {
+      folder,
+      ...(bytesMax !== undefined && { bytesMax }),
+      ...(leaseMs !== undefined && { lease: { leaseMs } }),
+    }),
 }
 
 /**

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { StartError } from '../../errors.ts'
 import { inOrder } from '../../in-order.ts'
 import { fileNames } from '../layout.ts'
 import { nameOf, StoreFailure, WriteConflict } from './failures.ts'
+import { LocalFiles } from './local-files.ts'
 import { Lease, type LeaseOptions, type Leased } from './lease.ts'
-import type { FileState, Store } from './store.ts'
+import type { FileState, HeldFile, Store } from './store.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -21,8 +23,10 @@ const connectMs = 3000
 const silenceMs = 20_000
 
 export interface S3Options {
-  /** Absolute folder of this machine for what is brought here, and for work in progress. */
+  /** Folder of this machine for what is brought here, and for work in progress. */
   readonly folder: string
+  /** Of what is brought here to be held. */
+  readonly bytesMax?: number
   readonly lease?: LeaseOptions
 }
 
@@ -39,6 +43,8 @@ export class S3Store implements Store {
   readonly scratchFolder: string
   readonly #bucket: string
   readonly #prefix: string
+  readonly isElsewhere = true
+  readonly #files: LocalFiles
   readonly #lease: LeaseOptions
   /** By key: the tag of the file as it was last seen here, null where there was none. */
   readonly #seen = new Map<string, string | null>()
@@ -46,16 +52,17 @@ export class S3Store implements Store {
   #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
 
   /** @param address `s3://bucket` or `s3://bucket/prefix` */
-  constructor(address: string, { folder, lease = {} }: S3Options) {
+  constructor(address: string, { folder, bytesMax = Infinity, lease = {} }: S3Options) {
     const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/*$/.exec(address) ?? []
     if (bucket === undefined || prefix.split('/').some((name) => name === '.' || name === '..'))
-      throw new RangeError(`${address} is no address such as s3://bucket/prefix`)
+      throw new StartError(`WAREHOUSE: ${address} is no address such as s3://bucket/prefix`)
     this.#bucket = bucket
     this.#prefix = prefix === '' ? '' : `${prefix}/`
     this.address = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
     this.localFolder = path.resolve(folder)
     this.scratchFolder = path.join(this.localFolder, '.scratch')
     this.#lease = lease
+    this.#files = new LocalFiles({ folder: this.localFolder, bytesMax, read: (key) => this.read(key) })
   }
 
   async stat(key: string): Promise<FileState | null> {
@@ -110,7 +117,7 @@ export class S3Store implements Store {
     this.#seen.set(key, tag)
   }
 
-  /** The manifest of a folder goes up last: without it nobody takes the folder for a snapshot. What went up stays here, too. */
+  /** The manifest of a folder goes up last: without it nobody takes the folder for a snapshot. */
   async take(from: string, key: string): Promise<void> {
     this.#requireHeld(key)
     if ((await stat(from)).isFile()) {
@@ -122,10 +129,7 @@ export class S3Store implements Store {
     const isLast = (name: string): number => Number(name === fileNames.manifest)
     for (const name of names.toSorted((a, b) => isLast(a) - isLast(b)))
       await this.#upload(path.join(from, name), `${key}/${name}`)
-    const here = this.#placeOf(key)
-    await mkdir(path.dirname(here), { recursive: true })
-    await rm(here, { recursive: true, force: true })
-    await rename(from, here)
+    await rm(from, { recursive: true })
   }
 
   async remove(key: string): Promise<void> {
@@ -134,14 +138,23 @@ export class S3Store implements Store {
     if (first !== undefined) await this.#delete(first.key)
     const removing = inOrder(others, transfersMax, (file) => this.#delete(file.key))
     while ((await removing.next()).done !== true);
-    await rm(this.#placeOf(key), { recursive: true, force: true })
+    this.#files.forget(key)
   }
 
-  async local(key: string): Promise<string> {
-    const files = await this.#below(key)
-    const bringing = inOrder(files, transfersMax, (file) => this.#bring(file.key, file.bytes))
-    while ((await bringing.next()).done !== true);
-    return this.#placeOf(key)
+  place(key: string): string {
+    return this.#files.placeOf(key)
+  }
+
+  hold(files: readonly HeldFile[]): Promise<() => void> {
+    return this.#files.hold(files)
+  }
+
+  hasRoomFor(file: HeldFile): boolean {
+    return this.#files.hasRoomFor(file)
+  }
+
+  distrust(folder: string): void {
+    this.#files.distrust(folder)
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {
@@ -245,22 +258,6 @@ export class S3Store implements Store {
     }
   }
 
-  /** One file of those that are never replaced, whole or not at all. */
-  async #bring(key: string, bytes: number): Promise<void> {
-    const place = this.#placeOf(key)
-    const here = await stat(place).catch(() => null)
-    if (here?.size === bytes) return
-    await mkdir(path.dirname(place), { recursive: true })
-    const draft = `${place}.${process.pid}.draft`
-    const handle = await open(draft, 'w')
-    try {
-      for await (const piece of this.read(key)) await handle.writeFile(piece)
-    } finally {
-      await handle.close()
-    }
-    await rename(draft, place)
-  }
-
   async #delete(key: string): Promise<void> {
     await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.DeleteObjectCommand(at)))
     this.#seen.set(key, null)
@@ -317,10 +314,6 @@ export class S3Store implements Store {
 
   #nameOf(key: string): string {
     return `${this.#prefix}${key}`
-  }
-
-  #placeOf(key: string): string {
-    return path.join(this.localFolder, ...key.split('/'))
   }
 
   /** Loaded when it is needed, since most warehouses are folders. */

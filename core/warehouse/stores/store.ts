@@ -14,7 +14,7 @@
 export interface Store {
   /** What the operator called it: for messages, and before a key the place where analysts open its files. */
   readonly address: string
-  /** Absolute folder of this machine below which `local` finds files: the only one that a server's DuckDB may read. */
+  /** Absolute folder of this machine below which files are that are `held`: the only one that a server's DuckDB may read. */
   readonly localFolder: string
   /** Absolute folder of this machine for work in progress, from which `take` is cheap. It may be missing. */
   readonly scratchFolder: string
@@ -42,11 +42,22 @@ export interface Store {
   take(from: string, key: string): Promise<void>
   /** Removes a file, or a folder with all that is in it; nothing happens where there is none. */
   remove(key: string): Promise<void>
+  /** Whether files are brought here when they are asked for, and go again: that one is not here says nothing of it. */
+  readonly isElsewhere: boolean
+  /** Where on this machine a file or folder is, if it is here: an absolute path below `localFolder`. */
+  place(key: string): string
   /**
-   * Where a file or folder can be read on this machine, as an absolute path below `localFolder`. What lies elsewhere is
-   * brought here first, and stays as long as this process may read it. It is asked of files that are never replaced.
+   * Brings files that are never replaced here, where they are not, and keeps them here until they are let go. What lies
+   * elsewhere is what its sum says then; what always lies here is for its reader to look at.
+   *
+   * @returns lets them go
+   * @throws NotHere
    */
-  local(key: string): Promise<string>
+  hold(files: readonly HeldFile[]): Promise<() => void>
+  /** Whether a file is here, or would come without another having to go. */
+  hasRoomFor(file: HeldFile): boolean
+  /** What was brought here below a key may be damaged: it is looked at before it is held again. */
+  distrust(folder: string): void
   /**
    * Holds a folder ('' for the files beside those of the tables) as the only process that changes what is in it. The
    * lock ends with the process, however that ends; what another left half written is gone when it is held.
@@ -55,6 +66,13 @@ export interface Store {
    * @throws LockHeld
    */
   lock(folder: string): Promise<() => Promise<void>>
+}
+
+/** A file of the warehouse, as its manifest describes it. */
+export interface HeldFile {
+  readonly key: string
+  readonly bytes: number
+  readonly sha256: string
 }
 
 export interface FileState {

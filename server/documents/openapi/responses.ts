@@ -77,6 +77,7 @@ const retried: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'starting',
   'not-published',
   'damaged-files',
+  'files-elsewhere',
   'overloaded',
   'query-timeout',
 ])

@@ -14,6 +14,7 @@ const ofFiles = [
   'not-published',
   'snapshot-gone',
   'damaged-files',
+  'files-elsewhere',
 ] as const
 
 /** The addresses of the catalog in a family. */

@@ -25,6 +25,7 @@ const ofRows = [
   'query-too-costly',
   'page-too-large',
   'damaged-files',
+  'files-elsewhere',
   'query-timeout',
 ] as const
 

@@ -295,6 +295,7 @@ export const en: Words = {
     starting: 'The service is starting',
     'not-published': 'The table is not published yet',
     'damaged-files': 'The files of the table are damaged',
+    'files-elsewhere': 'The files of the table are not here now',
     overloaded: 'The service is busy',
     'query-timeout': 'The query took too long',
     'http-version': 'The version of HTTP is too old for this',

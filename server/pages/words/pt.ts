@@ -297,6 +297,7 @@ export const pt: Words = {
     starting: 'O serviço está começando',
     'not-published': 'A tabela ainda não foi publicada',
     'damaged-files': 'Os arquivos da tabela estão danificados',
+    'files-elsewhere': 'Os arquivos da tabela não estão aqui agora',
     overloaded: 'O serviço está ocupado',
     'query-timeout': 'A consulta demorou demais',
     'http-version': 'A versão do HTTP é antiga demais para isso',

@@ -236,11 +236,13 @@ export class CodedSelections implements Selections {
     read: (table: CodedTable) => Promise<T>,
   ): Promise<T> {
     if (codes === undefined) throw new TypeError('there are no codes')
+    const letGo = await snapshot.hold([codes.file])
     const table = new CodedTable(snapshot, codes, this.#unpacked)
     try {
       return await read(table)
     } finally {
       table.close()
+      letGo()
     }
   }
 }
@@ -249,19 +251,21 @@ export class CodedSelections implements Selections {
 function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
   if (order === null) return places
   const { packs } = order
-  const positionsOf = (some: Uint32Array): Uint32Array => {
+  const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
+    const letGo = await snapshot.hold([order.positions.file])
     const table = new OrderedTable(snapshot, order)
     try {
       return table.positions(some)
     } finally {
       table.close()
+      letGo()
     }
   }
   const slice: Selection['slice'] = async (...some) => positionsOf(await places.slice(...some))
   if (packs === undefined) return { count: places.count, slice }
   const near: Selection['near'] = async (...some) => {
     const found = await places.slice(...some)
-    return { near: { packs, places: found }, positions: positionsOf(found) }
+    return { near: { packs, places: found }, positions: await positionsOf(found) }
   }
   return { count: places.count, slice, near }
 }

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
+import { appendFile, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { messageOf } from '../../errors.ts'
+import { versionOf } from '../fingerprint.ts'
+import { hashOf } from '../hash.ts'
+import { NotHere } from '../not-here.ts'
+import type { HeldFile } from './store.ts'
+
+export interface LocalFilesOptions {
+  /** Absolute folder of this machine; one process alone uses it. */
+  readonly folder: string
+  readonly bytesMax: number
+  /** The bytes of a file, from where it lies. */
+  readonly read: (key: string) => AsyncIterable<Uint8Array>
+}
+
+/** A file that is here, is coming, or is to come. */
+interface Here {
+  bytes: number
+  /** Those who work with it; it stays as long as there are some. */
+  holders: number
+  /** What it was like when it was found to be what its sum says; null where that is not known. */
+  version: string | null
+  coming: Promise<void> | null
+}
+
+/** What is noted of files that were found whole, one line each, for the next start. */
+const noteName = '.verified'
+/** A store may have handed out bytes that were cut or changed on their way. */
+const triesMax = 2
+/** Where all that is here is at work. */
+const roomPatienceMs = 10_000
+
+/**
+ * The files of a warehouse elsewhere that are on this machine, within so many bytes: those that were not worked with for
+ * the longest time go. Each is compared with its hash before anybody works with it.
+ */
+export class LocalFiles {
+  readonly #options: LocalFilesOptions
+  /** By key, the last used last. */
+  readonly #files = new Map<string, Here>()
+  readonly #freed = new Set<() => void>()
+  #bytes = 0
+  #opened: Promise<void> | null = null
+
+  constructor(options: LocalFilesOptions) {
+    this.#options = options
+  }
+
+  /** Of what is here or coming. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Brings files here and keeps them until they are let go.
+   *
+   * @throws NotHere
+   */
+  async hold(files: readonly HeldFile[]): Promise<() => void> {
+    this.#opened ??= this.#open()
+    await this.#opened
+    const held: Here[] = []
+    const letGo = (): void => {
+      for (const here of held.splice(0)) here.holders -= 1
+      for (const tell of this.#freed) tell()
+    }
+    try {
+      await Promise.all(
+        files.map(async (file) => {
+          const here = this.#used(file)
+          here.holders += 1
+          held.push(here)
+          await this.#whole(file, here)
+        }),
+      )
+      return letGo
+    } catch (error) {
+      letGo()
+      throw error
+    }
+  }
+
+  /** Whether a file would come without another having to go. */
+  hasRoomFor({ key, bytes }: HeldFile): boolean {
+    return this.#files.has(key) || this.#bytes + bytes <= this.#options.bytesMax
+  }
+
+  /** Files below a key are compared with their hashes before they are used again. */
+  distrust(folder: string): void {
+    for (const [key, here] of this.#files) if (key.startsWith(`${folder}/`)) here.version = null
+  }
+
+  /** Files below a key go, once nobody works with them. */
+  forget(folder: string): void {
+    for (const [key, here] of this.#files)
+      if (key.startsWith(`${folder}/`) && here.holders === 0) this.#drop(key, here)
+  }
+
+  placeOf(key: string): string {
+    return path.join(this.#options.folder, ...key.split('/'))
+  }
+
+  #used({ key }: HeldFile): Here {
+    const here = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
+    this.#files.delete(key)
+    this.#files.set(key, here)
+    return here
+  }
+
+  async #whole(file: HeldFile, here: Here): Promise<void> {
+    const place = this.placeOf(file.key)
+    if (here.coming === null && here.version !== null && versionOf(place) === here.version) return
+    here.coming ??= this.#come(file, here, place).finally(() => {
+      here.coming = null
+    })
+    await here.coming
+  }
+
+  async #come(file: HeldFile, here: Here, place: string): Promise<void> {
+    // It may be here from before.
+    if (await isFile(place, file)) {
+      this.#count(here, file.bytes)
+      await this.#note(file, here, place)
+      return
+    }
+    await this.#makeRoom(file, here)
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#fetch(file, place)
+        await this.#note(file, here, place)
+        return
+      } catch (error) {
+        if (tries < triesMax && error instanceof OtherBytes) continue
+        this.#count(here, 0)
+        throw new NotHere(file.key, messageOf(error), { cause: error })
+      }
+    }
+  }
+
+  async #fetch({ key, sha256 }: HeldFile, place: string): Promise<void> {
+    await mkdir(path.dirname(place), { recursive: true })
+    const draft = `${place}.draft`
+    const hash = createHash('sha256')
+    const handle = await open(draft, 'w')
+    try {
+      for await (const piece of this.#options.read(key)) {
+        hash.update(piece)
+        await handle.writeFile(piece)
+      }
+    } finally {
+      await handle.close()
+    }
+    if (hash.digest('hex') !== sha256) {
+      await rm(draft, { force: true })
+      throw new OtherBytes()
+    }
+    await rename(draft, place)
+  }
+
+  async #note({ key, sha256 }: HeldFile, here: Here, place: string): Promise<void> {
+    here.version = versionOf(place)
+    await appendFile(this.#notes, `${JSON.stringify([key, here.version, sha256])}\n`)
+  }
+
+  async #makeRoom({ key, bytes }: HeldFile, own: Here): Promise<void> {
+    const { bytesMax } = this.#options
+    if (bytes > bytesMax)
+      throw new NotHere(key, `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} in all`)
+    const deadline = performance.now() + roomPatienceMs
+    while (this.#bytes - own.bytes + bytes > bytesMax) {
+      const [oldest] = [...this.#files].filter(([, { holders, bytes: size }]) => holders === 0 && size > 0)
+      if (oldest !== undefined) this.#drop(...oldest)
+      else if (performance.now() > deadline) throw new NotHere(key, 'all that is here is at work')
+      else await this.#whenFreed()
+    }
+    this.#count(own, bytes)
+  }
+
+  async #whenFreed(): Promise<void> {
+    let tell: () => void = () => undefined
+    const freed = new Promise<void>((resolve) => (tell = resolve))
+    this.#freed.add(tell)
+    await Promise.race([freed, wait(roomPatienceMs, undefined, { ref: false })])
+    this.#freed.delete(tell)
+  }
+
+  /** At once, so that nobody finds it in between. */
+  #drop(key: string, here: Here): void {
+    this.#files.delete(key)
+    this.#count(here, 0)
+    rmSync(this.placeOf(key), { force: true })
+  }
+
+  #count(here: Here, bytes: number): void {
+    this.#bytes += bytes - here.bytes
+    here.bytes = bytes
+  }
+
+  get #notes(): string {
+    return path.join(this.#options.folder, noteName)
+  }
+
+  /** What lies here from before, and what was noted of it. */
+  async #open(): Promise<void> {
+    const { folder } = this.#options
+    await mkdir(folder, { recursive: true })
+    const noted = new Map<string, string>()
+    const lines = existsSync(this.#notes) ? (await readFile(this.#notes, 'utf8')).split('\n') : []
+    for (const line of lines) {
+      const [key, version] = noteOf(line)
+      if (key !== undefined && version !== undefined) noted.set(key, version)
+    }
+    const kept: string[] = []
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const place = path.join(entry.parentPath, entry.name)
+      const key = path.relative(folder, place).split(path.sep).join('/')
+      if (key.startsWith('.')) continue
+      const [version, bytes] = [versionOf(place), await sizeOf(place)]
+      if (key.endsWith('.draft')) await rm(place, { force: true })
+      else {
+        const isNoted = noted.get(key) === version
+        this.#files.set(key, { bytes, holders: 0, version: isNoted ? version : null, coming: null })
+        this.#bytes += bytes
+        if (isNoted) kept.push(JSON.stringify([key, version]))
+      }
+    }
+    await writeFile(this.#notes, kept.map((line) => `${line}\n`).join(''))
+  }
+}
+
+/** What came is not what was published. */
+class OtherBytes extends Error {
+  constructor() {
+    super('what the store handed out is not what was published')
+    this.name = 'OtherBytes'
+  }
+}
+
+async function isFile(place: string, { bytes, sha256 }: HeldFile): Promise<boolean> {
+  return (await sizeOf(place)) === bytes && (await hashOf(place)) === sha256
+}
+
+async function sizeOf(place: string): Promise<number> {
+  const handle = await open(place).catch(() => null)
+  if (handle === null) return -1
+  try {
+    return (await handle.stat()).size
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A line that was cut short says nothing. */
+function noteOf(line: string): readonly [string?, string?] {
+  try {
+    const [key, version] = JSON.parse(line) as unknown[]
+    return typeof key === 'string' && typeof version === 'string' ? [key, version] : []
+  } catch {
+    return []
+  }
+}
