@@ -27,6 +27,7 @@ import { openSelections } from './select/open.ts'
 import type { PublicLake } from './snapshots/public-lake.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { Readiness } from './snapshots/readiness.ts'
+import { Prefetch } from './snapshots/prefetch.ts'
 import { Scrub } from './snapshots/scrub.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
 import { countingFor, type Counting } from './workers/counts.ts'
@@ -107,6 +108,7 @@ export async function publish(
     scratch,
   })
   const scrub = new Scrub(snapshots, log)
+  const prefetch = new Prefetch(snapshots, store, log)
   const limits = await limitsOf(shared, catalog, before)
   const app = createApp({
     ...settings,
@@ -144,10 +146,12 @@ export async function publish(
       snapshots.follow()
       readiness.loaded()
       scrub.begin(settings.scrubMs)
+      prefetch.begin()
     },
     leave: (next) => {
       snapshots.stop()
       scrub.stop()
+      prefetch.stop()
       // Those who are being answered may have been promised what lies there.
       if (next !== null) setTimeout(() => void rm(scratch, { recursive: true, force: true }), leftMs).unref()
       if (next?.limits.counting !== limits.counting) limits.counting?.close()

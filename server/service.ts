@@ -58,6 +58,7 @@ export async function openService(
   const store = openStore(settings.warehouse, {
     ...settings,
     localFolder: path.join(settings.localFolder, 'server'),
+    isOnlyRead: true,
   })
   if (store.isElsewhere && worker !== null)
     throw new StartError(

@@ -192,6 +192,11 @@ export class Snapshots {
     return readLooked(this.#store, table)
   }
 
+  /** The current snapshots of all tables. */
+  get served(): Snapshot[] {
+    return [...this.#states.values()].flatMap(({ current }) => current ?? [])
+  }
+
   /** How many tables have a snapshot. */
   get size(): number {
     return [...this.#states.values()].filter(({ current }) => current !== null).length

@@ -80,7 +80,7 @@ export class MemoryStore implements Store {
     return () => undefined
   }
 
-  hasRoomFor(): boolean {
+  async hasRoomFor(): Promise<boolean> {
     return true
   }
 

@@ -77,7 +77,7 @@ export class FolderStore implements Store {
     return always
   }
 
-  hasRoomFor(): boolean {
+  async hasRoomFor(): Promise<boolean> {
     return true
   }
 

@@ -85,7 +85,9 @@ export class LocalFiles {
   }
 
   /** Whether a file would come without another having to go. */
-  hasRoomFor({ key, bytes }: HeldFile): boolean {
+  async hasRoomFor({ key, bytes }: HeldFile): Promise<boolean> {
+    this.#opened ??= this.#open()
+    await this.#opened
     return this.#files.has(key) || this.#bytes + bytes <= this.#options.bytesMax
   }
 

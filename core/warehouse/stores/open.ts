@@ -1,12 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../errors.ts'
 import { FolderStore } from './folder.ts'
+import { Remembered } from './remembered.ts'
 import { S3Store } from './s3.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {
   /** Where what lies elsewhere is brought to, and put together before it goes there. */
   readonly localFolder: string
+  /** Nothing is written, and what was read last is answered while the store is away. */
+  readonly isOnlyRead?: boolean
   /** Of what is brought there to be served. */
   readonly localBytesMax?: number
   /** After which the lock of a job that gives no sign of life is anybody's, where the system does not tell. */
@@ -16,12 +19,14 @@ export interface StoreOptions {
 /** Each kind of store by the scheme of its address; a `WAREHOUSE` without one is a folder. */
 const kinds: Readonly<Record<string, (address: string, options: StoreOptions) => Store>> = {
   file: (address) => new FolderStore(fileURLToPath(address)),
-  s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs }) =>
-    new S3Store(address, {
+  s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs, isOnlyRead }) => {
+    const store = new S3Store(address, {
       folder,
       ...(bytesMax !== undefined && { bytesMax }),
       ...(leaseMs !== undefined && { lease: { leaseMs } }),
-    }),
+    })
+    return isOnlyRead === true ? new Remembered(store) : store
+  },
 }
 
 /**

@@ -127,8 +127,11 @@ export class S3Store implements Store {
     }
     const names = await readdir(from)
     const isLast = (name: string): number => Number(name === fileNames.manifest)
-    for (const name of names.toSorted((a, b) => isLast(a) - isLast(b)))
+    for (const name of names.toSorted((a, b) => isLast(a) - isLast(b))) {
+      // Another job, which the lock went to meanwhile, takes what is there for left behind.
+      this.#requireHeld(key)
       await this.#upload(path.join(from, name), `${key}/${name}`)
+    }
     await rm(from, { recursive: true })
   }
 
@@ -149,7 +152,7 @@ export class S3Store implements Store {
     return this.#files.hold(files)
   }
 
-  hasRoomFor(file: HeldFile): boolean {
+  hasRoomFor(file: HeldFile): Promise<boolean> {
     return this.#files.hasRoomFor(file)
   }
 

@@ -55,7 +55,7 @@ export interface Store {
    */
   hold(files: readonly HeldFile[]): Promise<() => void>
   /** Whether a file is here, or would come without another having to go. */
-  hasRoomFor(file: HeldFile): boolean
+  hasRoomFor(file: HeldFile): Promise<boolean>
   /** What was brought here below a key may be damaged: it is looked at before it is held again. */
   distrust(folder: string): void
   /**

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileNames } from '../layout.ts'
+import type { FileState, HeldFile, Store } from './store.ts'
+
+const folderName = '.remembered'
+
+/**
+ * A warehouse elsewhere for those who only read it: what its small files said last is kept on this machine, and
+ * answered while it is away, over a restart too. Whether a file is another is never remembered: who asks that hears of
+ * the failure.
+ */
+export class Remembered implements Store {
+  readonly #store: Store
+  /** By name of the file that it is kept in: what is there. */
+  readonly #known = new Map<string, string>()
+  readonly #listed = new Map<string, readonly string[]>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  get address(): string {
+    return this.#store.address
+  }
+
+  get localFolder(): string {
+    return this.#store.localFolder
+  }
+
+  get scratchFolder(): string {
+    return this.#store.scratchFolder
+  }
+
+  get isElsewhere(): boolean {
+    return this.#store.isElsewhere
+  }
+
+  stat(key: string): Promise<FileState | null> {
+    return this.#store.stat(key)
+  }
+
+  async get(key: string): Promise<Buffer | null> {
+    const text = await this.#remembering(`get ${key}`, async () => {
+      const bytes = await this.#store.get(key)
+      return bytes === null ? null : bytes.toString('base64')
+    })
+    return text === null ? null : Buffer.from(text, 'base64')
+  }
+
+  async list(folder: string): Promise<string[]> {
+    const text = await this.#remembering(`list ${folder}`, async () =>
+      JSON.stringify(await this.#store.list(folder)),
+    )
+    const names = text === null ? [] : (JSON.parse(text) as string[])
+    await this.#forgetBut(folder, names)
+    return names
+  }
+
+  read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
+    return this.#store.read(key, range)
+  }
+
+  place(key: string): string {
+    return this.#store.place(key)
+  }
+
+  hold(files: readonly HeldFile[]): Promise<() => void> {
+    return this.#store.hold(files)
+  }
+
+  hasRoomFor(file: HeldFile): Promise<boolean> {
+    return this.#store.hasRoomFor(file)
+  }
+
+  distrust(folder: string): void {
+    this.#store.distrust(folder)
+  }
+
+  put(): Promise<void> {
+    return readOnly()
+  }
+
+  take(): Promise<void> {
+    return readOnly()
+  }
+
+  remove(): Promise<void> {
+    return readOnly()
+  }
+
+  lock(): Promise<() => Promise<void>> {
+    return readOnly()
+  }
+
+  /** What was remembered of snapshots that are there no more. */
+  async #forgetBut(folder: string, names: readonly string[]): Promise<void> {
+    const gone = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
+    this.#listed.set(folder, names)
+    for (const name of gone)
+      for (const file of [fileNames.manifest, fileNames.report]) {
+        const place = this.#placeOf(`get ${folder}/${name}/${file}`)
+        this.#known.delete(place)
+        await rm(place, { force: true })
+      }
+  }
+
+  #placeOf(what: string): string {
+    return path.join(this.localFolder, folderName, createHash('sha256').update(what).digest('hex'))
+  }
+
+  /** What is asked for, or what it was when it was last asked for, where that fails. */
+  async #remembering(what: string, ask: () => Promise<string | null>): Promise<string | null> {
+    const file = this.#placeOf(what)
+    let answer: string | null
+    try {
+      answer = await ask()
+    } catch (error) {
+      const [asked, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+      if (asked !== what) throw error
+      return rest.join('\n')
+    }
+    await this.#remember(file, answer === null ? null : `${what}\n${answer}`)
+    return answer
+  }
+
+  /** What cannot be remembered is no fault of what was answered. */
+  async #remember(file: string, text: string | null): Promise<void> {
+    if (this.#known.get(file) === (text === null ? '' : digest(text))) return
+    try {
+      if (text === null) await rm(file, { force: true })
+      else {
+        await mkdir(path.dirname(file), { recursive: true })
+        await writeFile(`${file}.draft`, text)
+        await rename(`${file}.draft`, file)
+      }
+      this.#known.set(file, text === null ? '' : digest(text))
+    } catch {
+      this.#known.delete(file)
+    }
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+function readOnly(): Promise<never> {
+  return Promise.reject(new Error('a server writes nothing into the warehouse'))
+}
