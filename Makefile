@@ -14,7 +14,7 @@ DATASET ?=
 ACCEPT_DRIFT ?=
 QUIET ?=
 
-.PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak audit sbom deploy-check build format
+.PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
 
 serve: build
 	@npm run -s sample -- --if-none
@@ -27,6 +27,10 @@ test: node_modules/.package-lock.json
 # The tests of random input, as long as they were meant: hours, or the share of them that is asked for.
 test-long: build
 	@SHARE=$(SHARE) SEED=$(SEED) npm run -s test-long
+
+# Past one machine: an object store and what stands around it, each started by the tests where it is there.
+test-cluster: build
+	npm run -s jest -- test/cluster test/core/store
 
 ingest: build
 	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) $(TABLES)

@@ -1,7 +1,7 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { removeSetAside, setAsideAt } from '../../core/warehouse/damaged.ts'
 import { publishedBefore } from '../../core/warehouse/history.ts'
-import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { layout, timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
@@ -35,6 +35,11 @@ export async function removeGarbage(
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
+  // Where a folder is not moved in one step, a job that was killed leaves a part of it.
+  for (const id of ids) {
+    const isBegun = id !== current.snapshot && !orphans.includes(id)
+    if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)
+  }
   const rest = ids.filter((id) => !orphans.includes(id))
   const old = removable(rest, current, now, { count, graceMs: graceMs + readersMs })
   for (const id of [...orphans, ...old]) await removeSnapshot(store, table, id)

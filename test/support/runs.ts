@@ -31,6 +31,8 @@ const runs = {
   REQUESTS: { short: 50_000, long: 1_000_000 },
   /** Of the server, and of one of its workers, while readers ask. */
   SERVER_KILLS: { short: 5, long: 500 },
+  /** Of a job that publishes into an object store, at one of its requests. */
+  PUBLISH_KILLS: { short: 6, long: 200 },
   /** Of files while they are served. */
   DAMAGES: { short: 30, long: 1000 },
   /** Of files before they are served. */

@@ -1,0 +1,107 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { startBetween, type Asked, type Between } from '../support/between.ts'
+import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
+import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts'
+import { startServer, type ServerProgram } from '../support/programs.ts'
+import { until } from '../support/until.ts'
+
+/** A server whose object store is away, slow, failing or wrong: what it has goes on, and nothing wrong is ever told. */
+
+const describeWithStore = hasObjectStore ? describe : describe.skip
+
+async function ask({ port }: ServerProgram, query = 'page_size=3'): Promise<[status: number, n: unknown]> {
+  const answer = await fetch(`http://127.0.0.1:${port}${rows}?${query}`)
+  const body = (await answer.json()) as { results?: { n: number }[]; type?: string }
+  return [answer.status, body.results?.map(({ n }) => n) ?? [body.type, answer.headers.get('retry-after')]]
+}
+
+const isFileFor = ({ path: asked }: Asked): boolean => /\/(part-|codes|packs|checks|values-)/.test(asked)
+
+describeWithStore('a server, while its object store', () => {
+  let table: OneTable
+  let between: Between
+  let starts = 0
+
+  beforeAll(async () => {
+    const store = await startObjectStore()
+    between = await startBetween(store.endpoint)
+    table = await oneTable(
+      numbered(5000, 'n,s', (n) => [`text ${n}`]),
+      ['n:integer', 's:string'],
+      {
+        settings: (folder) => ({
+          ...store.environment,
+          AWS_ENDPOINT_URL_S3: between.address,
+          WAREHOUSE: store.address(),
+          LOCAL_FOLDER: path.join(folder, 'local'),
+        }),
+      },
+    )
+  }, 60_000)
+
+  beforeEach(() => {
+    between.fate = () => ({})
+    between.isCut = false
+  })
+
+  /** One that has nothing here yet, unless it is that of another start. */
+  async function serve(fate: Between['fate'], number = (starts += 1)): Promise<ServerProgram> {
+    between.fate = fate
+    return startServer({ ...table.settings, LOCAL_FOLDER: path.join(table.folder, `served-${number}`) })
+  }
+
+  const first = [200, [0, 1, 2]]
+  const elsewhere = [503, ['urn:acervo:problem:files-elsewhere', '5']]
+
+  test('is stopped: what is here is answered, over a restart too, and the rest when it is back', async () => {
+    const server = await serve(() => ({}))
+    expect(await ask(server)).toEqual(first)
+    between.isCut = true
+    for (let times = 0; times < 5; times += 1)
+      expect(await ask(server, `page_size=3&page=${times + 1}`)).toEqual([
+        200,
+        [0, 1, 2].map((n) => n + 3 * times),
+      ])
+    process.kill(server.pid, 'SIGKILL')
+    const again = await serve(() => ({}), starts)
+    expect(await ask(again)).toEqual(first)
+    process.kill(again.pid, 'SIGKILL')
+    // It knows of the table, and has none of its files.
+    rmSync(path.join(table.folder, `served-${starts}`, 'server', 'd'), { recursive: true })
+    const bare = await serve(() => ({}), starts)
+    expect(await ask(bare)).toEqual(elsewhere)
+    between.isCut = false
+    await until(async () => (await ask(bare))[0] === 200)
+    expect(await ask(bare)).toEqual(first)
+  }, 120_000)
+
+  test('takes five seconds for each file', async () => {
+    const server = await serve((asked) => (isFileFor(asked) ? { delay: 5000 } : {}))
+    expect(await ask(server)).toEqual(first)
+  }, 120_000)
+
+  test('fails one time in three', async () => {
+    const server = await serve(({ number }) => {
+      if (number % 3 !== 0) return {}
+      return number % 2 === 0 ? { status: 500 } : { lose: 'answer' }
+    })
+    await until(async () => (await ask(server))[0] === 200)
+    for (let times = 0; times < 20; times += 1)
+      expect((await ask(server, `page_size=100&page=${times + 1}`))[0]).toBe(200)
+  }, 120_000)
+
+  test('hands out other bytes', async () => {
+    let flips = 0
+    const server = await serve((asked) => {
+      if (asked.method !== 'GET' || !isFileFor(asked)) return {}
+      flips += 1
+      return { flip: true }
+    })
+    for (let times = 0; times < 5; times += 1) expect(await ask(server)).toEqual(elsewhere)
+    expect(flips).toBeGreaterThan(5)
+    between.fate = () => ({})
+    expect(await ask(server)).toEqual(first)
+  }, 120_000)
+})
