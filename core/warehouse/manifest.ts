@@ -26,8 +26,8 @@ const partShape = fileShape.extend({
 
 /** A file in which rows are looked for instead of in the parts: Parquet, for the server alone. */
 const indexShape = z.discriminatedUnion('kind', [
-  /** Every value of a field with its position, by value. */
-  fileShape.extend({ kind: z.literal('values'), field: z.string() }),
+  /** Every value of a field with its position, by value; as a number where each text is so many digits. */
+  fileShape.extend({ kind: z.literal('values'), field: z.string(), digits: z.int().min(1).optional() }),
   /** What a search looks through, folded, one text a row of a part. */
   fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
 ])

@@ -1,9 +1,10 @@
 import path from 'node:path'
+import { typeRow } from '../../core/catalog/field-types.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { writeOrders, type WrittenOrder } from './orders.ts'
-import { sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
+import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
 import { writeRows } from './row-files.ts'
 import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
@@ -13,8 +14,8 @@ import { readSql, requireSame, sumOf } from './proof.ts'
  * parts. They hold no row; a snapshot without them answers the same, more slowly.
  */
 export type WrittenIndex =
-  /** Every value of a field with its position, by value: `value`, `position`. */
-  | { readonly kind: 'values'; readonly field: string; readonly file: string }
+  /** Every value of a field with its position, by value: `value`, `position`. Texts of so many digits are numbers there. */
+  | { readonly kind: 'values'; readonly field: string; readonly file: string; readonly digits?: number }
   /** What a search looks through, folded, one text a row of a part: `words`. */
   | {
       readonly kind: 'words'
@@ -92,17 +93,36 @@ async function writeValues(work: Work, folder: string, coded: ReadonlySet<string
     const isLed = table.order[0]?.field === field.name
     if (!table.indexes.values.includes(field.name) || isLed || coded.has(field.name)) continue
     const file = fileNames.valueIndex(index)
-    const rows = `select f${index} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
-    await db.rows(`copy (${rows} order by value nulls last, position)
-      to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${valueGroupRows})`)
+    const digits = await digitsOf(work, index)
+    const value = digits === null ? `f${index}` : `f${index}::bigint`
+    const rows = `select ${value} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
+    // The second version of Parquet writes what ascends as differences.
+    await db.rows(`copy (${rows} order by value nulls last, position) to ${quotedText(path.join(folder, file))}
+      (format parquet, parquet_version v2, codec zstd, row_group_size ${valueGroupRows})`)
+    // As the texts that they were.
+    const text = digits === null ? 'value' : `lpad(value::varchar, ${digits}, '0')`
     requireSame(
       `index of "${field.name}"`,
-      await sumOf(work, `(${rows})`, 'value, position'),
-      await sumOf(work, readSql(folder, file), 'value, position'),
+      await sumOf(work, sortedSql(work), `f${index}, file_row_number::uinteger`),
+      await sumOf(work, readSql(folder, file), `${text}, position`),
     )
-    written.push({ kind: 'values', field: field.name, file })
+    written.push({ kind: 'values', field: field.name, file, ...(digits !== null && { digits }) })
   }
   return written
+}
+
+/** A number of so many digits is a BIGINT. */
+const digitsMax = 18
+
+/** How many digits each text of a field has, where it is nothing else: as numbers they take half as much, in the same order. */
+async function digitsOf(work: Work, index: number): Promise<number | null> {
+  const type = work.fields[index]?.field.type
+  if (type === undefined || !typeRow(type).isText) return null
+  const text = `f${index}`
+  const [row = []] = await work.db.rows(`select min(strlen(${text})), max(strlen(${text})),
+    coalesce(bool_and(regexp_full_match(${text}, '[0-9]+')), false) from ${sortedSql(work)}`)
+  const [least, most] = row.map(numberOf)
+  return row[2] === true && least === most && most !== undefined && most <= digitsMax ? most : null
 }
 
 async function writeWords(

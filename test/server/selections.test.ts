@@ -149,6 +149,45 @@ describe('only what can be right is read', () => {
     expect(seen().filter((sql) => sql.includes('values-'))).not.toEqual([])
   })
 
+  describe('texts of so many digits are numbers in their index', () => {
+    const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
+    const keyed = catalogAround([
+      {
+        name: 't',
+        order: ['n asc'],
+        filters: ['n', 'key'],
+        fields: ['n:integer', 'key:string'].map(fieldOf),
+      },
+    ])
+    const all = Array.from({ length: rowCount }, (_, n) => ({ n, key: n % 50 === 0 ? null : keyOf(n) }))
+    let keys: Workshop
+    beforeAll(async () => {
+      const lines = all.map(({ n, key }) => `${n},${key ?? ''}`)
+      keys = await workshop(keyed, { 'd/t.csv': `n,key\n${lines.join('\n')}\n` })
+      const [outcome] = await keys.ingest({ partRows: 512, codedDistinctMax: 20 })
+      const indexes = outcome?.status === 'published' ? outcome.manifest.indexes : undefined
+      expect(indexes).toMatchObject([{ kind: 'values', field: 'key', digits: 6 }])
+    })
+
+    test.each<[ask: string, isRight: (key: string | null) => boolean, isLookedUp: boolean]>([
+      [`key=${keyOf(42)}`, (key) => key === keyOf(42), true],
+      [`key__in=${keyOf(7)},7919,00000${keyOf(8)}`, (key) => key === keyOf(7), true],
+      ['key=42', () => false, false],
+      ['key__eq=-00042', () => false, false],
+      ['key__range=000100,000120', (key) => key !== null && key >= '000100' && key <= '000120', true],
+      ['key__gte=005000', (key) => key !== null && key >= '005000', true],
+      // What is no such text stands between them all the same.
+      ['key__lt=0001', (key) => key !== null && key < '0001', false],
+      ['key__gt=0049x', (key) => key !== null && key > '0049x', false],
+      ['key__isnull=true', (key) => key === null, true],
+    ])('%s', async (ask, isRight, isLookedUp) => {
+      const { app, seen } = await poolOf(keys)
+      const found = await getPage(app, `${address}?${ask}&page_size=1000`)
+      expect(numbers(found.results)).toEqual(all.filter(({ key }) => isRight(key)).map(({ n }) => n))
+      expect(seen().some((sql) => sql.includes('values-') && sql.includes('position'))).toBe(isLookedUp)
+    })
+  })
+
   test('words are not looked up in what another version of DuckDB folded', async () => {
     const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
     const [outcome] = await other.ingest({ partRows: 512, codedDistinctMax: 20 })

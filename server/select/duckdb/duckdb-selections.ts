@@ -8,7 +8,7 @@ import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { bytesOf } from '../../../core/duckdb/vectors.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
-import { isIndexed, valueIndex, wordIndexes } from './indexes.ts'
+import { asIndexed, isIndexed, lookupOf, wordIndexes, type Lookup } from './indexes.ts'
 import { RowSet } from '../row-set.ts'
 import {
   narrowed,
@@ -147,10 +147,10 @@ export class DuckDbSelections implements Selections {
       found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
     const left: Condition[] = []
     for (const condition of conditions) {
-      const index = valueIndex(snapshot, condition)
-      if (index === undefined) left.push(condition)
+      const lookup = lookupOf(snapshot, condition)
+      if (lookup === undefined) left.push(condition)
       else {
-        const numbers = await this.#indexed(snapshot, index.file, condition, client, signal)
+        const numbers = await this.#indexed(snapshot, lookup, client, signal)
         // Very many rows are found faster in the parts, where a bit stands for each.
         if (numbers === null) left.push(condition)
         else found.push(RowSet.of(numbers, parts))
@@ -182,19 +182,19 @@ export class DuckDbSelections implements Selections {
   /** Null where there are very many. */
   async #indexed(
     snapshot: Snapshot,
-    file: string,
-    condition: Condition,
+    lookup: Lookup,
     client: string,
     signal: AbortSignal,
   ): Promise<Uint32Array | null> {
-    const zones = await this.#zoneMapOf(snapshot, condition.field, file, client)
+    const { index, condition } = lookup
+    const zones = await this.#zoneMapOf(snapshot, condition.field, index, client)
     const span = spanOf(zones, condition.field, [condition])
     if (span.to <= span.from) return new Uint32Array()
     // All but the first and the last row group of a range are right throughout.
     const inner = zones.filter(({ from, to }) => from > span.from && to < span.to)
     const innerRows = inner.reduce((sum, { from, to }) => sum + to - from, 0)
     if (condition.operator !== 'in' && innerRows > indexedMax) return null
-    const plan = planValues(snapshot, file, condition, span, indexedMax + 1)
+    const plan = planValues(snapshot, index.file, asIndexed(lookup), span, indexedMax + 1)
     const { numbers } = await this.#pool.numbers(plan, client, signal)
     return numbers.length > indexedMax ? null : numbers
   }
@@ -278,19 +278,25 @@ export class DuckDbSelections implements Selections {
   /**
    * Read once, for whoever comes first and all after.
    *
-   * @param index its file, or null for the parts, which the field leads
+   * @param index null for the parts, which the field leads
    */
-  async #zoneMapOf(snapshot: Snapshot, field: Field, index: string | null, client: string): Promise<ZoneMap> {
+  async #zoneMapOf(
+    snapshot: Snapshot,
+    field: Field,
+    index: Lookup['index'] | null,
+    client: string,
+  ): Promise<ZoneMap> {
+    const file = index?.file ?? null
     const known = this.#zoneMaps.get(snapshot) ?? new Map<string | null, Promise<ZoneMap>>()
     this.#zoneMaps.set(snapshot, known)
-    const found = known.get(index)
+    const found = known.get(file)
     if (found !== undefined) return found
-    const plan = index === null ? planZoneMap(snapshot, field) : planIndexZoneMap(snapshot, index)
+    const plan = file === null ? planZoneMap(snapshot, field) : planIndexZoneMap(snapshot, file)
     const reading = this.#pool
       .rows(plan, client, new AbortController().signal)
-      .then(({ rows }) => zoneMapOf(field, rows))
-    known.set(index, reading)
-    reading.catch(() => known.delete(index))
+      .then(({ rows }) => zoneMapOf(field, rows, index?.digits))
+    known.set(file, reading)
+    reading.catch(() => known.delete(file))
     return reading
   }
 

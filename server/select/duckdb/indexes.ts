@@ -10,10 +10,34 @@ import type { Scan, Wanted } from './scan.ts'
 /** Of values that follow each other in an index. */
 const lookedUp: ReadonlySet<Operator> = new Set(['eq', 'in', 'range', 'gt', 'gte', 'lt', 'lte', 'isnull'])
 
-/** The index that finds the rows of a condition; undefined where none does. */
-export function valueIndex({ manifest }: Snapshot, { field, operator }: Condition): Index | undefined {
+/** An index, and what is to hold of its values. */
+export interface Lookup {
+  readonly index: ValueIndex
+  readonly condition: Condition
+}
+
+type ValueIndex = Extract<Index, { kind: 'values' }>
+
+/** What finds the rows of a condition; undefined where nothing does. */
+export function lookupOf({ manifest }: Snapshot, condition: Condition): Lookup | undefined {
+  const { field, operator, values } = condition
   if (!lookedUp.has(operator)) return undefined
-  return manifest.indexes?.find((index) => index.kind === 'values' && index.field === field.name)
+  const index = manifest.indexes?.find((one) => one.kind === 'values' && one.field === field.name)
+  if (index?.kind !== 'values') return undefined
+  const { digits } = index
+  if (digits === undefined || operator === 'isnull') return { index, condition }
+  // Other texts are no value of the field; what is below or above one of them, the parts tell.
+  const known = values.filter((value) => value.length === digits && /^\d+$/.test(value))
+  if (operator === 'eq' || operator === 'in')
+    return { index, condition: { field, operator: 'in', values: known } }
+  return known.length === values.length ? { index, condition } : undefined
+}
+
+/** A condition as an index holds the values of its field. */
+export function asIndexed({ index, condition }: Lookup): Condition {
+  return index.digits === undefined
+    ? condition
+    : { ...condition, field: { ...condition.field, type: 'integer' } }
 }
 
 /**
@@ -35,6 +59,6 @@ export function isIndexed(snapshot: Snapshot, { conditions }: Wanted): boolean {
   return conditions.some(
     (condition) =>
       (condition.operator === 'eq' || condition.operator === 'in') &&
-      valueIndex(snapshot, condition) !== undefined,
+      lookupOf(snapshot, condition) !== undefined,
   )
 }

@@ -58,15 +58,20 @@ function planStatistics(snapshot: Snapshot, names: readonly string[], column: nu
   }
 }
 
-/** @param rows the answer to `planZoneMap` */
-export function zoneMapOf(field: Field, rows: readonly (readonly unknown[])[]): ZoneMap {
+/**
+ * @param rows the answer to `planZoneMap`
+ * @param digits of texts that the file has as numbers
+ */
+export function zoneMapOf(field: Field, rows: readonly (readonly unknown[])[], digits = 0): ZoneMap {
   let from = 0
+  const bound = (text: unknown): string | null =>
+    typeof text === 'string' ? readValue(field, text.padStart(digits, '0')) : null
   return rows.map(([, count, min, max, nulls]) => {
     const zone = {
       from,
       to: from + Number(count),
-      min: bound(field, min),
-      max: bound(field, max),
+      min: bound(min),
+      max: bound(max),
       nulls: nulls === null ? null : Number(nulls),
     }
     from = zone.to
@@ -106,8 +111,4 @@ function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values 
       // Of a part of a text the bounds tell nothing.
       return true
   }
-}
-
-function bound(field: Field, text: unknown): string | null {
-  return typeof text === 'string' ? readValue(field, text) : null
 }
