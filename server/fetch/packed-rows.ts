@@ -18,6 +18,7 @@ import type { Requester } from '../engine/requester.ts'
 import type { LineForm, WrittenLine } from '../formats/format.ts'
 import { quotedJson } from '../../core/json.ts'
 import { CheckedFile } from '../indexes/checked-file.ts'
+import { Scratch } from '../indexes/scratch.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import type { Near } from '../indexes/near.ts'
 import { Kept } from '../kept.ts'
@@ -33,7 +34,7 @@ const packedRowsMax = 2000
 const askBytesMax = 16_000_000
 
 /** Packs that are no further apart are read together: a reading more costs as much. */
-const gapBytesMax = 16_384
+const gapBytesMax = 4096
 /** Read without letting others have a turn. */
 const runBytesMax = 262_144
 
@@ -163,7 +164,10 @@ type Column = (pack: Pack, row: number, lines: Written) => void
 class Reader {
   readonly #snapshot: Snapshot
   readonly #packs: StoredFile
+  readonly #scratch = new Scratch()
   readonly #file: CheckedFile
+  /** What is kept is read apart from it. */
+  readonly #kept: CheckedFile
   readonly #areCoded: readonly boolean[]
   readonly #places: Kept<PackPlaces>
   /** By section: those of this ask. */
@@ -172,7 +176,8 @@ class Reader {
   constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
     this.#snapshot = snapshot
     this.#packs = packs
-    this.#file = new CheckedFile(snapshot, packs)
+    this.#file = new CheckedFile(snapshot, packs, this.#scratch.allocate)
+    this.#kept = new CheckedFile(snapshot, packs)
     const coded = new Set(snapshot.manifest.dictionary?.fields.map(({ name }) => name))
     this.#areCoded = snapshot.manifest.fields.map(({ name }) => coded.has(name))
     this.#places = places
@@ -212,8 +217,11 @@ class Reader {
     return packs
   }
 
+  /** Nothing that was read is looked at after it. */
   close(): void {
     this.#file.close()
+    this.#kept.close()
+    this.#scratch.end()
   }
 
   #placesOf(section: number): PackPlaces {
@@ -229,7 +237,7 @@ class Reader {
     const kept = this.#places.get(key)
     if (kept !== undefined) return kept
     const sections = this.#sections()
-    const places = sections.places(section, this.#file.piece(sections.directory(section)))
+    const places = sections.places(section, this.#kept.piece(sections.directory(section)))
     this.#places.set(key, places)
     return places
   }
@@ -237,10 +245,10 @@ class Reader {
   #sections(): PackSections {
     const known = allSections.get(this.#packs)
     if (known !== undefined) return known
-    const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes }
+    const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#kept.bytes }
     const length = PackSections.bytes(shape)
-    const sections = PackSections.read(this.#file.unchecked(shape.bytes - length, length), shape)
-    if (sections === null) throw this.#file.damaged('its directory has another sum')
+    const sections = PackSections.read(this.#kept.unchecked(shape.bytes - length, length), shape)
+    if (sections === null) throw this.#kept.damaged('its directory has another sum')
     allSections.set(this.#packs, sections)
     return sections
   }

@@ -14,9 +14,16 @@ export class CheckedFile {
   readonly bytes: number
   readonly #snapshot: Snapshot
   readonly #name: string
+  readonly #allocate: (length: number) => Buffer
   #descriptor: number | null = null
 
-  constructor(snapshot: Snapshot, { file, bytes }: StoredFile) {
+  /** @param allocate gives memory for what is read */
+  constructor(
+    snapshot: Snapshot,
+    { file, bytes }: StoredFile,
+    allocate: (length: number) => Buffer = (length) => Buffer.allocUnsafe(length),
+  ) {
+    this.#allocate = allocate
     this.#snapshot = snapshot
     this.#name = file
     this.bytes = bytes
@@ -49,7 +56,7 @@ export class CheckedFile {
    * the system, and a turn of Node's pool costs more.
    */
   unchecked(start: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length)
+    const bytes = this.#allocate(length)
     try {
       this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#name), 'r')
       for (let filled = 0; filled < length;) {

@@ -59,24 +59,24 @@ const bitsMax = 45
 
 function packedCodes(codes: ArrayLike<number>): Buffer[] {
   const { least, bits, bytes } = packedNumbers(codes)
-  const head = Buffer.alloc(codedHead)
-  head.writeUInt8(bits)
-  head.writeUInt16LE(least, 1)
-  return [head, bytes]
+  const start = Buffer.alloc(codedHead)
+  start.writeUInt8(bits)
+  start.writeUInt16LE(least, 1)
+  return [start, bytes]
 }
 
 function packedTexts(texts: readonly (string | null)[]): Buffer[] {
   const all = texts.map((text) => Buffer.from(text ?? ''))
   const lengths = all.map(({ length }, row) => (texts[row] === null ? 0 : 1 + length))
   const { least, bits, bytes } = packedNumbers(lengths)
-  const head = Buffer.alloc(otherHead)
-  head.writeUInt8(bits, 1)
-  head.writeUInt32LE(least, 2)
-  head.writeUInt32LE(
+  const start = Buffer.alloc(otherHead)
+  start.writeUInt8(bits, 1)
+  start.writeUInt32LE(least, 2)
+  start.writeUInt32LE(
     all.reduce((sum, { length }) => sum + length, 0),
     6,
   )
-  return [head, bytes, ...all]
+  return [start, bytes, ...all]
 }
 
 /** Null where one is no decimal, or not the text that a decimal is read back as. */
@@ -100,11 +100,11 @@ function packedDecimals(texts: readonly (string | null)[]): Buffer[] | null {
   const numbers = integers.map((integer) => (integer === null ? 0 : 1 + integer - from))
   const { bits, bytes } = packedNumbers(numbers, 0)
   if (bits > bitsMax) return null
-  const head = Buffer.alloc(otherHead)
-  head.writeUInt8(1 + digits)
-  head.writeUInt8(bits, 1)
-  head.writeDoubleLE(from, 2)
-  return [head, bytes]
+  const start = Buffer.alloc(otherHead)
+  start.writeUInt8(1 + digits)
+  start.writeUInt8(bits, 1)
+  start.writeDoubleLE(from, 2)
+  return [start, bytes]
 }
 
 const decimal = /^(-?\d{1,15})(?:\.(\d{1,15}))?$/
@@ -150,22 +150,23 @@ function packedNumbers(
 
 const bytesOf = (bits: number, rows: number): number => Math.ceil((bits * rows) / 8)
 
-/** What the head of a field in a pack says. */
-interface Head {
-  readonly bits: number
-  readonly least: number
+/** What the head of a field in a pack says, number by number: an object for each costs more than what is read with it. */
+const head = {
+  bits: 0,
+  least: 1,
   /** Where its numbers begin, and where they end. */
-  readonly first: number
-  readonly end: number
-  /** Of what is no code: how many digits are after the point; null where there are texts. */
-  readonly digits: number | null
-}
+  first: 2,
+  end: 3,
+  /** Of what is no code: how many digits are after the point; -1 where there are texts. */
+  digits: 4,
+} as const
+const headNumbers = 5
 
 /** The fields of the rows of a pack. */
 export class Pack {
   readonly #bytes: Buffer
   readonly #rows: number
-  readonly #heads: readonly Head[]
+  readonly #heads: readonly number[]
 
   /**
    * @param bytes as `packed` made them
@@ -174,19 +175,23 @@ export class Pack {
   constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
     this.#bytes = bytes
     this.#rows = rows
-    const heads: Head[] = []
+    const heads = new Array<number>(headNumbers * areCoded.length)
     let at = 0
-    for (const isCoded of areCoded) {
+    for (let field = 0, to = 0; field < areCoded.length; field += 1, to += headNumbers) {
+      const isCoded = areCoded[field] === true
       const form = isCoded ? 1 : (bytes[at] ?? 0)
       const bits = bytes[isCoded ? at : at + 1] ?? 0
       const first = at + (isCoded ? codedHead : otherHead)
       const end = first + bytesOf(bits, rows)
-      const least = isCoded
-        ? bytes.readUInt16LE(at + 1)
+      heads[to] = bits
+      heads[to + head.least] = isCoded
+        ? (bytes[at + 1] ?? 0) | ((bytes[at + 2] ?? 0) << 8)
         : form === 0
           ? bytes.readUInt32LE(at + 2)
           : bytes.readDoubleLE(at + 2)
-      heads.push({ bits, least, first, end, digits: form === 0 ? null : form - 1 })
+      heads[to + head.first] = first
+      heads[to + head.end] = end
+      heads[to + head.digits] = form - 1
       at = form === 0 ? end + bytes.readUInt32LE(at + 6) : end
     }
     this.#heads = heads
@@ -194,42 +199,46 @@ export class Pack {
 
   /** The code of a row, of a field that has codes. */
   code(field: number, row: number): number {
-    const head = this.#heads[field]
-    if (head === undefined) throw new RangeError(`there is no field ${field}`)
-    return head.least + this.#number(head, row)
+    return this.#of(field, head.least) + this.#number(field, row)
   }
 
   /** The text of a row, of a field that has no codes; null for null. */
   text(field: number, row: number): string | null {
-    const head = this.#heads[field]
-    if (head === undefined) throw new RangeError(`there is no field ${field}`)
-    const { digits, least } = head
-    const number = this.#number(head, row)
-    if (digits !== null) return number === 0 ? null : decimalText(number - 1 + least, digits)
+    const [digits, least] = [this.#of(field, head.digits), this.#of(field, head.least)]
+    const number = this.#number(field, row)
+    if (digits >= 0) return number === 0 ? null : decimalText(number - 1 + least, digits)
     const length = least + number - 1
     if (length < 0) return null
-    let at = head.end
-    for (let before = 0; before < row; before += 1) at += Math.max(0, least + this.#number(head, before) - 1)
+    let at = this.#of(field, head.end)
+    for (let before = 0; before < row; before += 1) at += Math.max(0, least + this.#number(field, before) - 1)
     return this.#bytes.toString('utf8', at, at + length)
   }
 
   /** The texts of all rows. */
   texts(field: number): (string | null)[] {
-    const head = this.#heads[field]
-    if (head?.digits !== null) return Array.from({ length: this.#rows }, (_, row) => this.text(field, row))
-    let at = head.end
+    if (this.#of(field, head.digits) >= 0)
+      return Array.from({ length: this.#rows }, (_, row) => this.text(field, row))
+    const least = this.#of(field, head.least)
+    let at = this.#of(field, head.end)
     return Array.from({ length: this.#rows }, (_, row) => {
-      const length = head.least + this.#number(head, row) - 1
+      const length = least + this.#number(field, row) - 1
       at += Math.max(0, length)
       return length < 0 ? null : this.#bytes.toString('utf8', at - length, at)
     })
   }
 
+  #of(field: number, what: number): number {
+    const found = this.#heads[headNumbers * field + what]
+    if (found === undefined) throw new RangeError(`there is no field ${field}`)
+    return found
+  }
+
   /** What a row has more than the least. */
-  #number({ bits, first }: Head, row: number): number {
+  #number(field: number, row: number): number {
+    const bits = this.#of(field, head.bits)
     if (bits === 0) return 0
     const bytes = this.#bytes
-    let at = first + ((bits * row) >> 3)
+    let at = this.#of(field, head.first) + ((bits * row) >> 3)
     const skip = (bits * row) & 7
     if (bits <= 17) {
       const three = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16)
