@@ -15,7 +15,10 @@ const rowsMin = 0.5
  * A source without any row is more likely cut off than right, though nothing was there before. One whose rows were all
  * left out is no such source: that is counted against what the catalog allows.
  */
-export function emptinessOf({ mayBeEmpty }: Table, { records, rejectedRows, files }: ReadSource): string[] {
+export function emptinessOf(
+  { mayBeEmpty }: Table,
+  { records, rejectedRows, files }: Pick<ReadSource, 'records' | 'rejectedRows' | 'files'>,
+): string[] {
   if (mayBeEmpty || records + rejectedRows > 0) return []
   const [first] = files
   return [

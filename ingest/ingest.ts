@@ -16,12 +16,13 @@ import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/publis
 import type { Retention } from '../core/warehouse/retention.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
-import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
+import { noteLinked, noteVerified, versionsIn } from '../core/warehouse/verified.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
+import { keptOf, type Kept, type KnownFile } from './partitions.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf, definitionsUntil } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
@@ -29,6 +30,7 @@ import { inScratch, sweepScratch } from './publish/scratch.ts'
 import { TableFailure } from './rejects.ts'
 import { failureReport, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
+import type { PlacedFile } from './source/member.ts'
 import { obtain, type ObtainedFile } from './source/obtain.ts'
 
 export interface IngestOptions {
@@ -110,6 +112,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
         )
       }
+      if (table.partition !== null && !options.store.isElsewhere) await noteLinked(options.store, table)
       return outcome
     })
   } catch (error) {
@@ -165,6 +168,12 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
   return inScratch(store, async (scratch) => {
+    const hashes = new Map<string, Promise<string>>()
+    const hashOnce = ({ path: file }: PlacedFile): Promise<string> => {
+      const known = hashes.get(file) ?? hashOf(file)
+      hashes.set(file, known)
+      return known
+    }
     const obtained = await obtain(table, {
       sources,
       folder: scratch,
@@ -176,9 +185,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     if (
-      current !== null &&
       isAsDeclared &&
-      (obtained === 'unchanged' || (await isSame(current, obtained, table.source)))
+      (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashOnce)))
     ) {
       await clearFailure(store, table)
       await noteLooked(store, table, 'unchanged', options.now())
@@ -189,7 +197,10 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     // Another converter alone is no reason to publish again what was rolled back.
     const definitions = definitionsUntil(table, partRows, converter)
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
-      if (!definitions.includes(withdrawn.definition) || !(await areSums(withdrawn.sources, obtained)))
+      if (
+        !definitions.includes(withdrawn.definition) ||
+        !(await areSums(withdrawn.sources, obtained, hashOnce))
+      )
         continue
       const trouble = whyNotServed(found, table)
       if (trouble === null) {
@@ -221,6 +232,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         limits: options,
         store,
         before: manifest,
+        kept:
+          isAsDeclared && !acceptsDrift ? await takenOver(store, table, current, obtained, hashOnce) : null,
         previous: found.previous,
         scratch,
         db,
@@ -237,6 +250,20 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       work.close()
     }
   })
+}
+
+/** What of the published snapshot need not be read again. */
+async function takenOver(
+  store: Store,
+  table: Table,
+  current: Manifest,
+  obtained: readonly ObtainedFile[],
+  hash: Hash,
+): Promise<Kept | null> {
+  if (table.partition === null) return null
+  const files: KnownFile[] = []
+  for (const { file } of obtained) files.push({ name: file.name, sha256: await hash(file) })
+  return keptOf(store, table, current, files)
 }
 
 function withoutSource(table: Table, sources: string, found: Current): Outcome {
@@ -310,6 +337,7 @@ async function isSame(
   manifest: Manifest,
   obtained: readonly ObtainedFile[],
   { fromName }: Table['source'],
+  hash: Hash,
 ): Promise<boolean> {
   const areAlike = obtained.every(({ file }, index) => {
     const before = manifest.sources[index]
@@ -320,13 +348,20 @@ async function isSame(
     areSums(
       manifest.sources.map(({ sha256 }) => sha256),
       obtained,
+      hash,
     )
   )
 }
 
-async function areSums(sums: readonly string[], obtained: readonly ObtainedFile[]): Promise<boolean> {
+/** The SHA-256 of a file of the source, which is taken once. */
+type Hash = (file: PlacedFile) => Promise<string>
+
+async function areSums(
+  sums: readonly string[],
+  obtained: readonly ObtainedFile[],
+  hash: Hash,
+): Promise<boolean> {
   if (sums.length !== obtained.length) return false
-  for (const [index, { file }] of obtained.entries())
-    if ((await hashOf(file.path)) !== sums[index]) return false
+  for (const [index, { file }] of obtained.entries()) if ((await hash(file)) !== sums[index]) return false
   return true
 }

@@ -52,6 +52,8 @@ export interface Report {
   readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
   /** Left out at the ends of the files, as the catalog says. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
+  /** Partitions, by their value, that are those of the snapshot before: what else is told here of lines and files is of the others. */
+  readonly taken_over: readonly (string | null)[]
   /** What is unlike the snapshot before, or the catalog, and was accepted. */
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
@@ -115,6 +117,10 @@ function publishedLines(id: string, report: Report): string[] {
   for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
     lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
   }
+  if (report.taken_over.length > 0)
+    lines.push(
+      `  ${report.taken_over.length.toLocaleString('en')} partitions are as before and were not read`,
+    )
   for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
   for (const line of report.warnings) lines.push(`  warning: ${line}`)
   return lines

@@ -171,6 +171,7 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     description: sayOrNull(definition.description, say),
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
+    partition: definition.partition ?? null,
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),

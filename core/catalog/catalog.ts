@@ -163,6 +163,8 @@ export interface Table {
   readonly refreshed: Frequency | null
   /** The declared order; ingest makes it total by the position in the source. */
   readonly order: readonly OrderKey[]
+  /** The field, the first of the order, that has one value in each file of the source; null where nothing is known of it. */
+  readonly partition: string | null
   /** Fields that readers may filter by, and order by as well. */
   readonly filters: readonly string[]
   /** Fields that a search looks through. */

@@ -107,6 +107,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
 
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
   checkOrder(table, path, known, report)
+  checkPartition(table, path, fields, known, report)
   checkFilters(table, path, known, report)
   checkOrders(table, path, known, report)
   checkSearch(table, path, fields, known, report)
@@ -131,6 +132,28 @@ function checkOrder(table: unknown, path: Path, known: readonly string[], report
       report(keyPath, `"${word}" is no direction: write "${field} asc" or "${field} desc"`)
     } else requireField(key, keyPath, known, report)
   }
+}
+
+function checkPartition(
+  table: unknown,
+  path: Path,
+  fields: readonly [number, unknown][],
+  known: readonly string[],
+  report: Report,
+): void {
+  const name = at(table, 'partition')
+  if (typeof name !== 'string') return
+  const own = [...path, 'partition']
+  requireField(name, own, known, report)
+  if (!known.includes(name)) return
+  const field = fields.map(([, one]) => one).find((one) => at(one, 'name') === name)
+  if (rowOf(field)?.isOrdered !== true || at(field, 'type') === 'float')
+    report(own, `"${name}" cannot tell partitions apart: its type has no exact order`)
+  const [, first = ''] = strings(table, 'order')[0] ?? []
+  if (orderedField(first, known) !== name)
+    report(own, `"${name}" must be the first field of the order, so that each partition lies together`)
+  if (at(at(table, 'source'), 'files') === undefined)
+    report(own, 'has no use where the source is one file: name its files by source.files')
 }
 
 /** The other orders, of fields that readers may order by. */

@@ -267,6 +267,11 @@ const table = z.strictObject({
         .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
     )
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
+  partition: text
+    .optional()
+    .describe(
+      'The field that leads the order and has one value in each file of the source, such as a month: what changed is then ingested by its partition alone, all files of one value. Default is none.',
+    ),
   filters: z.array(text).optional().describe('Fields that readers may filter and order by. Default is all.'),
   export_rows: count(0, 1_000_000_000)
     .optional()

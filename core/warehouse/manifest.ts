@@ -64,6 +64,24 @@ const sourceShape = z.object({
   last_modified: z.string().optional(),
 })
 
+/** Rows of one value of the field that tells partitions apart, which came from files of their own. */
+const partitionShape = z.object({
+  /** As it is rendered. */
+  value: z.string().nullable(),
+  /** The parts of a partition hold no other rows. */
+  rows: z.int().min(1),
+  /** Of the sources, by their place among them. */
+  sources: z.array(positions),
+  /** What was read of these. */
+  records: positions,
+  rejectedRows: positions,
+  textBytes: positions,
+  blankLines: positions,
+  commentLines: positions,
+  /** Fields whose columns none of them has. */
+  lacks: z.array(z.string()),
+})
+
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
 const manifestShape = z.object({
@@ -79,6 +97,10 @@ const manifestShape = z.object({
   parts: z.array(partShape),
   /** What else lies beside the parts: the full download, the report. */
   files: z.array(fileShape),
+  /** In the order of the rows, for the next ingest; of tables that declare partitions. */
+  partitions: z.array(partitionShape).optional(),
+  /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */
+  header: sha256.optional(),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
   /** For the server alone; not there in older manifests, and where no field has few different values. */
@@ -112,6 +134,7 @@ const manifestShape = z.object({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
+export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
 export type DictionaryFile = z.infer<typeof dictionaryShape>
 export type CodesFile = z.infer<typeof codesShape>

@@ -42,10 +42,17 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
  * after it, the new one; a crash leaves one or the other. Only under the lock of the table.
  *
  * @param folder absolute path
+ * @param same files of the folder that are in the warehouse already, with their keys there
  */
-export async function publish(store: Store, table: TableName, folder: string, manifest: Manifest): Promise<void> {
+export async function publish(
+  store: Store,
+  table: TableName,
+  folder: string,
+  manifest: Manifest,
+  same: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
-  await store.take(folder, layout.snapshot(table, manifest.snapshot))
+  await store.take(folder, layout.snapshot(table, manifest.snapshot), same)
   // Each was read as it was hashed.
   await noteVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)

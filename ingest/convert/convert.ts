@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { fileNames, rowGroupRows } from '../../core/warehouse/layout.ts'
+import { rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import type { Progress } from '../progress.ts'
@@ -45,6 +45,16 @@ export interface Work {
   readonly scratch: string
   /** Of rows in another order than the declared one: which fields they hold, besides `position`; all where it is not there. */
   readonly held?: ReadonlySet<number>
+  /** The parts that hold all rows, where what is sorted here is some of them alone; null where it is all. */
+  readonly parts: readonly RowsOfPart[] | null
+}
+
+/** A part, and where its rows are in the table. */
+export interface RowsOfPart {
+  /** Absolute. */
+  readonly path: string
+  readonly firstRow: number
+  readonly rows: number
 }
 
 /** Batches that were cast, and what their rows say of themselves. */
@@ -111,8 +121,10 @@ export const sortedFile = (scratch: string): string => path.join(scratch, 'sorte
 export const stagedSql = (files: readonly string[]): string =>
   `read_parquet([${files.map(quotedText).join(', ')}], file_row_number = true)`
 
-/** The sorted rows, with their place as file_row_number. */
-export function sortedSql({ fields, scratch, held }: Work): string {
+/** All rows in their order, with their place as file_row_number. */
+export function sortedSql(work: Work): string {
+  const { scratch, fields, held, parts } = work
+  if (parts !== null) return partsSql(work, parts)
   const values = fields.flatMap(({ field }, index) => {
     if (held !== undefined && !held.has(index)) return []
     return isNarrowed(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`
@@ -121,8 +133,26 @@ export function sortedSql({ fields, scratch, held }: Work): string {
   return `(select ${all.join(', ')} from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
 }
 
-export const sortedRowsSql = (work: Work, first: number, rows: number): string =>
-  `${sortedSql(work)} where file_row_number between ${first} and ${first + rows - 1}`
+export function sortedRowsSql(work: Work, first: number, rows: number): string {
+  const { parts } = work
+  const from =
+    parts === null
+      ? sortedSql(work)
+      : partsSql(
+          work,
+          parts.filter((part) => part.firstRow < first + rows && part.firstRow + part.rows > first),
+        )
+  return `${from} where file_row_number between ${first} and ${first + rows - 1}`
+}
+
+function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
+  const values = fields.map(({ field }, index) => `${quotedName(field.name)} as f${index}`)
+  const starts = parts.map(({ firstRow }) => firstRow)
+  const place = `([${starts.join(', ')}][file_index::integer + 1] + file_row_number)::bigint`
+  const files = parts.map((part) => quotedText(part.path))
+  return `(select ${[`${place} as file_row_number`, ...values].join(', ')}
+    from read_parquet([${files.join(', ')}], file_row_number = true))`
+}
 
 /**
  * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what
@@ -258,23 +288,26 @@ export interface WrittenPart {
   readonly rows: number
 }
 
-/** Writes the sorted rows as parts of `partRows` rows into a folder. */
+/** A part of rows that are sorted here. */
+export interface DuePart extends WrittenPart {
+  /** Where its first row is among the sorted ones. */
+  readonly sortedRow: number
+}
+
+/** Writes sorted rows as parts into a folder. */
 export async function writeParts(
   work: Work,
   folder: string,
-  rows: number,
-  partRows: number,
+  parts: readonly DuePart[],
   progress: Progress,
-): Promise<WrittenPart[]> {
+): Promise<void> {
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
-  const parts: WrittenPart[] = []
-  for (let firstRow = 0; firstRow < rows; firstRow += partRows) {
-    const file = fileNames.part(parts.length)
-    const count = Math.min(partRows, rows - firstRow)
-    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, firstRow, count)})
+  const due = parts.reduce((sum, { rows }) => sum + rows, 0)
+  let done = 0
+  for (const { file, sortedRow, rows } of parts) {
+    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)})
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
-    parts.push({ file, firstRow, rows: count })
-    progress.advance({ fraction: (firstRow + count) / rows, rows: firstRow + count })
+    done += rows
+    progress.advance({ fraction: done / due, rows: done })
   }
-  return parts
 }

@@ -40,11 +40,15 @@ export interface Written {
 
 export type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
-/** @param codedDistinctMax a field with more different values has no codes, but an index of its values */
+/**
+ * @param taken files that are in the folder already
+ * @param codedDistinctMax a field with more different values has no codes, but an index of its values
+ */
 export async function writeIndexes(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
+  taken: ReadonlySet<string>,
   profiles: readonly FieldProfile[],
   codedDistinctMax: number,
 ): Promise<Written> {
@@ -73,7 +77,10 @@ export async function writeIndexes(
   return {
     indexes: isAlone
       ? []
-      : [...(await writeValues(work, folder, known)), ...(await writeWords(work, folder, parts, known))],
+      : [
+          ...(await writeValues(work, folder, known)),
+          ...(await writeWords(work, folder, parts, taken, known)),
+        ],
     dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     hasPacks,
@@ -129,6 +136,7 @@ async function writeWords(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
+  taken: ReadonlySet<string>,
   coded: ReadonlySet<string>,
 ): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
@@ -139,6 +147,8 @@ async function writeWords(
   const written: WrittenIndex[] = []
   for (const [part, { firstRow, rows: count }] of parts.entries()) {
     const file = fileNames.wordIndex(part)
+    written.push({ kind: 'words', fields: table.search, file, part })
+    if (taken.has(file)) continue
     // Folded once, for the file and for its proof: that is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
@@ -150,7 +160,6 @@ async function writeWords(
       await sums('words', 'position'),
       await sums(readSql(folder, file), 'file_row_number'),
     )
-    written.push({ kind: 'words', fields: table.search, file, part })
   }
   await db.rows('drop table if exists words')
   return written

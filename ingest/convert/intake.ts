@@ -21,6 +21,8 @@ export interface IntakeOptions {
   readonly db: Connection
   readonly scratch: string
   readonly acceptsDrift: boolean
+  /** Fields that files have which are not read. */
+  readonly hasElsewhere: (field: string) => boolean
 }
 
 /** How records of the same columns are taken in. */
@@ -60,8 +62,10 @@ export class Intake {
     const all = [...this.#taken.values()]
     const [first] = all
     if (first === undefined) throw new Error('no batch was taken')
-    const { table, acceptsDrift } = this.#options
-    const missing = first.lacking.filter((name) => all.every(({ lacking }) => lacking.includes(name)))
+    const { table, acceptsDrift, hasElsewhere } = this.#options
+    const missing = first.lacking.filter(
+      (name) => !hasElsewhere(name) && all.every(({ lacking }) => lacking.includes(name)),
+    )
     const drift = [...new Set([...missing.map(missingColumn), ...all.flatMap((one) => one.drift)])]
     if (missing.length > 0 && !acceptsDrift)
       throw new TableFailure(misfit(missing.map(missingColumn), first.header, table.source.delimiter))
@@ -94,7 +98,7 @@ export class Intake {
     if (known !== undefined) return known
     const { fields, drift, lacking } = matchHeader(table, header, given, acceptsDrift)
     const weights = drawWeights(fields)
-    const work = { db, table, fields, columns: header.length, weights, scratch }
+    const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }
     const taken = { header, work, drift, lacking }
     this.#taken.set(key, taken)
     return taken

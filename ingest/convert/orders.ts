@@ -88,7 +88,7 @@ async function sortInto(
     .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(work)}
     order by ${[...order, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
-  const sorted: Work = { ...work, scratch, held: new Set(held) }
+  const sorted: Work = { ...work, scratch, held: new Set(held), parts: null }
   const named = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
   const misplaced = await countMisplaced(work, sortedSql(sorted), [
     ...named,

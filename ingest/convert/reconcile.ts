@@ -12,7 +12,7 @@ import {
   stagedSql,
   type Staged,
   type Work,
-  type WrittenPart,
+  type DuePart,
 } from './convert.ts'
 
 /**
@@ -79,7 +79,7 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
 export async function reconcilePublished(
   work: Work,
   folder: string,
-  parts: readonly WrittenPart[],
+  parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
   const sorted = await hashes(
@@ -90,9 +90,9 @@ export async function reconcilePublished(
   )
   const names = work.fields.map(({ field }) => quotedName(field.name))
   let [rows, whole, positioned] = [0n, 0n, 0n]
-  for (const { file, firstRow } of parts) {
+  for (const { file, sortedRow } of parts) {
     const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
-    const found = await hashes(work, part, names, firstRow)
+    const found = await hashes(work, part, names, sortedRow)
     rows += found.rows
     whole += found.whole
     positioned += found.positioned
@@ -145,7 +145,7 @@ async function hashes(work: Work, from: string, columns: readonly string[], firs
 async function nameField(
   work: Work,
   folder: string,
-  parts: readonly WrittenPart[],
+  parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
   const cast = work.fields.map((_, index) => `f${index}`)

@@ -10,7 +10,7 @@ import { inOrder } from '../../core/in-order.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedCsv, quotedText } from '../../core/sql.ts'
-import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from '../convert/convert.ts'
+import { numberOf, sortedRowsSql, sortedSql, type DuePart, type Work } from '../convert/convert.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
@@ -27,18 +27,20 @@ const atOnceMax = 3
  * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "". The header
  * and the rows of each part are gzip members of their own, so that several are packed at the same time.
  *
- * @param hasBreaks whether values of the source hold line feeds
+ * @param work the rows that are sorted here
+ * @param hasBreaks whether values of these hold line feeds
  * @returns what each gzip member has packed and unpacked, in bytes, the header first
  * @throws TableFailure where it has other lines than rows and line feeds in values
  */
 export async function writeDownload(
   work: Work,
   folder: string,
-  parts: readonly WrittenPart[],
+  parts: readonly (DuePart | MemberBefore)[],
   hasBreaks: boolean,
   progress: Progress,
 ): Promise<DownloadMember[]> {
-  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  const own = parts.filter((part): part is DuePart => !('member' in part))
+  const rows = own.reduce((sum, part) => sum + part.rows, 0)
   let [lines, done] = [0, 0]
   const members: DownloadMember[] = []
   async function* bytes(): AsyncGenerator<Buffer> {
@@ -49,11 +51,21 @@ export async function writeDownload(
     const header = gzipSync(names)
     members.push([header.length, names.length])
     yield header
-    for await (const piece of packedInOrder(work, parts)) {
+    const pieces = packedInOrder(work, own)
+    for (const part of parts) {
+      if ('member' in part) {
+        const { file, start, member } = part
+        members.push(member)
+        yield* chunksOf(file, { start, end: start + member[0] - 1 })
+        continue
+      }
+      const next = await pieces.next()
+      if (next.done === true) throw new Error('a piece of the download is missing')
+      const piece: Piece = next.value
       let packed = 0
-      for await (const chunk of createReadStream(piece.file, { highWaterMark: chunkBytes })) {
-        packed += (chunk as Buffer).length
-        yield chunk as Buffer
+      for await (const chunk of chunksOf(piece.file)) {
+        packed += chunk.length
+        yield chunk
       }
       members.push([packed, piece.bytes])
       await rm(piece.file)
@@ -70,6 +82,21 @@ export async function writeDownload(
   )
 }
 
+/** Some rows of the download before, as they are packed there. */
+export interface MemberBefore {
+  /** Absolute. */
+  readonly file: string
+  /** From which byte on. */
+  readonly start: number
+  readonly member: DownloadMember
+  readonly rows: number
+}
+
+async function* chunksOf(file: string, range: { start?: number; end?: number } = {}): AsyncGenerator<Buffer> {
+  for await (const chunk of createReadStream(file, { ...range, highWaterMark: chunkBytes }))
+    yield chunk as Buffer
+}
+
 /** The rows of a part, written out. */
 interface Rendered {
   readonly file: string
@@ -83,7 +110,7 @@ interface Piece extends Rendered {
   readonly bytes: number
 }
 
-function packedInOrder(work: Work, parts: readonly WrittenPart[]): AsyncGenerator<Piece> {
+function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Piece> {
   let lastRendering: Promise<unknown> = Promise.resolve()
   return inOrder(parts, atOnceMax, async (part, stop) => {
     // One after the other, since the connection runs one statement at a time.
@@ -133,14 +160,14 @@ function lineFeeds(chunk: Buffer): number {
 }
 
 /** The rows of a part as CSV. Each is put together as one text, which takes half the time of a CSV writer's checks. */
-async function render(work: Work, { file, firstRow, rows }: WrittenPart): Promise<Rendered> {
+async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
   const target = path.join(work.scratch, `${file}.csv`)
   const values = work.fields.map(({ field }, index) => {
     const value = typeRow(field.type).csv(`f${index}`)
     return isQuoted(field) ? quotedCsv(value, ',') : value
   })
   await work.db
-    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, firstRow, rows)})
+    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, sortedRow, rows)})
     to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
   return { file: target, rows }
 }

@@ -20,6 +20,7 @@ import {
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
 import type { Written } from '../convert/indexes.ts'
+import type { TakenFile } from '../partitions.ts'
 
 /**
  * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.
@@ -77,6 +78,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     // Named as they were when tables were first published, so that none is converted anew for a word.
     lookups: [table.indexes, table.search],
     partRows,
+    ...(table.partition !== null && { partition: table.partition }),
     ...(table.isPacked && { isPacked: true }),
     ...(table.orders.length > 0 && { orders: table.orders }),
   }
@@ -111,7 +113,7 @@ export function definitionsUntil(table: Table, partRows: number, converter: numb
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
-export interface Labelled {
+export interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly dataset: Dataset
   readonly table: Table
   readonly sources: readonly Source[]
@@ -124,16 +126,18 @@ export interface Labelled {
   readonly before: Manifest | null
   /** What a rollback leads to. */
   readonly previous: SnapshotId | null
+  /** Files whose sums are known, since they are those of another snapshot. */
+  readonly taken: ReadonlyMap<string, TakenFile>
 }
 
 /** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
 export async function nameSnapshot(
-  { sources, definition, importDate }: Labelled,
+  { sources, definition, importDate, taken }: Labelled,
   folder: string,
   written: readonly WrittenPart[],
 ): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
   const parts: Part[] = []
-  for (const part of written) parts.push({ ...part, ...(await sumsOf(path.join(folder, part.file))) })
+  for (const part of written) parts.push({ ...part, ...(await sumsOfFile(folder, part.file, taken)) })
   const content = [
     ...sources.map(({ sha256 }) => sha256),
     definition,
@@ -145,26 +149,32 @@ export async function nameSnapshot(
 
 /** The manifest of a snapshot all of whose files lie finished in a folder. */
 export async function label(
-  { dataset, table, sources, rows, textBytes, definition, importDate, before, previous }: Labelled,
+  labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
   beside: Written,
 ): Promise<Manifest> {
+  const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
+  const { taken, partitions, header } = labelled
   const files: StoredFile[] = []
   for (const file of [fileNames.download(table), fileNames.report]) {
     files.push({ file, ...(await sumsOf(path.join(folder, file))) })
   }
   const indexes: Index[] = []
   for (const index of beside.indexes) {
-    const sums = await sumsOf(path.join(folder, index.file))
+    const sums = await sumsOfFile(folder, index.file, taken)
     indexes.push(
       index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
-  const checks = await writeChecks(folder, [
-    ...[...parts, ...beside.indexes].map(({ file }) => file),
-    ...(beside.dictionary === null ? [] : [fileNames.dictionary]),
-  ])
+  const checks = await writeChecks(
+    folder,
+    [
+      ...[...parts, ...beside.indexes].map(({ file }) => file),
+      ...(beside.dictionary === null ? [] : [fileNames.dictionary]),
+    ],
+    taken,
+  )
   return {
     format: manifestFormat,
     dataset: table.dataset,
@@ -175,6 +185,8 @@ export async function label(
     textBytes,
     parts,
     files,
+    ...(partitions !== undefined && { partitions }),
+    ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),
     ...(await readApart(beside, folder)),
     checks,
@@ -223,12 +235,28 @@ async function readApart(
 }
 
 /** Sums up the pieces of Parquet files, so that no server has to read all of them first. */
-async function writeChecks(folder: string, files: readonly string[]): Promise<StoredFile> {
+async function writeChecks(
+  folder: string,
+  files: readonly string[],
+  taken: ReadonlyMap<string, TakenFile>,
+): Promise<StoredFile> {
   const checks = new Map<string, FileChecks>()
-  for (const file of files) checks.set(file, await checksOf(path.join(folder, file)))
+  for (const file of files)
+    checks.set(file, taken.get(file)?.checks ?? (await checksOf(path.join(folder, file))))
   const target = path.join(folder, fileNames.checks)
   await writeFile(target, checksText(checks))
   return { file: fileNames.checks, ...(await sumsOf(target)) }
+}
+
+async function sumsOfFile(
+  folder: string,
+  file: string,
+  taken: ReadonlyMap<string, TakenFile>,
+): Promise<Omit<StoredFile, 'file'>> {
+  const known = taken.get(file)
+  if (known === undefined) return sumsOf(path.join(folder, file))
+  const { bytes, sha256, sha512 } = known
+  return { bytes, sha256, sha512 }
 }
 
 /** When the source last was another than before; nothing where it never was. */

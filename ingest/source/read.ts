@@ -51,6 +51,20 @@ export interface ReadSource {
   /** Record -> file and line on which it starts, for those asked for. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
+  /** What each of the files came to. */
+  readonly tallies: readonly FileTally[]
+}
+
+export interface FileTally {
+  /** Texts in it: one, but for a zip. */
+  readonly members: number
+  /** Handed on. */
+  readonly records: number
+  readonly rejectedRows: number
+  /** Of all values, in UTF-8. */
+  readonly textBytes: number
+  readonly blankLines: number
+  readonly commentLines: number
 }
 
 /** A line at the end of a file that the catalog says is no row. */
@@ -84,11 +98,13 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   // Those since the columns are the same.
   let alike: Scan[] = []
   const files: ReadFile[] = []
+  const tallies: FileTally[] = []
   let [packed, text] = [0, 0]
   const writer = taker === null ? null : new BatchWriter(taker, table.source.delimiter)
   try {
     for (const source of sources) {
       const before = await fingerprintOf(source.path)
+      const first = scans.length
       const members = await membersOf(source, table.source.member, options.limits)
       const isMeasured = packingOf(source.name)?.isReadThrough !== false
       const hash = isMeasured && hashes ? createHash('sha256') : null
@@ -138,12 +154,13 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         throw new TableFailure(`${source.name} changed while it was read: run it again when it is whole`)
       }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
+      tallies.push(tallyOfFile(scans.slice(first)))
     }
     await writer?.end(() => tallyOf(alike))
   } finally {
     await writer?.close()
   }
-  return joined(scans, files, table)
+  return joined(scans, files, tallies, table)
 }
 
 /** What all rows of a text have. */
@@ -277,24 +294,36 @@ function tallyOf(scans: readonly Scan[]): Tally {
   }
 }
 
-function joined(scans: readonly Scan[], files: readonly ReadFile[], table: Table): ReadSource {
-  const isHidden = hidesText(table)
-  const scanners = scans.map(({ scanner }) => scanner)
+function tallyOfFile(scans: readonly Scan[]): FileTally {
   const sum = (of: (scanner: CsvScanner) => number): number =>
-    scanners.reduce((total, one) => total + of(one), 0)
+    scans.reduce((total, { scanner }) => total + of(scanner), 0)
+  return {
+    members: scans.length,
+    records: sum(({ records }) => records),
+    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
+    textBytes: sum(({ columns }) => columns.reduce((total, { bytes }) => total + bytes, 0)),
+    blankLines: sum(({ blankLines }) => blankLines),
+    commentLines: sum(({ commentLines }) => commentLines),
+  }
+}
+
+function joined(
+  scans: readonly Scan[],
+  files: readonly ReadFile[],
+  tallies: readonly FileTally[],
+  table: Table,
+): ReadSource {
+  const isHidden = hidesText(table)
+  const { members: _members, ...counts } = tallyOfFile(scans)
   const lines = new Map<number, { file: string; line: number }>()
   for (const { scanner, before, file } of scans) {
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
   }
   return {
     headers: scans.map(({ file, constants, scanner }) => ({ file, constants, header: scanner.header ?? [] })),
-    records: sum(({ records }) => records),
-    textBytes: sum(({ columns }) => columns.reduce((total, { bytes }) => total + bytes, 0)),
-    breaks: sum(({ breaks }) => breaks),
-    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
+    ...counts,
+    breaks: scans.reduce((total, { scanner }) => total + scanner.breaks, 0),
     rejects: rejectsIn(scans),
-    blankLines: sum(({ blankLines }) => blankLines),
-    commentLines: sum(({ commentLines }) => commentLines),
     lastLines: scans.flatMap(({ file, last }) =>
       last.lines.map((text) => ({ file, text: isHidden ? null : text })),
     ),
@@ -305,5 +334,6 @@ function joined(scans: readonly Scan[], files: readonly ReadFile[], table: Table
     unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
     lines,
     files,
+    tallies,
   }
 }

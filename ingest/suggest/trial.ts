@@ -104,6 +104,7 @@ async function tryBatch(
     columns: batch.header.length,
     weights: drawWeights(own),
     scratch,
+    parts: null,
   }
   const all = [...own, ...other]
   const matched = all.filter((one) => one !== null)

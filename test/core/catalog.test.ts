@@ -346,6 +346,21 @@ describe('the loader', () => {
       ['c.yaml:24:21: there is no field "cit" (did you mean "city"?); known: date, city, value'],
     ],
     [
+      'a partition by a field that is not there',
+      'search: [city]',
+      'partition: dat',
+      ['c.yaml:24:20: there is no field "dat" (did you mean "date"?); known: date, city, value'],
+    ],
+    [
+      'a partition by a field that does not lead the order, of one file',
+      'search: [city]',
+      'partition: city',
+      [
+        'c.yaml:24:20: "city" must be the first field of the order, so that each partition lies together',
+        'c.yaml:24:20: has no use where the source is one file: name its files by source.files',
+      ],
+    ],
+    [
       'a search in a field without text',
       'search: [city]',
       'search: [value]',

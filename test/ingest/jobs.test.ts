@@ -285,6 +285,7 @@ test('the manifest and the report tell what was published, and an independent re
     comment_lines: 0,
     missing_columns: [],
     last_lines: [],
+    taken_over: [],
     accepted_drift: [],
     warnings: [],
     // The header and three parts.

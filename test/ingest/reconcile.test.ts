@@ -11,12 +11,13 @@ import {
   writeParts,
   type Staged,
   type Work,
-  type WrittenPart,
+  type DuePart,
 } from '../../ingest/convert/convert.ts'
 import { matchHeader } from '../../ingest/convert/match.ts'
 import { reconcilePublished, reconcileStaged } from '../../ingest/convert/reconcile.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Batch } from '../../ingest/source/batches.ts'
+import { planned } from '../../ingest/partitions.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
 
@@ -62,13 +63,23 @@ async function bench(order = ['n']): Promise<Bench> {
   const [batch] = batches
   if (batch === undefined) throw new Error('no batch')
   const { fields } = matchHeader(table, batch.header, new Set(), false)
-  return { work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch }, batch }
+  return {
+    work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch, parts: null },
+    batch,
+  }
 }
 
-async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: WrittenPart[] }> {
+async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: DuePart[] }> {
   const staged = await reconcileStaged(work, batch, await stage(work, batch))
   await sort(work, staged)
-  return { staged, parts: await writeParts(work, work.scratch, staged.goodRows, 3, silentProgress) }
+  return { staged, parts: await inThrees(work, staged.goodRows) }
+}
+
+async function inThrees(work: Work, rows: number): Promise<DuePart[]> {
+  const { parts } = planned(work.table, null, [{ value: null, rows, files: [] }], 3)
+  const due = parts.filter((part): part is DuePart => 'sortedRow' in part)
+  await writeParts(work, work.scratch, due, silentProgress)
+  return due
 }
 
 test('what was not spoilt is proved', async () => {
@@ -200,7 +211,7 @@ test.each([
     if (where === 'staged') await spoilFile(staged.files[0] ?? '')
     await sort(work, staged)
     if (where === 'sorted') await spoilFile(path.join(work.scratch, 'sorted.parquet'))
-    const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
+    const parts = await inThrees(work, 4)
     await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
       `the proof failed: ${differs}`,
     )
@@ -224,7 +235,7 @@ test.each([
     const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
     await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
     await rename(to, from)
-    const parts = await writeParts(work, work.scratch, 4, 3, silentProgress)
+    const parts = await inThrees(work, 4)
     await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
       `the proof failed: the rows out of the declared order differ (source 0, read back ${count})`,
     )

@@ -107,6 +107,8 @@ describe('a selection is found once', () => {
   })
 })
 
+const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
+
 describe('only what can be right is read', () => {
   test('of the parts, by conditions on the field that leads the order', async () => {
     const { app, seen } = await poolOf(shop)
@@ -150,7 +152,6 @@ describe('only what can be right is read', () => {
   })
 
   describe('texts of so many digits are numbers in their index', () => {
-    const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
     const keyed = catalogAround([
       {
         name: 't',
@@ -161,11 +162,15 @@ describe('only what can be right is read', () => {
     ])
     const all = Array.from({ length: rowCount }, (_, n) => ({ n, key: n % 50 === 0 ? null : keyOf(n) }))
     let keys: Workshop
+    let indexes: unknown
     beforeAll(async () => {
       const lines = all.map(({ n, key }) => `${n},${key ?? ''}`)
       keys = await workshop(keyed, { 'd/t.csv': `n,key\n${lines.join('\n')}\n` })
       const [outcome] = await keys.ingest({ partRows: 512, codedDistinctMax: 20 })
-      const indexes = outcome?.status === 'published' ? outcome.manifest.indexes : undefined
+      indexes = outcome?.status === 'published' ? outcome.manifest.indexes : undefined
+    })
+
+    test('which says so', () => {
       expect(indexes).toMatchObject([{ kind: 'values', field: 'key', digits: 6 }])
     })
 

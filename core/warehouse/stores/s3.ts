@@ -118,7 +118,7 @@ export class S3Store implements Store {
   }
 
   /** The manifest of a folder goes up last: without it nobody takes the folder for a snapshot. */
-  async take(from: string, key: string): Promise<void> {
+  async take(from: string, key: string, same: ReadonlyMap<string, string> = new Map()): Promise<void> {
     this.#requireHeld(key)
     if ((await stat(from)).isFile()) {
       await this.#upload(from, key)
@@ -130,7 +130,9 @@ export class S3Store implements Store {
     for (const name of names.toSorted((a, b) => isLast(a) - isLast(b))) {
       // Another job, which the lock went to meanwhile, takes what is there for left behind.
       this.#requireHeld(key)
-      await this.#upload(path.join(from, name), `${key}/${name}`)
+      const known = same.get(name)
+      const isCopied = known !== undefined && (await this.#copy(known, `${key}/${name}`))
+      if (!isCopied) await this.#upload(path.join(from, name), `${key}/${name}`)
     }
     await rm(from, { recursive: true })
   }
@@ -216,6 +218,19 @@ export class S3Store implements Store {
         if (found?.equals(bytes) === true) return this.#seen.get(key) ?? ''
         throw new WriteConflict(`${this.address}/${key}`)
       }
+    }
+  }
+
+  /** Whether the store has copied a file itself, which not every one does, nor with every right. */
+  async #copy(from: string, key: string): Promise<boolean> {
+    const { Bucket, Key } = this.#at(from)
+    const source = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
+    try {
+      const { sdk, client } = await this.#open()
+      await client.send(new sdk.CopyObjectCommand({ ...this.#at(key), CopySource: source }))
+      return true
+    } catch {
+      return false
     }
   }
 

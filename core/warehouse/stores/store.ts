@@ -38,8 +38,9 @@ export interface Store {
    * a folder is new, and what is in it comes before its `manifest.json`, without which nobody takes it for whole.
    *
    * @param from absolute path; nothing is left there
+   * @param same files of the folder, by their names, that the warehouse has under these keys: they need not travel
    */
-  take(from: string, key: string): Promise<void>
+  take(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
   /** Removes a file, or a folder with all that is in it; nothing happens where there is none. */
   remove(key: string): Promise<void>
   /** Whether files are brought here when they are asked for, and go again: that one is not here says nothing of it. */

@@ -1,0 +1,65 @@
+import { hidesText, tableId } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { orderTerm } from '../../core/sql.ts'
+import { TableFailure } from '../rejects.ts'
+import type { ReadSource } from '../source/read.ts'
+import { numberOf, stagedSql, type Staged, type Work } from './convert.ts'
+
+/** Sorted rows of one value of the field that tells partitions apart; all rows where the table declares none. */
+export interface SortedPartition {
+  /** As it is rendered. */
+  readonly value: string | null
+  readonly rows: number
+  /** The files that they came from, by their place among those that were read. */
+  readonly files: readonly number[]
+}
+
+/**
+ * The partitions of the rows that were read, in their order.
+ *
+ * @throws TableFailure where a file has rows of several
+ */
+export async function partitionsIn(work: Work, staged: Staged, read: ReadSource): Promise<SortedPartition[]> {
+  const { table, fields, db } = work
+  const index = fields.findIndex(({ field }) => field.name === table.partition)
+  const field = fields[index]?.field
+  if (field === undefined) throw new RangeError(`${tableId(table)} has no partitions`)
+  if (staged.goodRows === 0) return []
+  let before = 0
+  const starts = read.tallies.map(({ records }, file) => {
+    const start = before
+    before += records
+    return `(${file}, ${start}, ${before})`
+  })
+  const { rendered } = typeRow(field.type)
+  // Of the first and the last value of each file, which are the same.
+  const rows = await db.rows(
+    `select ${rendered('min(value)')}, ${rendered('max(value)')}, count(value), count(*), file from
+      (select f${index} as value, before + file_row_number as record from ${stagedSql(staged.files)} where is_good) as rows
+      asof join (select * from (values ${starts.join(', ')}) as files(file, start, past) where past > start) as files
+        on rows.record >= files.start
+      group by file, files.start order by ${orderTerm({ field: 'min(value)', direction: directionOf(work) }, (name) => name)}, file`,
+  )
+  const partitions: { value: string | null; rows: number; files: number[] }[] = []
+  for (const [min, max, filled, all, file] of rows) {
+    const value = min === null ? null : String(min)
+    if (min !== max || (numberOf(filled) !== 0 && numberOf(filled) !== numberOf(all))) {
+      const values = hidesText(table) ? '' : `: ${String(min)} and ${min === max ? 'none' : String(max)}`
+      throw new TableFailure(
+        `${read.files[numberOf(file)]?.name ?? ''} has several values of "${field.name}"${values}; ` +
+          'in a table that is partitioned by a field, all rows of a file have the same',
+      )
+    }
+    const last = partitions.at(-1)
+    if (last !== undefined && last.value === value) {
+      last.rows += numberOf(all)
+      last.files.push(numberOf(file))
+    } else partitions.push({ value, rows: numberOf(all), files: [numberOf(file)] })
+  }
+  return partitions
+}
+
+/** Which way the field goes, first of the order. */
+export function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
+  return table.order[0]?.direction ?? 'asc'
+}

@@ -1,0 +1,241 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
+import type { IngestOptions } from '../../ingest/ingest.ts'
+import type { Report } from '../../ingest/report.ts'
+import { randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { getPage, serve, walk } from '../support/service.ts'
+import { catalogAround, fieldOf, importDate, workshop, type Workshop } from '../support/workshop.ts'
+
+/** Of a table whose files have partitions of their own only what changed is read, and what is published is the same. */
+
+const table = {
+  name: 't',
+  order: ['month desc', 'city asc'],
+  partition: 'month',
+  filters: ['month', 'city', 'state', 'key', 'value'],
+  search: ['note'],
+  orders: [['-value', 'city']],
+  clustered: ['state'],
+  source: { files: 'd/t-*.csv' },
+  fields: ['month:integer', 'city:string', 'state:string', 'key:string', 'value:decimal', 'note:text'].map(
+    fieldOf,
+  ),
+}
+const catalog = catalogAround([table])
+let seconds = 0
+const options: Partial<IngestOptions> = {
+  partRows: 40,
+  codedDistinctMax: 60,
+  // What was there before may come again, as another snapshot.
+  now: () => new Date(importDate.getTime() + 1000 * (seconds += 1)),
+}
+
+interface Row {
+  readonly city: string
+  readonly state: string
+  readonly key: string
+  readonly value: string
+  readonly note: string
+}
+type Files = Map<string, { readonly month: string; readonly rows: readonly Row[]; readonly header?: string }>
+
+const usualHeader = 'month,city,state,key,value,note'
+
+function csvOf({ month, rows, header = usualHeader }: NonNullable<ReturnType<Files['get']>>): string {
+  const columns = header.split(',')
+  const line = (row: Row): string =>
+    columns
+      .map((name) => (name === 'month' ? month : `"${row[name as keyof Row].replaceAll('"', '""')}"`))
+      .join(',')
+  return `${[header, ...rows.map(line)].join('\n')}\n`
+}
+
+function rowsOf(random: () => number, most = 120): Row[] {
+  const pick = (all: readonly string[]): string => all[Math.floor(random() * all.length)] ?? ''
+  return Array.from({ length: 1 + Math.floor(random() * most) }, () => ({
+    city: pick(['Água Boa', 'Belém', 'Caçador', 'Jaú', `Vila ${Math.floor(random() * 40)}`]),
+    state: pick(['SP', 'MG', 'PA', '']),
+    key: String(Math.floor(random() * 1e6)).padStart(6, '0'),
+    value: random() < 0.1 ? '' : (random() * 100).toFixed(2),
+    note: pick(['', 'a "quoted" one', 'two\nlines', `São ${Math.floor(random() * 9)}`]),
+  }))
+}
+
+/** What was published of some files: by the ingest that comes after others, and by one that knows of none. */
+async function both(shop: Workshop, files: Files): Promise<{ own: Published; fresh: Published }> {
+  const other = await workshop(catalog)
+  await rm(path.join(shop.sources, 'd'), { recursive: true, force: true })
+  for (const [name, file] of files) {
+    await shop.write(`d/t-${name}.csv`, csvOf(file))
+    await other.write(`d/t-${name}.csv`, csvOf(file))
+  }
+  return { own: await publishedBy(shop), fresh: await publishedBy(other) }
+}
+
+interface Published {
+  readonly manifest: Manifest
+  readonly report: Report
+}
+
+async function publishedBy(shop: Workshop): Promise<Published> {
+  const [outcome] = await shop.ingest(options)
+  if (outcome?.status === 'failed') throw outcome.failure
+  if (outcome?.status !== 'published') throw new Error(`expected a snapshot, not ${outcome?.status}`)
+  return outcome
+}
+
+/** All that a snapshot is, but for when it was made. */
+function essence({ manifest, report }: Published): unknown {
+  const { rows, textBytes, partitions, header, parts, order, fields, sources, definition } = manifest
+  const files = filesOf(manifest).filter(({ file }) => file !== 'report.json')
+  return {
+    rows,
+    textBytes,
+    partitions,
+    header,
+    parts,
+    order,
+    fields,
+    sources,
+    definition,
+    files,
+    rowsIn: report.rows_in,
+    rowsOut: report.rows_out,
+    rejected: report.rejected_rows,
+    profile: report.fields,
+    members: report.download_members,
+  }
+}
+
+test('random changes of files are published as if all had been read', async () => {
+  const random = randomFrom(seed)
+  const shop = await workshop(catalog)
+  const months = ['202001', '202002', '202003', '202004', '202005', '202006', '']
+  const files: Files = new Map(
+    months.slice(0, 5).map((month, index) => [`${index}`, { month, rows: rowsOf(random) }]),
+  )
+  const differences: unknown[] = []
+  let takenOver = 0
+  for (let round = 0; round < runsOf('PARTITION_CHANGES'); round += 1) {
+    const names = [...files.keys()]
+    const name = names[Math.floor(random() * names.length)] ?? ''
+    const month = months[Math.floor(random() * months.length)] ?? ''
+    const known = files.get(name)
+    const change = Math.floor(random() * 5)
+    if (change === 0 && files.size > 3 && round > 0) files.delete(name)
+    else if (change === 1) files.set(`${round}x`, { month, rows: rowsOf(random) })
+    else if (change === 2) files.set(name, { month, rows: rowsOf(random) })
+    else files.set(name, { month: known?.month ?? month, rows: rowsOf(random) })
+    const found = await both(shop, files).catch((error: unknown) => {
+      // A source that shrinks much, or loses a file, is refused unasked; what is refused changes nothing.
+      if (!/is gone|there are .* rows, and|are null, and/.test(String(error))) throw error
+      return null
+    })
+    if (found === null) {
+      const [accepted] = await shop.ingest({ ...options, acceptsDrift: true })
+      if (accepted?.status === 'failed') throw accepted.failure
+      continue
+    }
+    const { own, fresh } = found
+    takenOver += own.report.taken_over.length
+    if (JSON.stringify(essence(own)) !== JSON.stringify(essence(fresh)))
+      differences.push({ round, own: essence(own), fresh: essence(fresh) })
+  }
+  expect({ seed, differences: differences.slice(0, 1) }).toEqual({ seed, differences: [] })
+  expect(takenOver).toBeGreaterThan(0)
+}, 300_000)
+
+/** Three months, in the order of the table. */
+function quarter(): Files {
+  const random = randomFrom(7)
+  return new Map(['202001', '202002', '202003'].map((month) => [month, { month, rows: rowsOf(random, 100) }]))
+}
+
+test('what changed alone is read, and served beside what did not', async () => {
+  const shop = await workshop(catalog)
+  const files = quarter()
+  await both(shop, files)
+  files.set('202002', { month: '202002', rows: rowsOf(randomFrom(9), 200) })
+  const { own, fresh } = await both(shop, files)
+  expect(own.report.taken_over).toEqual(['202003', '202001'])
+  expect(essence(own)).toEqual(essence(fresh))
+  const { app } = await serve(shop)
+  const pages = await walk(app, '/api/v1/dataset/d/t/data/?page_size=50')
+  const due = ['202003', '202002', '202001'].flatMap((month) =>
+    (files.get(month)?.rows ?? [])
+      .toSorted((a, b) => Buffer.compare(Buffer.from(a.city), Buffer.from(b.city)))
+      .map(({ key }) => [Number(month), key]),
+  )
+  expect(pages.flatMap(({ results }) => results.map((row) => [row['month'], row['key']]))).toEqual(due)
+  expect((await getPage(app, '/api/v1/dataset/d/t/data/?state=SP')).count).toBe(
+    [...files.values()].flatMap(({ rows }) => rows).filter(({ state }) => state === 'SP').length,
+  )
+})
+
+test.each<[what: string, change: (files: Files) => void, taken: string[]]>([
+  [
+    'a month more',
+    (files) => files.set('202004', { month: '202004', rows: rowsOf(randomFrom(1)) }),
+    ['202003', '202002', '202001'],
+  ],
+  [
+    'another file of a month',
+    (files) => files.set('x', { month: '202002', rows: rowsOf(randomFrom(2)) }),
+    ['202003', '202001'],
+  ],
+  [
+    'a file that becomes another month',
+    (files) => files.set('202003', { month: '202001', rows: rowsOf(randomFrom(3)) }),
+    ['202002'],
+  ],
+  [
+    'columns in another place in all files',
+    (files) => {
+      for (const [name, file] of files)
+        files.set(name, { ...file, header: 'city,month,state,key,value,note' })
+    },
+    [],
+  ],
+])('%s', async (_what, change, taken) => {
+  const shop = await workshop(catalog)
+  const files = quarter()
+  await both(shop, files)
+  change(files)
+  const { own, fresh } = await both(shop, files)
+  expect(own.report.taken_over).toEqual(taken)
+  expect(essence(own)).toEqual(essence(fresh))
+})
+
+test.each<[what: string, change: (files: Files) => void, says: RegExp]>([
+  [
+    'columns of one file in another place',
+    (files) =>
+      files.set('202002', { ...quarter().get('202002')!, header: 'city,month,state,key,value,note' }),
+    /the header of t-202002\.csv differs from that of t-202001\.csv/,
+  ],
+])('is refused as ever, and the old snapshot stays: %s', async (_what, change, says) => {
+  const shop = await workshop(catalog)
+  const files = quarter()
+  const { own } = await both(shop, files)
+  change(files)
+  await expect(both(shop, files)).rejects.toThrow(says)
+  const current = JSON.parse(String(await shop.store.get('d/t/current.json'))) as Manifest
+  expect(current.snapshot).toBe(own.manifest.snapshot)
+})
+
+test('a file with rows of two partitions is refused, with both', async () => {
+  const shop = await workshop(catalog, {
+    'd/t-a.csv': `${usualHeader}\n202001,A,SP,1,1,\n202002,A,SP,1,1,\n`,
+  })
+  const [outcome] = await shop.ingest(options)
+  expect(outcome).toMatchObject({
+    status: 'failed',
+    failure: {
+      message:
+        't-a.csv has several values of "month": 202001 and 202002; in a table that is partitioned by a field, all rows of a file have the same',
+    },
+  })
+})
