@@ -16,7 +16,7 @@ import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/publis
 import type { Retention } from '../core/warehouse/retention.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
-import { noteLinked, noteVerified, versionsIn } from '../core/warehouse/verified.ts'
+import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
 import { batchBytesDefault } from './source/batches.ts'
@@ -112,7 +112,6 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
         )
       }
-      if (table.partition !== null && !options.store.isElsewhere) await noteLinked(options.store, table)
       return outcome
     })
   } catch (error) {

@@ -1,9 +1,9 @@
-import { link, copyFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Table } from '../core/catalog/catalog.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
-import { codeOf } from '../core/errors.ts'
 import { parseChecks } from '../core/warehouse/checks-text.ts'
 import type { FileChecks } from '../core/warehouse/file-checks.ts'
 import { fileNames, layout } from '../core/warehouse/layout.ts'
@@ -247,15 +247,11 @@ export function heldFiles(table: Table, kept: Kept): HeldFile[] {
   ]
 }
 
-/** Puts files of the warehouse into a folder of this machine: the same bytes, on the disk once. */
+/**
+ * Copies files of the warehouse into a folder of this machine, where the disk can without writing them again. Another name for
+ * the same bytes would change a file that is served, and what damages one snapshot would damage the other.
+ */
 export async function takeOver(store: Store, files: Iterable<TakenFile>, folder: string): Promise<void> {
-  for (const { key, file } of files) {
-    const [from, to] = [store.place(key), path.join(folder, file)]
-    try {
-      await link(from, to)
-    } catch (error) {
-      if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(codeOf(error) ?? '')) throw error
-      await copyFile(from, to)
-    }
-  }
+  for (const { key, file } of files)
+    await copyFile(store.place(key), path.join(folder, file), constants.COPYFILE_FICLONE)
 }

@@ -206,12 +206,12 @@ export async function openService(
 /** On a port of their own, or to the process that keeps this one. */
 async function tellMetrics(
   registry: Metrics['registry'],
-  { metricsPort }: Settings,
+  settings: Settings,
   worker: Worker | null,
 ): Promise<Server | null> {
   if (worker === null) {
     const { listenForMetrics } = await import('./metrics/listen.ts')
-    return listenForMetrics(metricsPort, () => registry.metrics())
+    return listenForMetrics(settings, () => registry.metrics())
   }
   worker.measure(() => registry.getMetricsAsJSON())
   return null

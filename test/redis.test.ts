@@ -1,19 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { found } from './support/installed.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { oneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'
+import { hasRedis, startRedis } from './support/redis.ts'
 import { until } from './support/until.ts'
 
 /** Limits that several servers share, against a real Redis, whatever becomes of it. */
 
-const redis = found('redis-server')
-const withRedis = redis === null ? describe.skip : describe
-if (redis === null) console.warn('redis-server is not installed: the tests of shared limits are skipped')
+const withRedis = hasRedis ? describe : describe.skip
 
 let settings: Readonly<Record<string, string>>
 beforeAll(async () => {
@@ -24,31 +21,6 @@ beforeAll(async () => {
   })
   settings = made.settings
 })
-
-const started: ChildProcess[] = []
-afterAll(() => {
-  for (const child of started) {
-    child.kill('SIGCONT')
-    child.kill('SIGKILL')
-  }
-})
-
-async function startRedis(port: number): Promise<ChildProcess> {
-  const child = spawn(redis ?? '', ['--port', String(port), '--save', '', '--appendonly', 'no'], {
-    stdio: 'ignore',
-  })
-  started.push(child)
-  await until(async () => {
-    const socket = net.connect(port, '127.0.0.1')
-    const isThere = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    return isThere
-  })
-  return child
-}
 
 interface Asked {
   readonly status: number

@@ -170,11 +170,19 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 32, 64),
     expects: 'a whole number from 32 to 64',
   }),
+  metricsHost: row({
+    name: 'METRICS_HOST',
+    default: '127.0.0.1',
+    meaning:
+      'Address on which the metrics are told; 0.0.0.0 tells other machines, which a network of their own must be.',
+    parse: (text) => (/^[\w.:-]+$/.test(text) ? text : null),
+    expects: 'an IP address or host name',
+  }),
   metricsPort: row({
     name: 'METRICS_PORT',
     default: '0',
     meaning:
-      'Port of 127.0.0.1 on which Prometheus finds the metrics of the server, of all workers together; 0 for none.',
+      'Port of `METRICS_HOST` on which Prometheus finds the metrics of the server, of all workers together; 0 for none.',
     parse: (text) => wholeNumber(text, 0, 65_535),
     expects: 'a port number from 1 to 65535, or 0 for none',
   }),

@@ -36,15 +36,6 @@ export function versionOf(file: string): string {
   }
 }
 
-/**
- * Whether two versions are of a file whose bytes are the same as far as can be told without the time of its last change, which
- * another name for it changes too.
- */
-export function areAlikeButForLinks(one: string, other: string): boolean {
-  const own = (version: string): string => version.split(' ').filter((_, place) => place !== 2).join(' ')
-  return one !== other && own(one) === own(other)
-}
-
 function stateOf(found: Stats): FileState | null {
   if (!found.isFile()) return null
   const { ino, mtimeMs, ctimeMs, size } = found

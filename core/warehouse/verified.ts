@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
-import { areAlikeButForLinks } from './fingerprint.ts'
 import { layout, type SnapshotId } from './layout.ts'
 import { filesOf, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
@@ -39,23 +38,6 @@ export async function noteVerified(
   const text = `${JSON.stringify(all, null, 2)}\n`
   const before = await store.get(layout.verified(table))
   if (before?.toString() !== text) await store.put(layout.verified(table), text)
-}
-
-/**
- * Notes again what files are like of which snapshots share the bytes: another name for one, or one less, changes the time of
- * its last change. Only by the job that made these names or took them away, under the lock of the table.
- */
-export async function noteLinked(store: Store, table: TableName): Promise<void> {
-  const noted = await readAll(store, table)
-  for (const [id, versions] of Object.entries(noted)) {
-    for (const [file, version] of Object.entries(versions)) {
-      const found = await store.stat(`${layout.table(table)}/${id}/${file}`)
-      if (found !== null && areAlikeButForLinks(version, found.version)) versions[file] = found.version
-    }
-  }
-  const text = `${JSON.stringify(noted, null, 2)}\n`
-  const before = await store.get(layout.verified(table))
-  if (before !== null && before.toString() !== text) await store.put(layout.verified(table), text)
 }
 
 /** What was noted of the files of a snapshot; nothing where that cannot be read. */

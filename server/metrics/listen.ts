@@ -1,9 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
+import type { Settings } from '../../core/settings/read.ts'
 import { bind } from '../http/bind.ts'
-
-/** Nobody but this machine is told. */
-const host = '127.0.0.1'
 
 /**
  * Answers Prometheus at `/metrics`, on a port of its own.
@@ -11,7 +9,10 @@ const host = '127.0.0.1'
  * @param text all metrics, as they are now
  * @throws StartError where the port is taken
  */
-export async function listenForMetrics(port: number, text: () => Promise<string>): Promise<Server> {
+export async function listenForMetrics(
+  { metricsHost: host, metricsPort: port }: Pick<Settings, 'metricsHost' | 'metricsPort'>,
+  text: () => Promise<string>,
+): Promise<Server> {
   const server = createServer((req, res) => {
     const isAsked = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD')
     res.setHeader('X-Content-Type-Options', 'nosniff')

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import type { Settings } from '../../core/settings/read.ts'
 import { listenForMetrics } from '../metrics/listen.ts'
 import type { Measured } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
@@ -43,8 +44,8 @@ export class WorkersMetrics {
 
   readonly died = (): void => this.#deaths.inc()
 
-  async listen(port: number): Promise<void> {
-    const server = await listenForMetrics(port, async () => {
+  async listen(settings: Pick<Settings, 'metricsHost' | 'metricsPort'>): Promise<void> {
+    const server = await listenForMetrics(settings, async () => {
       const found = await Promise.all(this.#serving().map((worker) => this.#ask(worker)))
       const workers = AggregatorRegistry.aggregate(
         found.flatMap((metrics) => (metrics === null ? [] : [metrics])),

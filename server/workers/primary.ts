@@ -32,7 +32,7 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   if (settings.metricsPort !== 0) {
     const { WorkersMetrics } = await import('./metrics.ts')
     const metrics = new WorkersMetrics(settings.workers, () => keeper.serving)
-    await metrics.listen(settings.metricsPort)
+    await metrics.listen(settings)
     keeper.onDeath = metrics.died
   }
   keepCounts(settings.clientsMax)

@@ -23,6 +23,7 @@ describe('settings', () => {
       rateLimitStore: 'memory',
       trustProxy: 0,
       clientIpv6Prefix: 56,
+      metricsHost: '127.0.0.1',
       metricsPort: 0,
       metricsFile: '',
       workers: 1,

@@ -4,6 +4,8 @@ import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { parseAllDocuments } from 'yaml'
+import { settingRows } from '../../core/settings/rows.ts'
 import { found } from '../support/installed.ts'
 import { oneTable } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
@@ -100,6 +102,42 @@ withLinters('the container', () => {
   })
 })
 
+withLinters('the manifests for Kubernetes', () => {
+  test('are what its schemas say, without anything else', async () => {
+    const validate = path.join(clients, 'kubernetes-validate')
+    const { code, out } = await ran(validate, '--strict', '--no-warn', 'deploy/kubernetes/acervo.yaml')
+    expect([code, out.match(/ passed for resource /g)?.length]).toEqual([0, 10])
+  }, 60_000)
+})
+
+describe('the manifests for Kubernetes', () => {
+  test('have settings that there are, and each name that is named', async () => {
+    const all = parseAllDocuments(await readFile('deploy/kubernetes/acervo.yaml', 'utf8')).map(
+      (document) => document.toJS() as Record<string, unknown>,
+    )
+    const text = JSON.stringify(all)
+    const names = [...text.matchAll(/"name":"([A-Z][A-Z_]+)"/g)].map(([, name]) => name)
+    const known = new Set<string | undefined>(Object.values(settingRows).map(({ name }) => name))
+    expect(names.filter((name) => !known.has(name))).toEqual([])
+    expect(names.length).toBeGreaterThan(5)
+    const given = all.map(({ kind, metadata }) => `${String(kind)} ${(metadata as { name: string }).name}`)
+    expect(given.toSorted()).toEqual([
+      'ConfigMap acervo-settings',
+      'CronJob acervo-ingest',
+      'Deployment acervo',
+      'Deployment acervo-redis',
+      'HorizontalPodAutoscaler acervo',
+      'Ingress acervo',
+      'PodDisruptionBudget acervo',
+      'Service acervo',
+      'Service acervo-redis',
+      'ServiceAccount acervo',
+    ])
+    // What autoscaling looks at is what the server tells.
+    expect(await readFile('server/metrics/metrics.ts', 'utf8')).toContain('acervo_queue_length')
+  })
+})
+
 /** What a script of package.json runs: its settings with their defaults, and the arguments of node. */
 async function scriptOf(name: string): Promise<{ settings: string[]; args: string[] }> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
@@ -134,9 +172,15 @@ describe('what runs the programs', () => {
 
   test('the containers are of the version that this is', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-    const text = await readFile('deploy/container/compose.yaml', 'utf8')
-    const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, one]) => one)
-    expect(named).toEqual([version, version, version])
+    for (const file of [
+      'container/compose.yaml',
+      'container/compose.cluster.yaml',
+      'kubernetes/acervo.yaml',
+    ]) {
+      const text = await readFile(`deploy/${file}`, 'utf8')
+      const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, one]) => one)
+      expect([file, named.length > 1, new Set(named)]).toEqual([file, true, new Set([version])])
+    }
   })
 })
 

@@ -1,12 +1,9 @@
-import { spawn, execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { access, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
-import https from 'node:https'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { found } from '../support/installed.ts'
+import { hasNginx, startNginx, type Answer, type Proxy } from '../support/nginx.ts'
 import { numbered, oneTable, rows } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
@@ -14,18 +11,14 @@ import { until } from '../support/until.ts'
 
 /** The configuration that operators are given, in a real nginx before a real server. */
 
-const nginx = found('nginx')
-const openssl = found('openssl')
-const withNginx = nginx === null || openssl === null ? describe.skip : describe
-if (nginx === null || openssl === null)
-  console.warn('nginx or openssl is not installed: what stands in front is not tried')
+const withNginx = hasNginx ? describe : describe.skip
 
 withNginx('nginx in front', () => {
   let home: string
   let port: number
   let upstream: number
   let server: ServerProgram
-  let proxy: ChildProcess
+  let proxy: Proxy
   let settings: Record<string, string>
 
   /** Between nginx and the server, so that it is known what comes through: and so that the server can be started again. */
@@ -63,94 +56,16 @@ withNginx('nginx in front', () => {
     })
     counted.listen(upstream, '127.0.0.1')
     await once(counted, 'listening')
-    proxy = await startProxy()
+    proxy = await startNginx(home, port, [upstream])
   }, 60_000)
 
   afterAll(() => {
-    proxy.kill('SIGQUIT')
+    proxy.stop()
     counted.closeAllConnections()
     counted.close()
   })
 
-  /** As it is given, but for the ports, the certificate and the places that need a machine of its own. */
-  async function startProxy(): Promise<ChildProcess> {
-    const certificate = [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=data.example.org',
-    ]
-    execFileSync(openssl ?? '', [...certificate, '-keyout', `${home}/key.pem`, '-out', `${home}/cert.pem`], {
-      stdio: 'ignore',
-    })
-    const given = await readFile('deploy/nginx/acervo.conf', 'utf8')
-    // What it names is there where nginx was installed; it makes no more than the last folder.
-    for (const place of ['/var/lib/nginx/acervo', '/var/log/nginx/acervo.log']) {
-      expect(given).toContain(place)
-      await access(path.dirname(place))
-    }
-    const plain = await freePort()
-    const own = given
-      .replaceAll('listen [::]', '# listen [::]')
-      .replace('listen 443', `listen 127.0.0.1:${port}`)
-      .replace('listen 80;', `listen 127.0.0.1:${plain};`)
-      .replace('server 127.0.0.1:8000', `server 127.0.0.1:${upstream}`)
-      .replace('/var/lib/nginx/acervo', `${home}/cache`)
-      .replace('/var/log/nginx/acervo.log', `${home}/access.log`)
-      .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
-      .replace('/etc/ssl/acervo/privkey.pem', `${home}/key.pem`)
-    await writeFile(path.join(home, 'acervo.conf'), own)
-    await writeFile(
-      path.join(home, 'nginx.conf'),
-      `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log warn; user root;
-       events { worker_connections 1024; }
-       http { access_log off; client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy;
-              fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
-              include ${home}/acervo.conf; }`,
-    )
-    execFileSync(nginx ?? '', ['-t', '-q', '-c', `${home}/nginx.conf`], { stdio: 'pipe' })
-    const child = spawn(nginx ?? '', ['-c', `${home}/nginx.conf`], { stdio: 'ignore' })
-    await until(() =>
-      get('/livez').then(
-        () => true,
-        () => false,
-      ),
-    )
-    return child
-  }
-
-  interface Answer {
-    readonly status: number
-    readonly headers: http.IncomingHttpHeaders
-    readonly body: string
-  }
-
-  async function get(
-    address: string,
-    headers: Record<string, string> = {},
-    localAddress = '127.0.0.1',
-  ): Promise<Answer> {
-    const options = {
-      host: '127.0.0.1',
-      port,
-      path: address,
-      rejectUnauthorized: false,
-      agent: false,
-      localAddress,
-      headers,
-    }
-    const asked = https.get({ ...options, headers: { Host: 'data.example.org', ...headers } })
-    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
-    const chunks: Buffer[] = []
-    for await (const chunk of answer) chunks.push(chunk as Buffer)
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }
-  }
-
+  const get: Proxy['get'] = (...asking) => proxy.get(...asking)
   const asked = (address: string): number => through.filter((one) => one === `GET ${address}`).length
 
   test('brings one of a hundred that ask for a page at the same time', async () => {

@@ -62,11 +62,18 @@ export interface ServerProgram {
   readonly ended: Promise<Ended>
 }
 
-/** The server in a process of its own, ended with the test file. */
-export async function startServer(settings: Record<string, string>): Promise<ServerProgram> {
+/**
+ * The server in a process of its own, ended with the test file.
+ *
+ * @param fixed port where it has to be that of one before
+ */
+export async function startServer(
+  settings: Readonly<Record<string, string>>,
+  fixed: number | null = null,
+): Promise<ServerProgram> {
   // Another test may take the port first, and then answer in its place.
   for (let tries = 0; tries < 5; tries += 1) {
-    const port = await freePort()
+    const port = fixed ?? (await freePort())
     const { child, ended, out, err } = start('server/main', [], {
       RATE_LIMITS: 'off',
       ...settings,

@@ -1,0 +1,202 @@
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startBetween, type Between } from '../support/between.ts'
+import { hasNginx, startNginx, type Proxy } from '../support/nginx.ts'
+import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
+import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts'
+import { freePort } from '../support/ports.ts'
+import { startServer, type ServerProgram } from '../support/programs.ts'
+import { hasRedis, startRedis } from '../support/redis.ts'
+
+/**
+ * Two servers over one object store, behind nginx, with their limits in one Redis: whatever becomes of any of them, each walk
+ * reads one snapshot to its end.
+ */
+
+const isWhole = hasObjectStore && hasNginx && hasRedis
+const describeCluster = isWhole ? describe : describe.skip
+
+const count = 5000
+const pageSize = 100
+const walks = 50
+/** How long the store is away. */
+const awayMs = 60_000
+
+const source = (version: number): string => numbered(count, 'n,version,m', (n) => [version, n % 7])
+
+describeCluster('two servers, an object store, Redis and nginx', () => {
+  let table: OneTable
+  let between: Between
+  let proxy: Proxy
+  let settings: (name: string) => Record<string, string>
+  const ports: number[] = []
+  const servers: ServerProgram[] = []
+
+  beforeAll(async () => {
+    const store = await startObjectStore()
+    between = await startBetween(store.endpoint)
+    const redisPort = await freePort()
+    await startRedis(redisPort)
+    const address = store.address()
+    const limits = { rows: [{ requests: 1_000_000, per: '1h' }], catalog: [], scans: [], exports: [] }
+    table = await oneTable(source(0), ['n:integer', 'version:integer', 'm:integer'], {
+      catalog: { limits: { ...limits, share: { percent: 100, per: '1m' } } },
+      table: { filters: ['n', 'm'] },
+      settings: (folder) => ({
+        ...store.environment,
+        WAREHOUSE: address,
+        LOCAL_FOLDER: path.join(folder, 'local'),
+        TRUST_PROXY: '1',
+        PUBLIC_URL: 'https://data.example.org',
+      }),
+    })
+    settings = (name) => ({
+      ...table.settings,
+      AWS_ENDPOINT_URL_S3: between.address,
+      LOCAL_FOLDER: path.join(table.folder, name),
+      RATE_LIMIT_STORE: `redis://127.0.0.1:${redisPort}`,
+      RATE_LIMITS: 'on',
+    })
+    for (const name of ['one', 'other']) {
+      ports.push(await freePort())
+      servers.push(await startServer(settings(name), ports.at(-1)))
+    }
+    proxy = await startNginx(table.folder, await freePort(), ports)
+  }, 120_000)
+
+  afterAll(() => {
+    proxy.stop()
+  })
+
+  test('answer with the same names and bytes', async () => {
+    for (const address of [
+      `${rows}?page_size=50&page=3`,
+      `${rows}?m=3&ordering=-n&page_size=20`,
+      `${rows}?format=csv&page_size=20`,
+      `${rows}?format=arrow&page_size=20`,
+      '/api/v1/dataset/d/t/export/?m=2&format=ndjson',
+      '/api/v1/dataset/d/t/',
+      '/api/v1/datasets/',
+    ]) {
+      const [one, other] = await Promise.all(
+        ports.map(async (port) => {
+          const answer = await fetch(`http://127.0.0.1:${port}${address}`)
+          const bytes = Buffer.from(await answer.arrayBuffer())
+          return [address, answer.status, answer.headers.get('etag'), bytes.toString('base64')]
+        }),
+      )
+      expect(one).toEqual(other)
+      expect(one?.slice(1, 3)).toEqual([200, expect.any(String)])
+    }
+  })
+
+  /** Reads all pages of the snapshot that is current when it begins; null, or what was wrong. */
+  async function walk(number: number): Promise<string | null> {
+    const own = `127.0.${1 + Math.floor(number / 200)}.${1 + (number % 200)}`
+    let address: string | null = `${rows}?snapshot=current&page_size=${pageSize}`
+    let [version, at] = [-1, 0]
+    while (address !== null) {
+      const answer = await proxy.get(address, {}, own)
+      if (answer.status !== 200) return `${address}: ${answer.status} ${answer.body.slice(0, 200)}`
+      const page = JSON.parse(answer.body) as {
+        next: string | null
+        results: { n: number; version: number }[]
+      }
+      if (version === -1) version = page.results[0]?.version ?? -2
+      for (const row of page.results) {
+        if (row.version !== version) return `${address}: ${row.version} among rows of ${version}`
+        if (row.n !== at) return `${address}: ${row.n} where ${at} was due`
+        at += 1
+      }
+      address = page.next === null ? null : new URL(page.next).pathname + new URL(page.next).search
+      // As a reader would who does something with them, and less than nginx allows a second.
+      await setTimeout(40)
+    }
+    return at === count ? null : `${at} rows of ${count}`
+  }
+
+  /** Walks one after the other, until something is over. */
+  async function during(work: Promise<unknown>): Promise<{ walked: number; faults: string[] }> {
+    let [isOver, walked] = [false, 0]
+    const faults: string[] = []
+    const over = work.finally(() => {
+      isOver = true
+    })
+    const reader = async (number: number): Promise<void> => {
+      do {
+        const fault = await walk(number).catch((error: unknown) => `no answer: ${String(error)}`)
+        walked += 1
+        if (fault !== null) faults.push(fault)
+      } while (!isOver)
+    }
+    await Promise.all([over, ...Array.from({ length: walks }, (_, number) => reader(number))])
+    return { walked, faults }
+  }
+
+  const restart = async (index: number, signal: NodeJS.Signals): Promise<void> => {
+    const server = servers[index]
+    if (server === undefined) throw new RangeError('there are two')
+    process.kill(server.pid, signal)
+    await server.ended
+    servers[index] = await startServer(settings(index === 0 ? 'one' : 'other'), ports[index])
+  }
+
+  test('a rolling restart and refreshes: no walk fails, and none is mixed', async () => {
+    const { walked, faults } = await during(
+      (async () => {
+        await setTimeout(1000)
+        await restart(0, 'SIGTERM')
+        await table.publish(source(1))
+        await restart(1, 'SIGTERM')
+        await table.publish(source(2))
+        await setTimeout(2000)
+      })(),
+    )
+    expect(faults).toEqual([])
+    expect(walked).toBeGreaterThanOrEqual(walks)
+  }, 180_000)
+
+  test('one is killed: no walk fails but of what it was answering', async () => {
+    const { faults } = await during(
+      (async () => {
+        await setTimeout(1500)
+        await restart(0, 'SIGKILL')
+        await setTimeout(1500)
+      })(),
+    )
+    // What was on its way to a reader breaks off; nginx asks the other one for the rest.
+    expect(faults.filter((fault) => !fault.startsWith('no answer: '))).toEqual([])
+    expect(faults.length).toBeLessThan(walks / 5)
+  }, 180_000)
+
+  test('the store is away for a minute: what is here goes on, and what was published meanwhile comes after it', async () => {
+    const { faults } = await during(
+      (async () => {
+        between.isCut = true
+        await setTimeout(awayMs / 2)
+        await table.publish(source(3))
+        await setTimeout(awayMs / 2)
+        between.isCut = false
+        await setTimeout(3000)
+      })(),
+    )
+    expect(faults).toEqual([])
+    const last = await proxy.get(`${rows}?page_size=1&fields=version&n=17`)
+    expect(JSON.parse(last.body)).toMatchObject({ results: [{ version: 3 }] })
+  }, 240_000)
+
+  test('limits are counted over both', async () => {
+    // Of one client: what both have counted of it stands in the headers of either.
+    const left = async (port: number | undefined): Promise<number> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${rows}?page_size=1`, {
+        headers: { 'X-Forwarded-For': '198.51.100.7' },
+      })
+      await answer.arrayBuffer()
+      return Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])
+    }
+    const all: number[] = []
+    for (let time = 0; time < 6; time += 1) all.push(await left(ports[time % 2]))
+    expect(all.map((remaining) => (all[0] ?? 0) - remaining)).toEqual([0, 1, 2, 3, 4, 5])
+  })
+})

@@ -1,0 +1,91 @@
+import { spawn, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import type http from 'node:http'
+import https from 'node:https'
+import path from 'node:path'
+import { expect } from '@jest/globals'
+import { found } from './installed.ts'
+import { freePort } from './ports.ts'
+import { until } from './until.ts'
+
+/** The configuration that operators are given, in a real nginx. */
+
+const nginx = found('nginx')
+const openssl = found('openssl')
+export const hasNginx = nginx !== null && openssl !== null
+if (!hasNginx) console.warn('nginx or openssl is not installed: what stands in front is not tried')
+
+export interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: string
+}
+
+export interface Proxy {
+  /** Through it, from an address of this machine. */
+  readonly get: (
+    address: string,
+    headers?: Readonly<Record<string, string>>,
+    localAddress?: string,
+  ) => Promise<Answer>
+  readonly stop: () => void
+}
+
+/**
+ * As it is given, but for the ports, the certificate and the places that need a machine of its own.
+ *
+ * @param home a folder for its files
+ * @param upstreams ports of servers on this machine
+ */
+export async function startNginx(home: string, port: number, upstreams: readonly number[]): Promise<Proxy> {
+  const certificate = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj']
+  const keys = ['/CN=data.example.org', '-keyout', `${home}/key.pem`, '-out', `${home}/cert.pem`]
+  execFileSync(openssl ?? '', [...certificate, ...keys], { stdio: 'ignore' })
+  const given = await readFile('deploy/nginx/acervo.conf', 'utf8')
+  // What it names is there where nginx was installed; it makes no more than the last folder.
+  for (const place of ['/var/lib/nginx/acervo', '/var/log/nginx/acervo.log']) {
+    expect(given).toContain(place)
+    await access(path.dirname(place))
+  }
+  const plain = await freePort()
+  const own = given
+    .replaceAll('listen [::]', '# listen [::]')
+    .replace('listen 443', `listen 127.0.0.1:${port}`)
+    .replace('listen 80;', `listen 127.0.0.1:${plain};`)
+    .replace('server 127.0.0.1:8000;', upstreams.map((server) => `server 127.0.0.1:${server};`).join(' '))
+    .replace('/var/lib/nginx/acervo', `${home}/cache`)
+    .replace('/var/log/nginx/acervo.log', `${home}/access.log`)
+    .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
+    .replace('/etc/ssl/acervo/privkey.pem', `${home}/key.pem`)
+  await writeFile(path.join(home, 'acervo.conf'), own)
+  await writeFile(
+    path.join(home, 'nginx.conf'),
+    `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log warn; user root;
+     events { worker_connections 1024; }
+     http { access_log off; client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy;
+            fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+            include ${home}/acervo.conf; }`,
+  )
+  execFileSync(nginx ?? '', ['-t', '-q', '-c', `${home}/nginx.conf`], { stdio: 'pipe' })
+  const child = spawn(nginx ?? '', ['-c', `${home}/nginx.conf`], { stdio: 'ignore' })
+  const get: Proxy['get'] = async (address, headers = {}, localAddress = '127.0.0.1') => {
+    const asked = https.get({
+      ...{ host: '127.0.0.1', port, path: address, localAddress },
+      rejectUnauthorized: false,
+      agent: false,
+      headers: { Host: 'data.example.org', ...headers },
+    })
+    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
+    const chunks: Buffer[] = []
+    for await (const chunk of answer) chunks.push(chunk as Buffer)
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }
+  }
+  await until(() =>
+    get('/livez').then(
+      () => true,
+      () => false,
+    ),
+  )
+  return { get, stop: () => child.kill('SIGQUIT') }
+}
