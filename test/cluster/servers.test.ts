@@ -25,6 +25,15 @@ const awayMs = 60_000
 
 const source = (version: number): string => numbered(count, 'n,version,m', (n) => [version, n % 7])
 
+/** What a client has left, by one of the servers. */
+async function left(port: number | undefined): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}${rows}?page_size=1`, {
+    headers: { 'X-Forwarded-For': '198.51.100.7' },
+  })
+  await answer.arrayBuffer()
+  return Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])
+}
+
 describeCluster('two servers, an object store, Redis and nginx', () => {
   let table: OneTable
   let between: Between
@@ -118,17 +127,18 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
 
   /** Walks one after the other, until something is over. */
   async function during(work: Promise<unknown>): Promise<{ walked: number; faults: string[] }> {
-    let [isOver, walked] = [false, 0]
+    const end = new AbortController()
+    let walked = 0
     const faults: string[] = []
     const over = work.finally(() => {
-      isOver = true
+      end.abort()
     })
     const reader = async (number: number): Promise<void> => {
       do {
         const fault = await walk(number).catch((error: unknown) => `no answer: ${String(error)}`)
         walked += 1
         if (fault !== null) faults.push(fault)
-      } while (!isOver)
+      } while (!end.signal.aborted)
     }
     await Promise.all([over, ...Array.from({ length: walks }, (_, number) => reader(number))])
     return { walked, faults }
@@ -187,14 +197,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
   }, 240_000)
 
   test('limits are counted over both', async () => {
-    // Of one client: what both have counted of it stands in the headers of either.
-    const left = async (port: number | undefined): Promise<number> => {
-      const answer = await fetch(`http://127.0.0.1:${port}${rows}?page_size=1`, {
-        headers: { 'X-Forwarded-For': '198.51.100.7' },
-      })
-      await answer.arrayBuffer()
-      return Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])
-    }
+    // What both have counted of it stands in the headers of either.
     const all: number[] = []
     for (let time = 0; time < 6; time += 1) all.push(await left(ports[time % 2]))
     expect(all.map((remaining) => (all[0] ?? 0) - remaining)).toEqual([0, 1, 2, 3, 4, 5])

@@ -71,7 +71,10 @@ export async function startNginx(home: string, port: number, upstreams: readonly
   const child = spawn(nginx ?? '', ['-c', `${home}/nginx.conf`], { stdio: 'ignore' })
   const get: Proxy['get'] = async (address, headers = {}, localAddress = '127.0.0.1') => {
     const asked = https.get({
-      ...{ host: '127.0.0.1', port, path: address, localAddress },
+      host: '127.0.0.1',
+      port,
+      path: address,
+      localAddress,
       rejectUnauthorized: false,
       agent: false,
       headers: { Host: 'data.example.org', ...headers },
