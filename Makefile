@@ -14,6 +14,9 @@ DATASET ?=
 ACCEPT_DRIFT ?=
 QUIET ?=
 
+# What somebody names comes to the programs as it is, whatever the shell would make of it.
+export TABLE FILE MEMBER DATASET
+
 .PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
 
 serve: build
@@ -39,13 +42,13 @@ verify: build
 	@npm run -s verify -- $(TABLES)
 
 suggest: build
-	@npm run -s suggest -- $(if $(FILE),'$(FILE)') $(if $(MEMBER),--member='$(MEMBER)')
+	@npm run -s suggest -- $(if $(FILE),"$$FILE") $(if $(MEMBER),--member="$$MEMBER")
 
 init: build
 	@npm run -s init
 
 add: build
-	@npm run -s add -- $(if $(FILE),'$(FILE)') $(if $(DATASET),--dataset='$(DATASET)') $(if $(TABLE),--table='$(TABLE)') $(if $(MEMBER),--member='$(MEMBER)')
+	@npm run -s add -- $(if $(FILE),"$$FILE") $(if $(DATASET),--dataset="$$DATASET") $(if $(TABLE),--table="$$TABLE") $(if $(MEMBER),--member="$$MEMBER")
 
 rollback: build
 	@npm run -s rollback -- $(TABLE)

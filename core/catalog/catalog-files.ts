@@ -41,7 +41,7 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const names = new Set<string>()
   for (const pattern of patternsIn(text)) {
     const found = await filesLike(folder, pattern.split('/'))
-    if (found.length === 0 && !pattern.includes('*'))
+    if (found.length === 0)
       throw new StartError(`the catalog ${file} includes ${pattern}, and there is no such file`)
     for (const name of found.toSorted()) names.add(name)
   }

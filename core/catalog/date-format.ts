@@ -54,7 +54,10 @@ const words = {
 
 type Word = keyof typeof words
 
-const wordPattern = /yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
+/** Words that stand between the parts of a date, in lower case; nothing else in lower case does. */
+const between = new Set([' de ', ' of '])
+
+const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
 /** What a format of a type must have, and may have besides. */
 const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readonly Part[] }>> = {
@@ -81,7 +84,7 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
   let isOpen = false
   for (const [found] of format.matchAll(wordPattern)) {
     if (!isWord(found)) {
-      if (/[a-z0-9]/.test(found)) return null
+      if (/[a-z0-9]/.test(found) && !between.has(found)) return null
       isOpen = false
       pattern += found.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
       continue

@@ -82,7 +82,7 @@ function indented(text: string, columns: number): string {
 }
 
 function datasetText(table: string, { dataset, title, today, families }: Place): string {
-  return `- slug: ${dataset}
+  return `- slug: ${/^[a-z][a-z0-9_-]*$/.test(dataset) && !/^(true|false|null|yes|no|on|off|y|n)$/.test(dataset) ? dataset : JSON.stringify(dataset)}
   name: ${JSON.stringify(title)}
   description: ${JSON.stringify(title)} # say what the rows are about
   # say who made it, where it is from, and what it may be used for

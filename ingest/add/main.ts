@@ -39,6 +39,8 @@ async function main(): Promise<number> {
   const catalog = parseCatalogFiles(files)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
+  // Before anything that takes its time; a terminal is told as it goes.
+  if (!process.stderr.isTTY) progress.say(`looking at ${first}`)
   try {
     const given = await filesOf(positionals, scratch, settings, progress)
     const names = namesOf(catalog, given, { dataset: values.dataset, table: values.table })
@@ -99,7 +101,8 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
 
 /** What the author should know, and what is asked of the author. */
 function tell(entry: string, remarks: readonly string[]): void {
-  for (const line of remarks.filter((one) => / cannot be read|an ingest refuses/.test(one))) console.log(line)
+  for (const line of remarks.filter((one) => / cannot be read|an ingest refuses|tell them apart/.test(one)))
+    console.log(line)
   const asked = entry.split('\n').filter((line) => line.includes('# say what'))
   if (asked.length > 0) console.log(['is a text until you say what it is:', ...asked].join('\n'))
 }

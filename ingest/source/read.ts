@@ -324,9 +324,11 @@ function joined(
     ...counts,
     breaks: scans.reduce((total, { scanner }) => total + scanner.breaks, 0),
     rejects: rejectsIn(scans),
-    lastLines: scans.flatMap(({ file, last }) =>
-      last.lines.map((text) => ({ file, text: isHidden ? null : text })),
-    ),
+    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, left } }) => {
+      const many = left.lines > 1 ? `${left.lines.toLocaleString('en')} lines from: ` : ''
+      const texts = [...(isEnded ? [`${many}${left.text}`] : []), ...last.lines]
+      return texts.map((text) => ({ file, text: isHidden ? null : text }))
+    }),
     endless:
       table.source.stopAt === null
         ? []

@@ -68,6 +68,9 @@ export class CsvScanner {
   commentLines = 0
   /** Whether a line was met at which the rows end. */
   isEnded = false
+  /** The start of that line, and how many are left out with it. */
+  readonly left = { text: '', lines: 0 }
+  #isLeftOpen = false
   /** Line feeds in values that were handed on. */
   breaks = 0
   /** Whether the last line is ended; a file that was cut off most often is not. */
@@ -141,6 +144,7 @@ export class CsvScanner {
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
+    if (this.isEnded) this.#leave(data)
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
@@ -178,6 +182,8 @@ export class CsvScanner {
       if (found.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
         this.isEnded = true
+        this.left.text = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
+        this.#leave(data.subarray(start))
         return start
       }
       const feed = data.indexOf(LF, start)
@@ -223,6 +229,19 @@ export class CsvScanner {
       else if (next - end > 1) kept.leaveOut(end, next - 1)
       this.#count(line)
     }
+  }
+
+  /** Counts the lines after the rows. */
+  #leave(data: Buffer): void {
+    if (data.length === 0) return
+    if (this.#isLeftOpen) this.left.lines -= 1
+    let at = 0
+    for (let feed = data.indexOf(LF); feed !== -1; feed = data.indexOf(LF, at)) {
+      this.left.lines += 1
+      at = feed + 1
+    }
+    this.#isLeftOpen = at < data.length
+    if (this.#isLeftOpen) this.left.lines += 1
   }
 
   #skipLines(data: Buffer): Buffer {

@@ -30,6 +30,7 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
   requireNoEscapes(text, best)
   requireNoOddQuotes(text, best)
+  requireNoLostHeader(text, best)
   return belowTitle(text, isWhole, best)
 }
 
@@ -157,10 +158,36 @@ function requireNoOddQuotes(text: Buffer, { quote, delimiter }: Candidate): void
     .toString('utf8')
     .split(/\r?\n/)
     .filter((line) => line !== '')
-  const enclosing = lines.filter((line) => line.split(delimiter).some((cell) => /^".*"$/s.test(cell)))
+  const sign = delimiter === '|' ? String.raw`\|` : delimiter
+  const enclosed = new RegExp(`(?:^|${sign})"(?:[^"]|"")*"(?:${sign}|$)`)
+  const enclosing = lines.filter((line) => enclosed.test(line))
   if (fault === null || enclosing.length < lines.length / 2) return
   throw new TableFailure(
     `line ${fault.line}: ${fault.reason}, where most values are enclosed in ": mend the line, or declare quote: none where quotes are a part of values`,
+  )
+}
+
+/**
+ * @throws TableFailure where what stands right above the rows is a header of fewer columns than they have: values that hold
+ *   the delimiter are cut apart
+ */
+function requireNoLostHeader(
+  text: Buffer,
+  { quote, delimiter, skipLines, firstLine, rows }: Candidate,
+): void {
+  if (skipLines === 0 || looksLikeHeader(firstLine)) return
+  const lines = text.toString('utf8').split(/\r?\n/)
+  const header = (lines[skipLines - 1] ?? '').split(delimiter)
+  if (header.length < 2 || header.length >= firstLine.length || filledIn(header) < header.length) return
+  if (!looksLikeHeader(header)) return
+  const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
+  const why =
+    escaped >= rows / 2
+      ? `a backslash before ${JSON.stringify(delimiter)} is none that CSV by its standard (RFC 4180) knows`
+      : `values that hold ${JSON.stringify(delimiter)} are to be enclosed in ${quote ?? '"'}`
+  throw new TableFailure(
+    `line ${skipLines} is a header of ${header.length} columns, and the rows below have ${firstLine.length}: ${why}; ` +
+      'mend the file, or name its columns by skip_lines and header',
   )
 }
 

@@ -30,7 +30,9 @@ export interface SeenColumn {
   readonly isText?: boolean
 }
 
-/** Texts that stand for nothing wherever they are. */
+/** Texts that stand for nothing wherever they are: nobody writes them for anything else. */
+const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
+/** The same, but for texts, among which they may be names. */
 export const sureNulls = new Set([
   '#NULO#',
   '#NULO',
@@ -82,10 +84,11 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const all = [...column.texts.keys()]
   const sure = all.filter((text) => sureNulls.has(text))
   const filled = all.filter((text) => !sureNulls.has(text))
-  const nulls = sure.length === 0 ? {} : { nulls: ['', ...sure] }
+  const marked = sure.filter((text) => markedNulls.has(text))
+  const nulls = marked.length === 0 ? {} : { nulls: ['', ...marked] }
   if (filled.length === 0) {
     return {
-      keys: { type: 'string', ...nulls },
+      keys: { type: 'string', ...(sure.length > 0 && { nulls: ['', ...sure] }) },
       evidence: () => 'all values are null, so any type would do',
       probe: null,
     }
@@ -94,7 +97,12 @@ export function suggestField(column: SeenColumn): SuggestedField {
     const own = typed(column, filled, sure)
     if (own !== null) return own
   }
-  return textField(column, filled, nulls)
+  return textField(
+    column,
+    filled,
+    nulls,
+    sure.filter((text) => !markedNulls.has(text)),
+  )
 }
 
 /** What all texts are, once white space around them and words for nothing are left out; null where they are texts. */
@@ -269,7 +277,16 @@ function askedMoment({ example, formats }: AmbiguousMoments): SuggestedField {
   )
 }
 
-function textField({ texts }: SeenColumn, filled: readonly string[], nulls: object): SuggestedField {
+function textField(
+  { texts }: SeenColumn,
+  filled: readonly string[],
+  nulls: object,
+  doubtful: readonly string[],
+): SuggestedField {
+  const asks =
+    doubtful.length === 0
+      ? ''
+      : `; say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts, or nulls: ${JSON.stringify(['', ...doubtful])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
@@ -279,7 +296,7 @@ function textField({ texts }: SeenColumn, filled: readonly string[], nulls: obje
     evidence: ({ filled: count, longest }) =>
       cpfs
         ? `all ${number(count)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
-        : `${number(count)} texts of at most ${longest} characters, such as ${example}`,
+        : `${number(count)} texts of at most ${longest} characters, such as ${example}${asks}`,
     probe: probeOf(texts, filled, rows),
   }
 }

@@ -81,7 +81,7 @@ function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unkn
   if (key === 'booleans') return dialect === 'words'
   if (key === 'format') return true
   if (key === 'trim') return isText
-  return isText && (value as readonly string[]).some((word) => !/^$|^#|^\\N$|^NULL$|^NaN$/i.test(word))
+  return isText && (value as readonly string[]).some((word) => !/^$|^#|^\\N$/.test(word))
 }
 
 function without<T extends object>(keys: T, key: string): T {

@@ -22,6 +22,8 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(positionals[0] ?? '')
+  // Before anything that takes its time; a terminal is told as it goes.
+  if (!process.stderr.isTTY) progress.say(`looking at ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await filesOf(positionals, scratch, settings, progress)
     const member = values.member === undefined ? {} : { member: values.member }

@@ -85,7 +85,6 @@ function datesOf(text: string): Reading[] {
   )
   if (parts === null) return []
   const [, one = '', sign = '', two = '', three] = parts
-  if (/[\p{L}]/u.test(sign) && !/^ DE $/.test(sign)) return []
   if (three === undefined) {
     if (/^\d{4}$/.test(one) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], one, two, '01')
     if (/^\d{4}$/.test(two) && /^\d{2}$/.test(one)) return readings([`mm${sign}yyyy`], two, one, '01')
@@ -222,7 +221,23 @@ function several(
     (_text, index) => chosen.filter((format) => hasFormat(all[index], format)).length > 1,
   )
   if (doubtful !== undefined) return { example: doubtful, formats: chosen }
+  // Beside the others, one of them may be read in another way throughout.
+  for (const format of chosen) {
+    const own = all.filter((found) => hasFormat(found, format))
+    for (const other of ranked) {
+      if (chosen.includes(other) || other.length !== format.length || typeOf(other) !== type) continue
+      if (!own.every((found) => hasFormat(found, other))) continue
+      const place = all.findIndex(
+        (found) => hasFormat(found, format) && isoOf(found, format) !== isoOf(found, other),
+      )
+      if (place !== -1) return { example: texts[place] ?? '', formats: [format, other] }
+    }
+  }
   return { type, formats: chosen.every(isPlain) ? [] : chosen }
+}
+
+function isoOf(found: readonly Reading[], format: string): string | undefined {
+  return found.find((one) => one.format === format)?.iso
 }
 
 function hasFormat(found: readonly Reading[] | undefined, format: string): boolean {

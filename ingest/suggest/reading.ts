@@ -111,6 +111,10 @@ export function faultOf(text: Buffer, marks: Marks): { line: number; reason: str
   const bounds = new RecordBounds(marks)
   let at = 0
   while (at < text.length && bounds.find(text, at)) at = bounds.next
+  // What is left of a sample may go on; of most of it, nothing else than a quote that is never closed is left.
+  const isOpen = at < text.length && text.indexOf(LF, at) !== -1
+  if (bounds.fault === null && isOpen)
+    return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
   return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }
 }

@@ -282,7 +282,9 @@ function remarksOf(
           `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
           `an ingest refuses them; max_rejects: ${read.rejectedRows} leaves them out`,
         ]),
-    'tried on all rows: every value is as declared here',
+    read.rejectedRows === 0
+      ? 'tried on all rows: every value is as declared here'
+      : 'tried on the other rows: every value of these is as declared here',
     ...aboutDataset(days, columns),
   ]
 }

@@ -57,10 +57,12 @@ test('datasets come from the catalog, and from the files that it includes, in th
   ).resolves.toEqual(['own t', 'a2 t', 'a1 t', 'b t', 'x t'])
 })
 
-test('a catalog may have no dataset of its own, or none at all', async () => {
+test('a catalog may have no dataset of its own; a pattern for none is a fault', async () => {
   const files = { 'catalog.yaml': main('include: d/*.yaml\n'), 'd/a.yaml': dataset('a') }
   await expect(loaded(files)).resolves.toEqual(['a t'])
-  await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toEqual([])
+  await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toBe(
+    'the catalog catalog.yaml includes d/*.yaml, and there is no such file',
+  )
 })
 
 test.each<[what: string, files: Record<string, string>, told: string]>([

@@ -189,7 +189,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '# the first line holds numbers, dates or nothing, so it is taken for a row: name the columns',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
     '# an ingest refuses them; max_rejects: 1 leaves them out',
-    '# tried on all rows: every value is as declared here',
+    '# tried on the other rows: every value of these is as declared here',
     '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',
     '#   publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
@@ -213,6 +213,22 @@ test.each<[name: string, content: string | Buffer, message: RegExp]>([
     'x.csv',
     '"a","b"\n"1","2"\n"1","2" \n"3","4"\n',
     /^line 3: text follows the closing quote .* most values/,
+  ],
+  ['cut.csv', 'a,b\n1,"x"\n1,"x"\n1,"x"\n2,"y\n', /^line 5: a quoted value is never closed.* most values/],
+  [
+    'cut.csv',
+    `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},"text, ${n}"\n`).join('')}100,"cut off he`,
+    /^line 102: a quoted value is never closed/,
+  ],
+  [
+    'commas.csv',
+    `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},a\\, b ${n}\n`).join('')}`,
+    /^line 1 is a header of 2 columns, and the rows below have 3: a backslash before "," is none/,
+  ],
+  [
+    'commas.csv',
+    `id,d\n${Array.from({ length: 30 }, (_, n) => `${n},Jan 5, 2020\n`).join('')}`,
+    /^line 1 is a header of 2 columns, and the rows below have 3: values that hold "," are to be enclosed in "/,
   ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)

@@ -82,7 +82,13 @@ describe('structure', () => {
       'a line at which the rows end',
       { stop_at: 'Total "' },
       'a,b\nx,1\nTotal,9\nTotal "of\n1,2,3\n"x',
-      rows(['x', 1], ['Total', 9]),
+      {
+        rows: [
+          ['x', 1],
+          ['Total', 9],
+        ],
+        told: ['  left out at the end of t.csv: 3 lines from: Total "of'],
+      },
     ],
     [
       'no line at which the rows end',
@@ -99,7 +105,7 @@ describe('structure', () => {
       'a line at which the rows end, within a value',
       { stop_at: 'Total' },
       'a,b\n"x\nTotal",1\nTotal\n',
-      rows(['x\nTotal', 1]),
+      { rows: [['x\nTotal', 1]], told: ['  left out at the end of t.csv: Total'] },
     ],
     [
       'comments',
