@@ -1,68 +1,73 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
-import { typeRow } from '../../../core/catalog/field-types.ts'
-import type { Parameters } from '../../engine/plan.ts'
-import { quotedJson } from '../../../core/json.ts'
-import { foldedSql, quotedName } from '../../../core/sql.ts'
-import type { Condition } from '../../query/conditions.ts'
-import type { Operator } from '../../query/operators.ts'
+import type { Field } from '../../core/catalog/catalog.ts'
+import type { Condition } from '../query/conditions.ts'
+import type { Operator } from '../query/operators.ts'
 
-type Compare = (column: string, first: string, second: string, all: readonly string[]) => string
+/** How an engine says what a condition is made of; each value comes in as a parameter. */
+export interface Dialect {
+  /** The values of a field. */
+  readonly column: (field: Field) => string
+  /** The same without regard to case and accents, where the field has texts. */
+  readonly folded: (field: Field) => string
+  readonly value: (field: Field, value: string) => string
+  /** What is looked for in folded texts. */
+  readonly part: (part: string) => string
+  readonly isNull: (column: string) => string
+  /** Neither is null for both to differ. */
+  readonly differs: (column: string, value: string) => string
+  readonly contains: (text: string, part: string) => string
+  readonly startsWith: (text: string, part: string) => string
+  /** Of lists and places, which not every engine knows. */
+  readonly parts: {
+    readonly has: (column: string, item: string) => string
+    readonly within: (column: string, box: readonly string[]) => string
+  } | null
+}
 
-/** What an operator is in SQL, given the column and its values, of its type. */
-const comparisons: Record<Exclude<Operator, 'isnull' | 'within'>, Compare> = {
+/** What an operator is in SQL, given the column and its values. */
+const comparisons: Record<
+  Extract<Operator, 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'range'>,
+  (column: string, first: string, second: string, all: readonly string[]) => string
+> = {
   eq: (column, value) => `${column} = ${value}`,
-  ne: (column, value) => `${column} is distinct from ${value}`,
   gt: (column, value) => `${column} > ${value}`,
   gte: (column, value) => `${column} >= ${value}`,
   lt: (column, value) => `${column} < ${value}`,
   lte: (column, value) => `${column} <= ${value}`,
   in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
   range: (column, min, max) => `${column} between ${min} and ${max}`,
-  contains: (column, part) => `contains(${foldedSql(column)}, ${foldedSql(part)})`,
-  // Only what begins a text follows a bracket or a comma so: a quote in a text has a backslash before it.
-  has: (column, item) => `(starts_with(${column}, '[' || ${item}) or contains(${column}, ',' || ${item}))`,
-  startswith: (column, part) => `starts_with(${foldedSql(column)}, ${foldedSql(part)})`,
 }
 
-/** What must hold, as SQL over the stored columns. */
-export function conditionSql(condition: Condition, parameters: Parameters): string {
-  return comparisonSql(condition, quotedName(condition.field.name), parameters)
-}
-
-/** The same, of a column of any name that holds the values of the field. */
-export function comparisonSql(
-  { field, operator, values }: Condition,
-  column: string,
-  parameters: Parameters,
-): string {
-  if (operator === 'isnull') return `${column} is ${values[0] === 'true' ? '' : 'not '}null`
-  if (operator === 'within')
-    return boxSql(
-      column,
-      values.map((degrees) => `${parameters.add(degrees)}::varchar::double`),
-    )
-  // Behind a text that ends in a comma it would be found where none is.
-  if (operator === 'has' && values[0] === ',')
-    return `list_contains(from_json(${column}, '["varchar"]'), ${parameters.add(',')}::varchar)`
-  const given = operator === 'has' ? values.map(quotedJson) : values
-  const bound = given.map((value) => valueSql(field, parameters.add(value)))
-  const [first = 'null', second = 'null'] = bound
-  return comparisons[operator](column, first, second, bound)
-}
-
-function boxSql(column: string, [west = '', south = '', east = '', north = '']: readonly string[]): string {
-  const [latitude, longitude] = [1, 2].map((part) => `split_part(${column}, ',', ${part})::double`)
-  const around = `case when ${west} <= ${east} then ${longitude} between ${west} and ${east}
-    else ${longitude} >= ${west} or ${longitude} <= ${east} end`
-  return `(${latitude} between ${south} and ${north} and ${around})`
+/** What must hold, as SQL over the columns of an engine that knows the operator. */
+export function conditionSql({ field, operator, values }: Condition, dialect: Dialect): string {
+  const column = dialect.column(field)
+  const [first = ''] = values
+  switch (operator) {
+    case 'isnull':
+      return first === 'true' ? dialect.isNull(column) : `not ${dialect.isNull(column)}`
+    case 'ne':
+      return dialect.differs(column, dialect.value(field, first))
+    case 'contains':
+      return dialect.contains(dialect.folded(field), dialect.part(first))
+    case 'startswith':
+      return dialect.startsWith(dialect.folded(field), dialect.part(first))
+    case 'has':
+      return known(dialect.parts, operator).has(column, first)
+    case 'within':
+      return known(dialect.parts, operator).within(column, values)
+    default: {
+      const bound = values.map((value) => dialect.value(field, value))
+      return comparisons[operator](column, bound[0] ?? 'null', bound[1] ?? 'null', bound)
+    }
+  }
 }
 
 /** That a word is in one of some fields. */
-export function wordSql(fields: readonly string[], word: string, parameters: Parameters): string {
-  const part = foldedSql(parameters.add(word))
-  return `(${fields.map((field) => `contains(${foldedSql(quotedName(field))}, ${part})`).join(' or ')})`
+export function wordSql(fields: readonly Field[], word: string, dialect: Dialect): string {
+  const part = dialect.part(word)
+  return `(${fields.map((field) => dialect.contains(dialect.folded(field), part)).join(' or ')})`
 }
 
-function valueSql(field: Field, parameter: string): string {
-  return `${parameter}::${typeRow(field.type).stored(field)}`
+function known(parts: Dialect['parts'], operator: Operator): NonNullable<Dialect['parts']> {
+  if (parts === null) throw new TypeError(`the engine does not know ${operator}`)
+  return parts
 }

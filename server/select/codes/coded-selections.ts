@@ -1,4 +1,3 @@
-import { foldedSql } from '../../../core/sql.ts'
 import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import { Turns } from '../../concurrency/turns.ts'
 import { Kept, type KeptStats } from '../../kept.ts'
@@ -9,6 +8,7 @@ import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { afford } from '../afford.ts'
 import { RowSet } from '../row-set.ts'
+import { foldedText } from '../folding.ts'
 import { filterKey, type Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
 import { areCoded, orderTogether, sequenceFor, type Sequence } from './sequences.ts'
@@ -169,11 +169,11 @@ export class CodedSelections implements Selections {
     for (const condition of conditions) {
       const { name } = condition.field
       const isPart = operatorRow(condition.operator).takes === 'part'
-      const part = isPart ? await this.#folded(condition.values[0] ?? '', requester) : ''
+      const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
       clauses.add([{ field: name, chosen: chosenBy(of(name), condition, part) }])
     }
     for (const word of words) {
-      const part = await this.#folded(word, requester)
+      const part = await foldedText(word, this.#pool, requester)
       clauses.add(
         searched.map(({ name }) => ({
           field: name,
@@ -182,15 +182,6 @@ export class CodedSelections implements Selections {
       )
     }
     return clauses.simplified(snapshot.manifest.rows)
-  }
-
-  /** A part of a text as dictionaries are folded. Of ASCII it is known; what else there is, DuckDB knows best. */
-  async #folded(part: string, requester: Requester): Promise<string> {
-    // oxlint-disable-next-line no-control-regex
-    if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
-    const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
-    const { rows } = await this.#pool.rows(plan, requester.client, requester.signal())
-    return String(rows[0]?.[0])
   }
 
   /** The places of the rows in which all clauses are right. */

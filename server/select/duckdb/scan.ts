@@ -11,7 +11,8 @@ import { everyRow, readsOf, rowsAmong, rowsBetween } from '../../engine/reads.ts
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Grouping } from '../selections.ts'
 import type { PartRows } from '../row-set.ts'
-import { comparisonSql, conditionSql, wordSql } from './where.ts'
+import { conditionSql, wordSql } from '../where.ts'
+import { duckDbDialect } from './dialect.ts'
 import type { Span } from './zone-map.ts'
 
 /** Some parts of a snapshot, read only where they can have a row. */
@@ -104,7 +105,7 @@ export function planValues(
   const parameters = new Parameters()
   return {
     sql: `select position from read_parquet(${quotedText(path.join(snapshot.folder, file))}, file_row_number = true)
-      where ${comparisonSql(condition, 'value', parameters)} and file_row_number between ${from} and ${to - 1}
+      where ${conditionSql(condition, duckDbDialect(parameters, 'value'))} and file_row_number between ${from} and ${to - 1}
       order by position limit ${max}`,
     parameters: parameters.values,
     reads: readsOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
@@ -174,10 +175,12 @@ function filtered(
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder } = snapshot
   const parameters = new Parameters()
+  const dialect = duckDbDialect(parameters)
+  const searched = table.fields.filter(({ name }) => table.search.includes(name))
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
   const terms = [
-    ...conditions.map((condition) => conditionSql(condition, parameters)),
-    ...words.map((word) => wordSql(table.search, word, parameters)),
+    ...conditions.map((condition) => conditionSql(condition, dialect)),
+    ...words.map((word) => wordSql(searched, word, dialect)),
   ]
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts

@@ -1,0 +1,12 @@
+import { foldedSql } from '../../core/sql.ts'
+import type { Pool } from '../engine/pool.ts'
+import type { Requester } from '../engine/requester.ts'
+
+/** A part of a text without regard to case and accents. Of ASCII it is known; what else there is, DuckDB knows best. */
+export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
+  const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
+  const { rows } = await pool.rows(plan, requester.client, requester.signal())
+  return String(rows[0]?.[0])
+}
