@@ -1,6 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
+import type { ClickHouse } from '../core/clickhouse/link.ts'
 import { messageOf, StartError } from '../core/errors.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { OutOfMemory } from '../core/duckdb/errors.ts'
@@ -23,6 +24,7 @@ import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job.ts'
 import type { Progress } from './progress.ts'
 import { keptOf, type Kept, type KnownFile } from './partitions.ts'
+import { dropForgotten } from './publish/clickhouse.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf, definitionsUntil } from './publish/label.ts'
 import { withTable } from './publish/lock.ts'
@@ -63,6 +65,8 @@ export interface IngestOptions {
   readonly silenceMs?: number
   /** Tables at the same time, where memory allows. */
   readonly jobs?: number
+  /** Has what chooses the rows of tables that the catalog gives to it. */
+  readonly clickHouse?: ClickHouse | null
 }
 
 /** What a job needs to sort at all; with less there are fewer jobs at the same time. */
@@ -110,6 +114,12 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
           // What is published is published.
           (error: unknown) =>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
+        )
+      }
+      if (table.engine === 'clickhouse' && options.clickHouse && 'manifest' in outcome) {
+        const kept = new Set(await snapshotsIn(options.store, table))
+        await dropForgotten(options.clickHouse, table, kept).catch((error: unknown) =>
+          progress.say(`${tableId(table)}: old tables of ClickHouse were not dropped: ${messageOf(error)}`),
         )
       }
       return outcome
@@ -160,6 +170,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const { partRows = partRowsDefault, converter = converterVersion } = options
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
+  if (table.engine === 'clickhouse' && (options.clickHouse ?? null) === null)
+    throw new TableFailure('the catalog gives it to ClickHouse (engine), and CLICKHOUSE_URL says of none')
   const found = await currentSnapshot(store, table, progress)
   const { manifest, isDamaged } = found
   const current = isDamaged ? null : manifest
@@ -242,6 +254,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
         batchBytes: options.batchBytes ?? batchBytesDefault,
         acceptsDrift,
+        clickHouse: options.clickHouse ?? null,
         now: options.now,
       })
     } finally {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { hidesText, tableId, type Dataset, type Table } from '../core/catalog/catalog.ts'
+import type { ClickHouse } from '../core/clickhouse/link.ts'
 import type { Connection } from '../core/duckdb/connection.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
 import { clearFailure } from '../core/warehouse/failure.ts'
@@ -32,6 +33,7 @@ import {
   type TakenFile,
 } from './partitions.ts'
 import type { Progress } from './progress.ts'
+import { loadClickHouse } from './publish/clickhouse.ts'
 import { writeDownload, type MemberBefore } from './publish/download.ts'
 import { label, nameSnapshot } from './publish/label.ts'
 import { rejectsKeptMax, TableFailure, type Reject } from './rejects.ts'
@@ -68,6 +70,8 @@ export interface Job {
   /** Text that is cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
+  /** Null where there is none. */
+  readonly clickHouse: ClickHouse | null
   readonly now: () => Date
 }
 
@@ -295,7 +299,7 @@ async function publishAndReport(
   members: readonly DownloadMember[],
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
-  const { folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
+  const { work, folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
   const all = allRead(job, converted)
   const labelled = {
     dataset,
@@ -308,10 +312,18 @@ async function publishAndReport(
     before,
     previous,
     taken,
+    isLoaded: table.engine === 'clickhouse',
     ...partitionsOf(job, converted),
   }
   const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))
   const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
+  const { clickHouse } = job
+  if (labelled.isLoaded && clickHouse !== null)
+    await steps.time(
+      'loading',
+      () => loadClickHouse(work, clickHouse, named.snapshot, rows, job.progress),
+      'own',
+    )
   const report: Report = {
     dataset: table.dataset,
     table: table.name,

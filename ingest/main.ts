@@ -2,6 +2,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
+import { ClickHouse } from '../core/clickhouse/link.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
@@ -39,8 +40,10 @@ async function main(): Promise<number> {
   // For people; a log is better off with the line alone, and the report has it all.
   const withFields = process.stdout.isTTY && !values.unpublished
   const outcomes: Outcome[] = []
+  const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
   for await (const outcome of ingest(tables, {
     ...settings,
+    clickHouse,
     catalog,
     store,
     memoryBytes: settings.ingestMemory,
@@ -63,6 +66,7 @@ async function main(): Promise<number> {
       for (const line of lines) console.log(line)
     })
   }
+  await clickHouse?.close()
   const say = values.quiet ? () => undefined : (line: string) => console.log(line)
   const code = conclude(outcomes, settings.sources, positionals.length > 0, say)
   const rest = [

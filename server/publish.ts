@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { ClickHouse } from '../core/clickhouse/link.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import type { Settings } from '../core/settings/read.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
@@ -39,6 +40,8 @@ export interface Shared {
   readonly store: Store
   readonly pool: Pool
   readonly scanPool: Pool
+  /** Null where there is none. */
+  readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
   readonly meter: Meter
@@ -93,7 +96,12 @@ export async function publish(
   const readiness = new Readiness(snapshots, before?.readiness ?? null)
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
-  const selections = openSelections(scanPool, dictionaries, { ...settings, codesBytesMax: indexBytesMax })
+  const selections = openSelections(
+    scanPool,
+    dictionaries,
+    { ...settings, codesBytesMax: indexBytesMax },
+    shared.clickHouse,
+  )
   const packed = new PackedRows(dictionaries)
   const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
   const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, shared.sendBudget)

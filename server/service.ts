@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
+import { ClickHouse } from '../core/clickhouse/link.ts'
 import { StartError } from '../core/errors.ts'
 import { catalogVersion } from '../core/catalog/catalog-files.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -108,6 +109,7 @@ export async function openService(
     store,
     pool,
     scanPool,
+    clickHouse: await ClickHouse.open(settings.clickHouseUrl),
     log,
     worker,
     meter,
@@ -197,6 +199,7 @@ export async function openService(
       current.leave(null)
       await pool.close()
       await scanPool.close()
+      await shared.clickHouse?.close()
       database.close()
       scanDatabase.close()
     },

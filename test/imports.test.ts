@@ -7,6 +7,7 @@ const floors: readonly (readonly string[])[] = [
   ['core/errors.ts', 'core/in-order.ts', 'core/json.ts', 'core/nearest.ts', 'core/sql.ts'],
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
+  ['core/clickhouse'],
   ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],
   ['ingest/source'],
   ['ingest/convert', 'ingest/sample'],
@@ -41,6 +42,7 @@ const floors: readonly (readonly string[])[] = [
 /** The one room that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/client-s3': ['core/warehouse/stores/s3.ts'],
+  '@clickhouse/client': ['core/clickhouse'],
   '@duckdb/node-api': ['core/duckdb'],
   'iconv-lite': ['ingest/source/decode.ts'],
   'hono/html': ['server/pages/html.ts'],

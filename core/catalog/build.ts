@@ -123,6 +123,7 @@ function buildDataset(
   say: Say,
 ): Dataset {
   const { slug, name, description, author, source, license, links, tables, spatial, temporal } = definition
+  const engine = whole.engine ?? 'duckdb'
   return {
     slug,
     name: say(name),
@@ -146,7 +147,7 @@ function buildDataset(
     language: definition.language ?? [],
     listedIn: new Set(definition.listed_in),
     forms: new Map(families.map((family) => [family.name, buildForm(definition, family)])),
-    tables: new Map(tables.map((table) => [table.name, buildTable(table, slug, say)])),
+    tables: new Map(tables.map((table) => [table.name, buildTable({ engine, ...table }, slug, say)])),
   }
 }
 
@@ -172,6 +173,7 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     fields,
     order: definition.order.map((key) => buildOrderKey(key, names)),
     partition: definition.partition ?? null,
+    engine: definition.engine ?? 'duckdb',
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),

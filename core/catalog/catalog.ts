@@ -152,6 +152,10 @@ export interface Dataset {
   readonly tables: ReadonlyMap<string, Table>
 }
 
+/** What may choose the rows of a table. */
+export const engineNames = ['duckdb', 'clickhouse'] as const
+export type EngineName = (typeof engineNames)[number]
+
 export interface Table {
   readonly dataset: string
   readonly name: string
@@ -165,6 +169,8 @@ export interface Table {
   readonly order: readonly OrderKey[]
   /** The field, the first of the order, that has one value in each file of the source; null where nothing is known of it. */
   readonly partition: string | null
+  /** What is asked which rows a query chooses. */
+  readonly engine: EngineName
   /** Fields that readers may filter by, and order by as well. */
   readonly filters: readonly string[]
   /** Fields that a search looks through. */

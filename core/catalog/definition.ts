@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { isBelow } from './catalog-files.ts'
-import { dueFrequencies, encodingNames, frequencyNames, kindNames, maskNames } from './catalog.ts'
+import {
+  dueFrequencies,
+  encodingNames,
+  engineNames,
+  frequencyNames,
+  kindNames,
+  maskNames,
+} from './catalog.ts'
 import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
@@ -267,6 +274,12 @@ const table = z.strictObject({
         .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
     )
     .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
+  engine: z
+    .enum(engineNames)
+    .optional()
+    .describe(
+      'What is asked which rows a query chooses: clickhouse is the one that CLICKHOUSE_URL names. Answers are the same. Default is duckdb.',
+    ),
   partition: text
     .optional()
     .describe(
@@ -394,6 +407,10 @@ export const catalogDefinition = z
         ),
     }),
     families: z.record(z.string(), family),
+    engine: z
+      .enum(engineNames)
+      .optional()
+      .describe('What chooses rows, of all tables that do not say it themselves. Default is duckdb.'),
     include: z
       .union([includedPath, z.array(includedPath)])
       .optional()

@@ -170,6 +170,22 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 32, 64),
     expects: 'a whole number from 32 to 64',
   }),
+  clickHouseUrl: row({
+    name: 'CLICKHOUSE_URL',
+    default: '',
+    meaning:
+      'The ClickHouse that chooses the rows of tables with `engine: clickhouse`, such as `http://acervo:secret@clickhouse:8123/acervo`; without it DuckDB does.',
+    parse: (text) => (text === '' || /^https?:\/\/[^\s]+$/.test(text) ? text : null),
+    expects: 'an http(s) address, or nothing',
+  }),
+  clickHouseCluster: row({
+    name: 'CLICKHOUSE_CLUSTER',
+    default: '',
+    meaning:
+      'The cluster of that ClickHouse over which an ingest replicates and spreads the tables; where it is empty they are on the one server.',
+    parse: (text) => (/^[\w-]*$/.test(text) ? text : null),
+    expects: 'the name of a cluster, or nothing',
+  }),
   metricsHost: row({
     name: 'METRICS_HOST',
     default: '127.0.0.1',

@@ -97,6 +97,8 @@ const manifestShape = z.object({
   parts: z.array(partShape),
   /** What else lies beside the parts: the full download, the report. */
   files: z.array(fileShape),
+  /** Whether a ClickHouse has what chooses its rows: see `core/clickhouse/tables.ts`. */
+  clickhouse: z.literal(true).optional(),
   /** In the order of the rows, for the next ingest; of tables that declare partitions. */
   partitions: z.array(partitionShape).optional(),
   /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */

@@ -79,6 +79,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     lookups: [table.indexes, table.search],
     partRows,
     ...(table.partition !== null && { partition: table.partition }),
+    ...(table.engine !== 'duckdb' && { engine: table.engine, filters: table.filters }),
     ...(table.isPacked && { isPacked: true }),
     ...(table.orders.length > 0 && { orders: table.orders }),
   }
@@ -128,6 +129,8 @@ export interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly previous: SnapshotId | null
   /** Files whose sums are known, since they are those of another snapshot. */
   readonly taken: ReadonlyMap<string, TakenFile>
+  /** Whether a ClickHouse has it. */
+  readonly isLoaded: boolean
 }
 
 /** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
@@ -155,7 +158,7 @@ export async function label(
   beside: Written,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { taken, partitions, header } = labelled
+  const { taken, partitions, header, isLoaded } = labelled
   const files: StoredFile[] = []
   for (const file of [fileNames.download(table), fileNames.report]) {
     files.push({ file, ...(await sumsOf(path.join(folder, file))) })
@@ -185,6 +188,7 @@ export async function label(
     textBytes,
     parts,
     files,
+    ...(isLoaded && { clickhouse: true as const }),
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),

@@ -4,6 +4,8 @@ import type { KeptStats } from '../kept.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
 import { Found } from './found.ts'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickhouse-selections.ts'
 import type { Selections } from './selections.ts'
 
 /** Selections that tell what is kept of them. */
@@ -15,9 +17,13 @@ export interface KeptSelections extends Selections {
 export function openSelections(
   pool: Pool,
   dictionaries: Dictionaries,
-  limits: SelectionLimits & CodedLimits,
+  limits: SelectionLimits & CodedLimits & ClickHouseLimits,
+  clickHouse: ClickHouse | null = null,
 ): KeptSelections {
   const found = new Found(limits.selectionBytesMax)
   const duckdb = new DuckDbSelections(pool, found, limits)
-  return limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
+  const here =
+    limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
+  if (clickHouse === null) return here
+  return new ClickHouseSelections(here, clickHouse, pool, found, limits)
 }

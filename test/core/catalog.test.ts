@@ -124,7 +124,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ntitel: X',
       [
-        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, include, datasets',
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, engine, include, datasets',
       ],
     ],
     [
@@ -649,7 +649,7 @@ describe('the loader', () => {
 
   test('tells that the file is empty', () => {
     expect(faultsOf('')).toEqual([
-      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, include, datasets',
+      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, engine, include, datasets',
     ])
   })
 

@@ -23,6 +23,8 @@ describe('settings', () => {
       rateLimitStore: 'memory',
       trustProxy: 0,
       clientIpv6Prefix: 56,
+      clickHouseUrl: '',
+      clickHouseCluster: '',
       metricsHost: '127.0.0.1',
       metricsPort: 0,
       metricsFile: '',

@@ -35,6 +35,8 @@ const runs = {
   SERVER_KILLS: { short: 5, long: 500 },
   /** Of a job that publishes into an object store, at one of its requests. */
   PUBLISH_KILLS: { short: 6, long: 200 },
+  /** Asked of ClickHouse and of DuckDB. */
+  CLICKHOUSE_QUERIES: { short: 300, long: 10_000 },
   /** Of files while they are served. */
   DAMAGES: { short: 30, long: 1000 },
   /** Of files before they are served. */

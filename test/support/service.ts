@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import request from 'supertest'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { createApp, type AppOptions } from '../../server/app.ts'
@@ -74,6 +75,7 @@ export interface Service {
 export type ServiceOptions = Partial<
   AppOptions & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
 > & {
+  readonly clickHouse?: ClickHouse
   readonly retention?: Retention
   readonly exportsMax?: number
   readonly finishedBytesMax?: number
@@ -133,10 +135,16 @@ export async function serve(
     shareOf(options.connections ?? 2),
   )
   await scanDatabase.lock()
-  const limits = { selectionBytesMax: 10_000_000, codesBytesMax: 10_000_000, scanValuesMax: 1e9, ...options }
+  const limits = {
+    selectionBytesMax: 10_000_000,
+    codesBytesMax: 10_000_000,
+    scanValuesMax: 1e9,
+    queryTimeoutMs: 20_000,
+    ...options,
+  }
   const dictionaries = new Dictionaries(pool, 10_000_000)
   const packed = new PackedRows(dictionaries)
-  const selections = openSelections(scanConnections, dictionaries, limits)
+  const selections = openSelections(scanConnections, dictionaries, limits, options.clickHouse ?? null)
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
   const blocks = new Blocks(pool, packed, options.blockBytes ?? 10_000_000)
   const engine = { blocks, pool, packed, selections: options.otherSelections ?? selections, memory }

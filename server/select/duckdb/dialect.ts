@@ -23,12 +23,17 @@ export function duckDbDialect(parameters: Parameters, column: string | null = nu
     parts: {
       has: (text, item) => {
         // Behind a text that ends in a comma it would be found where none is.
-        if (item === ',') return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
+        if (item === ',')
+          return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
         const quoted = `${parameters.add(quotedJson(item))}::varchar`
         // Only what begins a text follows a bracket or a comma so: a quote in a text has a backslash before it.
         return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
       },
-      within: (text, box) => boxSql(text, box.map((degrees) => `${parameters.add(degrees)}::varchar::double`)),
+      within: (text, box) =>
+        boxSql(
+          text,
+          box.map((degrees) => `${parameters.add(degrees)}::varchar::double`),
+        ),
     },
   }
 }

@@ -1,0 +1,143 @@
+import { createReadStream } from 'node:fs'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { StartError } from '../errors.ts'
+
+/** A value of a statement, by the name that stands for it there: `{name:Type}`. */
+export type NamedValues = Readonly<Record<string, string>>
+
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  /** After which the cluster gives up. */
+  readonly timeoutMs?: number
+}
+
+/** What the cluster said of a statement, by its own number of it. */
+export class ClickHouseFault extends Error {
+  readonly code: number
+
+  constructor(code: number, cause: unknown) {
+    super(`ClickHouse says: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'ClickHouseFault'
+    this.code = code
+  }
+}
+
+/** The cluster cannot be asked, as when it is stopped. */
+export class ClickHouseAway extends Error {
+  constructor(cause: unknown) {
+    super(`ClickHouse does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'ClickHouseAway'
+  }
+}
+
+/** How long a statement may take that nobody waits for, such as one that loads a table. */
+const patienceMs = 3_600_000
+
+/** Statements to a ClickHouse, over HTTP, by its own client. */
+export class ClickHouse {
+  readonly #client: ClickHouseClient
+  /** Of its cluster, by which tables are replicated and spread; null for one server. */
+  readonly cluster: string | null
+
+  private constructor(client: ClickHouseClient, cluster: string | null) {
+    this.#client = client
+    this.cluster = cluster
+  }
+
+  /**
+   * Its client is loaded when there is one, since most services have none.
+   *
+   * @param address such as `http://user:password@host:8123/database`; null where it is empty
+   * @param cluster empty for none
+   * @throws StartError
+   */
+  static async open(address: string, cluster = ''): Promise<ClickHouse | null> {
+    if (address === '') return null
+    const { createClient } = await import('@clickhouse/client')
+    try {
+      const client = createClient({
+        url: address,
+        application: 'acervo',
+        request_timeout: patienceMs,
+        max_open_connections: 16,
+        compression: { response: false, request: false },
+      })
+      return new ClickHouse(client, cluster === '' ? null : cluster)
+    } catch (cause) {
+      throw new StartError('CLICKHOUSE_URL is no address such as http://user:password@host:8123/database', {
+        cause,
+      })
+    }
+  }
+
+  /** Numbers of one UInt32 column, as they come. */
+  async numbers(sql: string, values: NamedValues, options: AskOptions): Promise<Uint32Array> {
+    const bytes = await this.#bytes(`${sql} format RowBinary`, values, options)
+    const numbers = new Uint32Array(Math.floor(bytes.length / 4))
+    for (let index = 0; index < numbers.length; index += 1) numbers[index] = bytes.readUInt32LE(4 * index)
+    return numbers
+  }
+
+  /** Rows of texts. */
+  async rows(sql: string, values: NamedValues = {}, options: AskOptions = {}): Promise<string[][]> {
+    const bytes = await this.#bytes(`${sql} format JSONCompactStrings`, values, options)
+    const { data } = JSON.parse(bytes.toString()) as { data: string[][] }
+    return data
+  }
+
+  /** @param table in quotes */
+  async insertParquet(table: string, columns: readonly string[], file: string): Promise<void> {
+    await told(async () => {
+      const { stream } = await this.#client.exec({
+        query: `insert into ${table} (${columns.join(', ')}) format Parquet`,
+        values: createReadStream(file),
+      })
+      await drained(stream)
+    })
+  }
+
+  async command(sql: string): Promise<void> {
+    await told(() => this.#client.command({ query: sql }))
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close()
+  }
+
+  async #bytes(sql: string, values: NamedValues, { signal, timeoutMs }: AskOptions): Promise<Buffer> {
+    return told(async () => {
+      const { stream } = await this.#client.exec({
+        query: sql,
+        query_params: values,
+        ...(signal !== undefined && { abort_signal: signal }),
+        clickhouse_settings: {
+          ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
+          // Whoever has gone wants nothing any more.
+          cancel_http_readonly_queries_on_client_close: 1,
+          // What fails on its way is told as a failure.
+          wait_end_of_query: 1,
+        },
+      })
+      return drained(stream)
+    }, signal)
+  }
+}
+
+async function drained(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** @throws ClickHouseFault, ClickHouseAway, or the reason of the signal */
+async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    signal?.throwIfAborted()
+    // Its class, without loading it.
+    if (error instanceof Error && 'code' in error && /^\d+$/.test(String(error.code)))
+      throw new ClickHouseFault(Number(error.code), error)
+    throw new ClickHouseAway(error)
+  }
+}

@@ -1,0 +1,161 @@
+import { tableId, type Field, type Table } from '../catalog/catalog.ts'
+import { typeRow } from '../catalog/field-types.ts'
+import type { SnapshotId } from '../warehouse/layout.ts'
+import { foldedSql } from '../sql.ts'
+
+/**
+ * How a snapshot lies in ClickHouse: where its rows are, and what conditions and orders look at, in columns whose values compare
+ * there as those of the Parquet compare in DuckDB, whatever either thinks of dates, accents and nulls. The rows themselves are not there.
+ */
+
+/** A field in ClickHouse. */
+export interface ClickHouseColumn {
+  readonly name: string
+  readonly type: string
+  /** SQL of DuckDB: what is written, of a value. */
+  readonly written: (value: string) => string
+  /** The value of an address, as a parameter of the type. */
+  readonly parameter: (value: string) => string
+  /** The column of its texts without regard to case and accents; null where it has none. */
+  readonly folded: string | null
+}
+
+/** The position of a row in its snapshot. */
+export const rowColumn = 'row'
+
+/** Rows that a server of a cluster has together, so that a page asks one of them. */
+const shardRows = 1_000_000
+
+/** By name of field: those by which readers filter, search and order; without the types that are left to DuckDB. */
+export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
+  const asked = new Set([...table.filters, ...table.search])
+  const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
+    const form = asked.has(field.name) ? formOf(field) : null
+    if (form === null) return []
+    const folded = typeRow(field.type).isText ? `f${index}_folded` : null
+    return [[field.name, { name: `f${index}`, folded, ...form }]]
+  })
+  return new Map(columns)
+}
+
+type Form = Pick<ClickHouseColumn, 'type' | 'written' | 'parameter'>
+
+const asItIs = (value: string): string => value
+
+function formOf(field: Field): Form | null {
+  const stored = typeRow(field.type).stored(field)
+  switch (stored) {
+    case 'VARCHAR':
+      return { type: 'String', written: asItIs, parameter: asItIs }
+    case 'BIGINT':
+      return { type: 'Int64', written: asItIs, parameter: asItIs }
+    case 'BOOLEAN':
+      return {
+        type: 'UInt8',
+        written: (value) => `${value}::utinyint`,
+        parameter: (value) => (value === 'true' ? '1' : '0'),
+      }
+    // As numbers, since the calendar of ClickHouse begins in 1900.
+    case 'DATE':
+      return {
+        type: 'Int32',
+        written: (value) => `(${value} - date '1970-01-01')::integer`,
+        parameter: daysOf,
+      }
+    case 'TIMESTAMP':
+      return { type: 'Int64', written: (value) => `epoch_us(${value})::bigint`, parameter: microsecondsOf }
+    default:
+      return stored.startsWith('DECIMAL')
+        ? { type: stored.replace('DECIMAL', 'Decimal'), written: asItIs, parameter: asItIs }
+        : // Not a number is one that DuckDB compares in its own way.
+          null
+  }
+}
+
+const dayMs = 86_400_000
+
+function daysOf(date: string): string {
+  return String(Date.parse(`${date}T00:00:00Z`) / dayMs)
+}
+
+function microsecondsOf(moment: string): string {
+  const [, seconds = '', fraction = ''] = /^(\S+?[ T]\d\d:\d\d:\d\d)(?:\.(\d+))?$/.exec(moment) ?? []
+  return String(BigInt(Date.parse(`${seconds.replace(' ', 'T')}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0')))
+}
+
+/** Names in quotes, whatever is in them. */
+const quoted = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
+
+/** The name of the table that holds a snapshot. */
+export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
+  return `${tableId(table)}/${snapshot}`
+}
+
+export const quotedTable = (name: string): string => quoted(name)
+
+/** What every snapshot of a table begins with. */
+export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string {
+  return `${tableId(table)}/`
+}
+
+/** What is written of rows, as columns of a Parquet that goes to ClickHouse; `f0`, `f1`, ... are their values. */
+export function writtenColumns(
+  table: Table,
+  position: string,
+): { readonly name: string; readonly sql: string }[] {
+  const columns = table.fields.flatMap((field, index) => {
+    const column = clickHouseColumns(table).get(field.name)
+    if (column === undefined) return []
+    const { name, folded, written } = column
+    const own = { name, sql: written(`f${index}`) }
+    return folded === null ? [own] : [own, { name: folded, sql: foldedSql(`f${index}`) }]
+  })
+  return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
+}
+
+/**
+ * The statements that make the empty table of a snapshot: one of a single server, or replicated over the servers of a cluster and
+ * spread by position, under the same name for whoever asks.
+ */
+export function createStatements(table: Table, name: string, cluster: string | null): string[] {
+  const columns = [...clickHouseColumns(table)]
+  const stored = columns.flatMap(([, { name: column, type, folded }]) => [
+    `${column} Nullable(${type})`,
+    ...(folded === null ? [] : [`${folded} Nullable(String)`]),
+  ])
+  const indexes = columns
+    .filter(([field]) => table.filters.includes(field))
+    .map(([, { name: column, type }]) => {
+      // Bloom filters know no decimals.
+      const kind = type.startsWith('Decimal') ? 'minmax' : 'bloom_filter(0.01)'
+      return `index i_${column} ${column} type ${kind} granularity 1`
+    })
+  const projections = table.orders.flatMap(({ keys }, number) => {
+    const own = keys.flatMap(({ field }) => clickHouseColumns(table).get(field)?.name ?? [])
+    const all = [rowColumn, ...columns.map(([, { name: column }]) => column)]
+    return own.length === keys.length
+      ? [`projection p_${number} (select ${all.join(', ')} order by ${[...own, rowColumn].join(', ')})`]
+      : []
+  })
+  const body = `(${[`${rowColumn} UInt32`, ...stored, ...indexes, ...projections].join(', ')})`
+  const settings = 'settings index_granularity = 1024, allow_nullable_key = 1'
+  if (cluster === null)
+    return [`create table ${quoted(name)} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
+  const local = `${name}/local`
+  const path = quotedText(`/clickhouse/tables/{shard}/${name}`)
+  return [
+    `create table ${quoted(local)} on cluster ${quoted(cluster)} ${body}
+      engine = ReplicatedMergeTree(${path}, '{replica}') order by ${rowColumn} ${settings}`,
+    `create table ${quoted(name)} on cluster ${quoted(cluster)} as ${quoted(local)}
+      engine = Distributed(${quotedText(cluster)}, currentDatabase(), ${quotedText(local)}, intDiv(${rowColumn}, ${shardRows}))`,
+  ]
+}
+
+export function dropStatements(name: string, cluster: string | null): string[] {
+  if (cluster === null) return [`drop table if exists ${quoted(name)} sync`]
+  return [name, `${name}/local`].map(
+    (one) => `drop table if exists ${quoted(one)} on cluster ${quoted(cluster)} sync`,
+  )
+}
+
+const quotedText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`

@@ -1,0 +1,135 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Table } from '../../core/catalog/catalog.ts'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import {
+  clickHouseName,
+  clickHousePrefix,
+  createStatements,
+  dropStatements,
+  quotedTable,
+  rowColumn,
+  writtenColumns,
+} from '../../core/clickhouse/tables.ts'
+import { quotedText } from '../../core/sql.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { numberOf, sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
+import type { Progress } from '../progress.ts'
+import { TableFailure } from '../rejects.ts'
+
+/** Rows that go to ClickHouse in one piece. */
+const pieceRows = 1_048_576
+
+/**
+ * Loads what conditions and orders look at into a table of ClickHouse for the snapshot, from the rows that became its parts, and
+ * compares what is there with them. Nobody asks it before the snapshot is published.
+ *
+ * @throws TableFailure where what is there is not what was sent
+ */
+export async function loadClickHouse(
+  work: Work,
+  link: ClickHouse,
+  snapshot: SnapshotId,
+  rows: number,
+  progress: Progress,
+): Promise<void> {
+  const { table, db, scratch } = work
+  const name = clickHouseName(table, snapshot)
+  const columns = writtenColumns(table, 'file_row_number')
+  // What a killed job left.
+  for (const statement of [
+    ...dropStatements(name, link.cluster),
+    ...createStatements(table, name, link.cluster),
+  ])
+    await link.command(statement)
+  const file = path.join(scratch, 'clickhouse.parquet')
+  for (let first = 0; first < rows; first += pieceRows) {
+    const count = Math.min(pieceRows, rows - first)
+    await db.rows(`copy (select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')}
+      from ${sortedRowsSql(work, first, count)}) to ${quotedText(file)} (format parquet, codec zstd)`)
+    await link.insertParquet(
+      quotedTable(name),
+      columns.map((column) => column.name),
+      file,
+    )
+    await rm(file)
+    progress.advance({ fraction: (first + count) / rows, rows: first + count })
+  }
+  await prove(work, link, name)
+}
+
+/** Of each column, on both sides: how many values, the least and the greatest, and the bytes of texts or the sum of whole numbers. */
+async function prove(work: Work, link: ClickHouse, name: string): Promise<void> {
+  const { table, db } = work
+  const columns = writtenColumns(table, 'file_row_number')
+  const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(work)})`
+  const typed = columns.map((column) => `typeof(any_value(${column.name}))`)
+  const [types = []] = await db.rows(`select ${typed.join(', ')} from ${from}`)
+  const facts = columns.map(({ name: column }, place) => {
+    const type = String(types[place])
+    const ends = (text: (value: string) => string): string[] => [`min(${column})`, `max(${column})`].map(text)
+    if (type === 'VARCHAR')
+      return {
+        ours: [`count(${column})`, `coalesce(sum(strlen(${column})), 0)`],
+        theirs: [`count(${column})`, `ifNull(sum(length(${column})), 0)`],
+      }
+    const [ours, theirs] = [
+      ends((end) => `coalesce(${end}::varchar, '')`),
+      ends((end) => `ifNull(toString(${end}), '')`),
+    ]
+    if (type.startsWith('DECIMAL'))
+      return { ours: [`count(${column})`, ...ours], theirs: [`count(${column})`, ...theirs] }
+    return {
+      ours: [`count(${column})`, ...ours, `coalesce(sum(${column}::hugeint), 0)`],
+      theirs: [`count(${column})`, ...theirs, `ifNull(sum(toInt128(${column})), 0)`],
+    }
+  })
+  const ours = facts.map(
+    (fact) => `concat_ws(' ', ${fact.ours.map((one) => `(${one})::varchar`).join(', ')})`,
+  )
+  const theirs = facts.map(
+    (fact) => `concat_ws(' ', ${fact.theirs.map((one) => `toString(${one})`).join(', ')})`,
+  )
+  const [due = []] = await db.rows(`select ${ours.join(', ')} from ${from}`)
+  const [found = []] = await link.rows(
+    `select ${theirs.map((one) => one.replace('concat_ws(', 'concatWithSeparator(')).join(', ')} from ${quotedTable(name)}`,
+  )
+  for (const [place, { name: column }] of columns.entries()) {
+    const [one, other] = [plain(String(due[place])), plain(found[place] ?? '')]
+    if (one === other) continue
+    throw new TableFailure(
+      `the proof of what ClickHouse has failed: of ${column === rowColumn ? 'rows' : column} ${one} is due, and ${other} there; nothing was published`,
+    )
+  }
+  const [row = []] = await db.rows(`select count(*) from ${sortedSql(work)}`)
+  const [there] =
+    (await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`))[0] ?? []
+  if (String(numberOf(row[0])) !== there)
+    throw new TableFailure(
+      `the proof of what ClickHouse has failed: ${there ?? 'no'} rows are there; nothing was published`,
+    )
+}
+
+/** Numbers without zeros at the end of their fractions, which not everybody writes. */
+function plain(texts: string): string {
+  return texts.replaceAll(/(\.\d*?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
+}
+
+/** Drops the tables of snapshots that are not in the warehouse any more, and of jobs that were killed. */
+export async function dropForgotten(
+  link: ClickHouse,
+  table: Table,
+  kept: ReadonlySet<SnapshotId>,
+): Promise<void> {
+  const prefix = clickHousePrefix(table)
+  const names = await link.rows(
+    'select name from system.tables where database = currentDatabase() and startsWith(name, {prefix:String})',
+    { prefix },
+  )
+  for (const [name = ''] of names) {
+    const [snapshot = ''] = name.slice(prefix.length).split('/')
+    if (kept.has(snapshot as SnapshotId)) continue
+    for (const statement of dropStatements(`${prefix}${snapshot}`, link.cluster))
+      await link.command(statement)
+  }
+}

@@ -1,0 +1,226 @@
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { ClickHouse } from '../../core/clickhouse/link.ts'
+import { createStatements, dropStatements } from '../../core/clickhouse/tables.ts'
+import { writeSamples } from '../../ingest/sample/write.ts'
+import { parseRowQuery } from '../../server/query/query.ts'
+import { hasClickHouse, startClickHouse } from '../support/clickhouse.ts'
+import { randomQuery, readRows, type Row } from '../support/evaluator.ts'
+import { hostileCsv, hostileTable } from '../support/hostile.ts'
+import { compareOne, randomFrom } from '../support/random-queries.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { getPage, rawGet, serve, type Service } from '../support/service.ts'
+import { catalogAround, fieldOf, importDate, workshop, type Workshop } from '../support/workshop.ts'
+
+/** Which rows a query chooses, in which order and how many, as a ClickHouse says it, against DuckDB and a second reading. */
+
+const describeWith = hasClickHouse ? describe : describe.skip
+
+/** The catalog with all of its tables given to ClickHouse. */
+function given(catalog: Catalog): Catalog {
+  const datasets = [...catalog.datasets].map(([slug, dataset]) => {
+    const tables = [...dataset.tables].map(([name, table]): [string, Table] => [
+      name,
+      { ...table, engine: 'clickhouse' },
+    ])
+    return [slug, { ...dataset, tables: new Map(tables) }] as const
+  })
+  return { ...catalog, datasets: new Map(datasets) }
+}
+
+let address: string
+let link: ClickHouse
+beforeAll(async () => {
+  if (!hasClickHouse) return
+  address = (await startClickHouse()).address
+  const opened = await ClickHouse.open(address)
+  if (opened === null) throw new Error('expected a ClickHouse')
+  link = opened
+}, 60_000)
+afterAll(async () => {
+  if (hasClickHouse) await link.close()
+})
+
+describeWith('tables that are given to ClickHouse', () => {
+  let sampled: Workshop
+  let own: Service
+  let other: Service
+
+  beforeAll(async () => {
+    const catalog = given(await loadCatalog('catalog.yaml'))
+    sampled = await workshop(catalog)
+    const samples = writeSamples(sampled.sources, allTables(catalog), 0.1)
+    while ((await samples.next()).done !== true);
+    const outcomes = await sampled.ingest({ partRows: 128, codedDistinctMax: 40, clickHouse: link })
+    if (outcomes.some(({ status }) => status !== 'published'))
+      throw new Error(JSON.stringify(outcomes.map(({ status }) => status)))
+    own = await serve(sampled, { clickHouse: link })
+    other = await serve(sampled, {})
+  }, 240_000)
+
+  test('random queries have the bytes that DuckDB gives them, and the rows that a second reading finds', async () => {
+    const random = randomFrom(seed)
+    const tables = allTables(sampled.catalog)
+    const sources = new Map<Table, readonly Row[]>()
+    for (const table of tables)
+      sources.set(table, await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table))
+    const differences: string[] = []
+    for (let ask = 0; ask < runsOf('CLICKHOUSE_QUERIES'); ask += 1) {
+      const table = tables[ask % tables.length]
+      const rows = table === undefined ? undefined : sources.get(table)
+      if (table === undefined || rows === undefined) continue
+      if (ask % 10 === 0) {
+        const difference = await compareOne(own, table, rows, random)
+        if (difference !== null) differences.push(difference)
+        continue
+      }
+      const { query } = randomQuery(random, table, rows)
+      const asked = `/api/v1/dataset/${tableId(table)}/data/?${query.toString()}`
+      const one = await rawGet(own.app, asked)
+      const two = await rawGet(other.app, asked)
+      const counts = [one, two].map(({ headers }) => headers['acervo-count'])
+      const isSame = one.status === two.status && one.body.equals(two.body) && counts[0] === counts[1]
+      if (!isSame) differences.push(asked)
+    }
+    expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+  }, 3_600_000)
+
+  test('are asked of it, not of DuckDB', async () => {
+    const table = allTables(sampled.catalog).find(({ name }) => name === 'caso_full')
+    if (table === undefined) throw new Error('expected caso_full')
+    const snapshot = own.snapshots.current(table)
+    if (snapshot === null) throw new Error('expected a snapshot')
+    const before = own.scans.statements
+    const filter = parseRowQuery(table, '?city__contains=a&state=SP&ordering=-date', ['page'])
+    const asking = {
+      client: 'reader',
+      pageBytesMax: 1e8,
+      signal: () => new AbortController().signal,
+      pay: async () => undefined,
+    }
+    const selection = await own.engine.selections.find(snapshot, filter, asking)
+    await selection.slice(0, 10, asking)
+    expect(own.scans.statements).toBe(before)
+  })
+})
+
+describeWith('texts that readers have stumbled over', () => {
+  test('are found by it as by DuckDB', async () => {
+    const catalog = given(catalogAround([{ name: 't', ...hostileTable }]))
+    const shop = await workshop(catalog, { 'd/t.csv.gz': gzipSync(hostileCsv(randomFrom(seed), 600)) })
+    await shop.ingest({ partRows: 64, clickHouse: link })
+    const [table] = allTables(catalog)
+    if (table === undefined) throw new Error('expected a table')
+    const service = await serve(shop, { clickHouse: link })
+    const rows = await readRows(path.join(shop.sources, 'd/t.csv.gz'), table)
+    const random = randomFrom(seed)
+    const differences: string[] = []
+    for (let ask = 0; ask < Math.max(100, runsOf('CLICKHOUSE_QUERIES') / 5); ask += 1) {
+      const difference = await compareOne(service, table, rows, random)
+      if (difference !== null) differences.push(difference)
+    }
+    expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+  }, 600_000)
+})
+
+const small = {
+  name: 't',
+  order: ['n asc'],
+  engine: 'clickhouse',
+  filters: ['n', 'day', 'at', 'is', 'price'],
+  orders: [['-price']],
+  fields: ['n:integer', 'day:date', 'at:datetime', 'is:bool', 'price:decimal'].map(fieldOf),
+}
+const smallCsv =
+  'n,day,at,is,price\n1,0001-01-01,1815-06-18 11:30:00.000001,true,1.50\n2,9999-12-31,,false,\n3,,2020-02-29 00:00:00,,-7.25\n'
+
+describeWith('a snapshot', () => {
+  test('has days that the calendar of ClickHouse does not have', async () => {
+    const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
+    await shop.ingest({ clickHouse: link })
+    const { app } = await serve(shop, { clickHouse: link })
+    const asked = async (ask: string): Promise<unknown[]> =>
+      (await getPage(app, `/api/v1/dataset/d/t/data/?${ask}`)).results.map(({ n }) => n)
+    expect(await asked('day__lt=1900-01-01')).toEqual([1])
+    expect(await asked('day__gte=2300-01-01')).toEqual([2])
+    expect(await asked('at__range=1815-06-18T11:30:00,1815-06-18T11:31:00')).toEqual([1])
+    expect(await asked('is=false')).toEqual([2])
+    expect(await asked('is__ne=false')).toEqual([1, 3])
+    expect(await asked('ordering=-price')).toEqual([1, 3, 2])
+    expect(await asked('ordering=-day')).toEqual([2, 1, 3])
+    expect(await asked('price__lte=-7.250')).toEqual([3])
+  })
+
+  test('that is not kept any more is dropped, and so is what a killed job left', async () => {
+    const shop = await workshop(catalogAround([{ ...small, name: 'kept' }]), { 'd/kept.csv': smallCsv })
+    const names = async (): Promise<string[]> =>
+      (
+        await link.rows(
+          "select name from system.tables where database = currentDatabase() and name like 'd/kept/%' order by name",
+        )
+      ).flat()
+    await link.command(
+      'create table `d/kept/20200101T000000Z-0123456789ab` (row UInt32) engine = MergeTree order by row',
+    )
+    const ingest = async (day: number): Promise<void> => {
+      const now = new Date(importDate.getTime() + day * 86_400_000)
+      await shop.ingest({ clickHouse: link, now: () => now, retention: { count: 2, graceMs: 0 } })
+    }
+    await ingest(0)
+    expect(await names()).toEqual([expect.stringMatching(/^d\/kept\/20260102T/)])
+    for (const day of [1, 2, 3]) {
+      await shop.write('d/kept.csv', `${smallCsv}${day + 10},,,,\n`)
+      await ingest(day)
+    }
+    const kept = await names()
+    const there = (await shop.store.list('d/kept'))
+      .filter((name) => /^\d{8}T/.test(name))
+      .map((name) => `d/kept/${name}`)
+    expect(kept).toEqual(there.toSorted())
+    expect(kept.length).toBeLessThan(4)
+  })
+
+  test('whose table is gone is asked of DuckDB; one whose ClickHouse is away, later', async () => {
+    const shop = await workshop(catalogAround([{ ...small, name: 'gone' }]), { 'd/gone.csv': smallCsv })
+    const [outcome] = await shop.ingest({ clickHouse: link })
+    if (outcome?.status === 'failed') throw outcome.failure
+    if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+    const { app } = await serve(shop, { clickHouse: link })
+    for (const statement of dropStatements(`d/gone/${outcome.manifest.snapshot}`, null))
+      await link.command(statement)
+    expect((await getPage(app, '/api/v1/dataset/d/gone/data/?is=true')).count).toBe(1)
+    const away = await ClickHouse.open('http://127.0.0.1:1/acervo')
+    if (away === null) throw new Error('expected a link')
+    const { app: without } = await serve(shop, { clickHouse: away })
+    const refused = await rawGet(without, '/api/v1/dataset/d/gone/data/?is=true')
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)])
+    // All rows as they lie are asked of nobody.
+    expect((await getPage(without, '/api/v1/dataset/d/gone/data/')).count).toBe(3)
+    await away.close()
+  })
+})
+
+test('a table that is given to a ClickHouse that nobody named is not published', async () => {
+  const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
+  expect(await shop.ingest()).toMatchObject([
+    { status: 'failed', failure: { message: expect.stringContaining('CLICKHOUSE_URL says of none') } },
+  ])
+})
+
+test('in a cluster tables are replicated, spread by position, and asked under one name', () => {
+  const [table] = allTables(catalogAround([small]))
+  if (table === undefined) throw new Error('expected a table')
+  const [local = '', spread = ''] = createStatements(table, "d/t/it's", 'main')
+  expect(local).toContain("create table `d/t/it's/local` on cluster `main` (row UInt32, f0 Nullable(Int64)")
+  expect(local).toContain(
+    "ReplicatedMergeTree('/clickhouse/tables/{shard}/d/t/it\\'s', '{replica}') order by row",
+  )
+  expect(spread).toContain("Distributed('main', currentDatabase(), 'd/t/it\\'s/local', intDiv(row, 1000000))")
+  expect(dropStatements('d/t/x', 'main')).toEqual([
+    'drop table if exists `d/t/x` on cluster `main` sync',
+    'drop table if exists `d/t/x/local` on cluster `main` sync',
+  ])
+})
