@@ -41,10 +41,10 @@ const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 const one = (): string => pageOf('large', 7)
-const noCaches = { BLOCK_CACHE_MB: '0', PAGE_CACHE_MB: '0' }
+export const noCaches = { BLOCK_CACHE_MB: '0', PAGE_CACHE_MB: '0' }
 
 /** The least disturbed of several runs: whatever else a machine does adds to CPU time, and never takes from it. */
-const leastOf = (values: readonly number[]): number => Math.min(...values)
+export const leastOf = (values: readonly number[]): number => Math.min(...values)
 
 function line(
   what: string,

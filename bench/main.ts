@@ -6,6 +6,7 @@ import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
 import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
+import { billion } from './billion.ts'
 import { cold } from './cold.ts'
 import { rowsOf, writeSources } from './data.ts'
 import { ingests } from './ingest.ts'
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
     ['cold', () => cold(bench)],
     ['live', () => livePages(bench)],
     ['depth', () => depth(bench)],
+    ['billion', () => billion(bench, scale)],
     ['people', () => peoplesPages(bench)],
     ['kept', () => keptPages(bench)],
     ['workers', () => twoWorkers(bench)],

@@ -61,6 +61,8 @@ export class ClickHouse {
         request_timeout: patienceMs,
         max_open_connections: 16,
         compression: { response: false, request: false },
+        // So that nothing on the way takes a long statement for a dead one.
+        clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '20000' },
       })
       return new ClickHouse(client, cluster === '' ? null : cluster)
     } catch (cause) {

@@ -57,8 +57,12 @@ export async function readReport(
   table: Pick<Table, 'dataset' | 'name'>,
   id: SnapshotId,
 ): Promise<SnapshotReport | null> {
+  return parseReport(await store.get(`${layout.snapshot(table, id)}/${fileNames.report}`).catch(() => null))
+}
+
+/** Null where it cannot be read. */
+export function parseReport(bytes: Buffer | null): SnapshotReport | null {
   try {
-    const bytes = await store.get(`${layout.snapshot(table, id)}/${fileNames.report}`)
     return reportShape.parse(JSON.parse(String(bytes)))
   } catch {
     return null

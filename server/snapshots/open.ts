@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fingerprintNow, versionOf } from '../../core/warehouse/fingerprint.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core/warehouse/manifest.ts'
-import { readReport } from '../../core/warehouse/report.ts'
+import { parseReport, readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/verified.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
@@ -78,26 +79,61 @@ export async function openSnapshot(
   const unfit = filesOf(manifest).find(({ file }) => !checks.has(file))
   if (unfit !== undefined) throw new Unfit(`${unfit.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
-  const report = await readReport(store, table, manifest.snapshot)
+  const told = new Told(
+    store.isElsewhere ? await readReport(store, table, manifest.snapshot) : () => reportIn(folder),
+  )
   const snapshot: Snapshot = {
     table,
     manifest,
     folder,
     hold,
-    report,
+    get report() {
+      return told.report
+    },
+    get choices() {
+      return told.choices
+    },
     checksOf: (file) => checks.of(file),
     // Of what lies elsewhere, another copy may be whole.
     takeOut: (error) => (store.isElsewhere ? store.distrust(key) : watch.takeOut(snapshot, error)),
     doubt: (why) => (store.isElsewhere ? store.distrust(key) : watch.doubt(snapshot, why)),
     isUnchanged: (file) => store.isElsewhere || versionOf(path.join(folder, file)) === seen.get(file),
-    choices: new Map(
-      report?.fields.flatMap(({ name, choices }) =>
-        choices === undefined ? [] : [[name, choices] as const],
-      ),
-    ),
     lastModified: new Date(manifest.import_date).toUTCString(),
     rowBytes,
     blockRows: blockRowsOf(rowBytes),
   }
   return snapshot
+}
+
+/** What an ingest told of a snapshot, read when somebody asks: a start would read that of every table. */
+class Told {
+  #report: SnapshotReport | null | (() => SnapshotReport | null)
+  #choices: Snapshot['choices'] | null = null
+
+  constructor(report: SnapshotReport | null | (() => SnapshotReport | null)) {
+    this.#report = report
+  }
+
+  get report(): SnapshotReport | null {
+    if (typeof this.#report === 'function') this.#report = this.#report()
+    return this.#report
+  }
+
+  get choices(): Snapshot['choices'] {
+    this.#choices ??= new Map(
+      this.report?.fields.flatMap(({ name, choices }) =>
+        choices === undefined ? [] : [[name, choices] as const],
+      ),
+    )
+    return this.#choices
+  }
+}
+
+/** Of a folder of this machine: some kilobytes, which are read here and now. */
+function reportIn(folder: string): SnapshotReport | null {
+  try {
+    return parseReport(readFileSync(path.join(folder, fileNames.report)))
+  } catch {
+    return null
+  }
 }

@@ -37,7 +37,8 @@ def answer(query, parameters, body):
                 engine.query(f"insert into {target} ({columns}) select {columns} from file('{file.name}', Parquet)")
             return b""
         # What only the HTTP interface knows is none of the engine's.
-        settings.pop("cancel_http_readonly_queries_on_client_close", None)
+        for name in ("cancel_http_readonly_queries_on_client_close", "send_progress_in_http_headers", "http_headers_progress_interval_ms"):
+            settings.pop(name, None)
         shape = re.search(r"(?is)\s+format\s+(\w+)\s*$", query)
         text = query[: shape.start()] if shape else query
         if settings and re.match(r"(?is)\s*select", text):
