@@ -227,11 +227,17 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     await setAside(store, table, found.damaged, options.now()).catch((error: unknown) =>
       progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
     )
+    const kept =
+      isAsDeclared && !acceptsDrift ? await takenOver(store, table, current, obtained, hashOnce) : null
     const work = await Database.open({
       memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
       threads: Math.min(threadsMax, os.availableParallelism()),
       scratch: path.join(scratch, 'spill'),
-      folders: [scratch],
+      // What is taken over is counted where it lies.
+      folders: [
+        scratch,
+        ...(kept === null ? [] : [store.place(layout.snapshot(table, kept.before.snapshot))]),
+      ],
     })
     const db = await work.connect({ progress: true })
     try {

@@ -15,7 +15,8 @@ import type { Store } from '../core/warehouse/stores/store.ts'
 import { forgetWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type DuePart, type Work } from './convert/convert.ts'
 import { Intake } from './convert/intake.ts'
-import { writeIndexes, type Written } from './convert/indexes.ts'
+import { writeIndexes, type NumberedBefore, type Written } from './convert/indexes.ts'
+import { numberKept } from './convert/kept-values.ts'
 import { partitionsIn, type SortedPartition } from './convert/partitions.ts'
 import { profile, type FieldProfile } from './convert/profile.ts'
 import { reconcilePublished } from './convert/reconcile.ts'
@@ -27,6 +28,7 @@ import {
   planned,
   takenFiles,
   takeOver,
+  valuesBefore,
   without,
   type Kept,
   type Planned,
@@ -181,14 +183,28 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = kept === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
-  const profiles = await steps.time('profiling', () => profile(work, rows))
+  const before =
+    kept === null ? null : await steps.time('counting', () => numberedBefore(job, work, ofRead, plan, kept))
+  const profiles = await steps.time('profiling', () => profile(work, rows, before?.fields))
   const beside = await steps.time('indexing', () =>
-    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax),
+    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax, before),
   )
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
   return { ...taken, work, folder, rows, plan, taken: files, profiles, beside, ofHeader, lacking }
+}
+
+/** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
+async function numberedBefore(
+  { store, table }: Job,
+  work: Work,
+  read: Work,
+  plan: Planned,
+  kept: Kept,
+): Promise<NumberedBefore | null> {
+  const values = valuesBefore(store, table, kept, plan)
+  return values === null ? null : { values, fields: await numberKept(work, read, values) }
 }
 
 async function pack(

@@ -11,6 +11,7 @@ import type { Manifest, Part, Partition, StoredFile } from '../core/warehouse/ma
 import { readReport, type DownloadMember } from '../core/warehouse/report.ts'
 import type { HeldFile, Store } from '../core/warehouse/stores/store.ts'
 import type { DuePart, WrittenPart } from './convert/convert.ts'
+import type { ValuesBefore } from './convert/kept-values.ts'
 import type { SortedPartition } from './convert/partitions.ts'
 
 /**
@@ -235,12 +236,41 @@ export function downloadBefore(table: Table, { before }: Kept): HeldFile {
   }
 }
 
+/** What the snapshot before knows of its values; null where it counted none. */
+export function valuesBefore(
+  store: Store,
+  table: Table,
+  { before, partitions }: Kept,
+  plan: Planned,
+): ValuesBefore | null {
+  const { dictionary, codes, parts, rows } = before
+  if (dictionary === undefined) return null
+  const place = (file: string): string => store.place(`${layout.snapshot(table, before.snapshot)}/${file}`)
+  const taken = new Set(partitions.flatMap((partition) => partition.parts.map(({ part }) => part.file)))
+  const runs = plan.parts.flatMap((part) =>
+    isTaken(part) ? [{ first: part.firstRow, rows: part.rows, before: part.taken.part.firstRow }] : [],
+  )
+  return {
+    dictionary: place(dictionary.file),
+    fields: dictionary.fields,
+    codes: codes === undefined ? null : { file: place(codes.file), bytes: codes.bytes, fields: codes.fields },
+    rows,
+    gone: parts.filter(({ file }) => !taken.has(file)).map(({ file }) => place(file)),
+    runs,
+  }
+}
+
 /** All that is read of the snapshot before. */
 export function heldFiles(table: Table, kept: Kept): HeldFile[] {
-  const folder = layout.snapshot(table, kept.before.snapshot)
-  const files = kept.partitions.flatMap(({ parts }) =>
-    parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
-  )
+  const { snapshot, parts: all, dictionary, codes } = kept.before
+  const folder = layout.snapshot(table, snapshot)
+  const words = kept.partitions.flatMap(({ parts }) => parts.flatMap((part) => part.words ?? []))
+  const files = [
+    ...all,
+    ...words,
+    ...(dictionary === undefined ? [] : [dictionary]),
+    ...(codes === undefined ? [] : [codes]),
+  ]
   return [
     downloadBefore(table, kept),
     ...files.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 })),

@@ -106,7 +106,8 @@ async function proveCodes(
   }
 }
 
-async function pieceAt(handle: FileHandle, { start, length, sum }: Piece): Promise<Uint8Array> {
+/** @throws TableFailure where it has another sum */
+export async function pieceAt(handle: FileHandle, { start, length, sum }: Piece): Promise<Uint8Array> {
   const bytes = await bytesAt(handle, start, length)
   if (zlib.crc32(bytes) !== sum)
     throw new TableFailure('codes are not as they were written; nothing was published')

@@ -5,6 +5,7 @@ import {
   codedValuesMax,
   codesOf,
   groupRows,
+  groupsIn,
   type Codes,
 } from '../../core/warehouse/codes/layout.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
@@ -21,7 +22,8 @@ export interface CodedField {
   readonly values: number
 }
 
-const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
+/** Holds `value`, its `text`, how many `rows` have it, and its `code`. */
+export const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
 /** @param indexes of the fields that are said to have few different values; those that have too many, or too long ones, are left out */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
@@ -34,12 +36,20 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
       select value, ${typeRow(field.type).rendered('value')} as text, rows,
         (row_number() over (order by value nulls last) - 1)::uinteger as code
       from (select f${index} as value, count(*) as rows from ${sortedSql(work)} group by 1)`)
-    const [row = []] = await work.db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
-    const [values = 0, bytes = 0] = row.map(numberOf)
-    if (values <= codedValuesMax && bytes <= codedBytesMax) fields.push({ index, name: field.name, values })
-    else await work.db.rows(`drop table ${table}`)
+    const fitting = await whatFits(work, index, field.name)
+    if (fitting !== null) fields.push(fitting)
   }
   return fields
+}
+
+/** A field whose values are numbered; null where they are too many, or too long, and are forgotten. */
+export async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
+  const table = tableOf({ index })
+  const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
+  const [values = 0, bytes = 0] = row.map(numberOf)
+  if (values <= codedValuesMax && bytes <= codedBytesMax) return { index, name, values }
+  await db.rows(`drop table ${table}`)
+  return null
 }
 
 export async function forgetValues({ db }: Work, fields: readonly CodedField[]): Promise<void> {
@@ -106,24 +116,49 @@ export interface DueSums {
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-/** By the index of the field; one reading of the rows for all. */
-export async function dueSums(work: Work, fields: readonly CodedField[]): Promise<Map<number, DueSums>> {
+/**
+ * By the index of the field; one reading of the rows for all.
+ *
+ * @param groups the row groups whose rows are read; of the others the sums are 0
+ */
+export async function dueSums(
+  work: Work,
+  fields: readonly CodedField[],
+  rows: number,
+  groups: readonly number[],
+): Promise<Map<number, DueSums>> {
   if (fields.length === 0) return new Map()
   const weighed = fields.flatMap(({ index }) =>
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
-  const rows = await work.db.rows(
-    `select ${weighed.join(', ')} from ${sortedSql(work)} group by file_row_number // ${groupRows} order by file_row_number // ${groupRows}`,
-  )
-  const due = new Map<number, DueSums>()
-  for (const [place, field] of fields.entries()) {
-    const sums = Float64Array.from(
-      rows.flatMap((row) => row.slice(2 * place, 2 * place + 2)),
-      Number,
+  const sums = fields.map(() => new Float64Array(2 * groupsIn(rows)))
+  for (const { first, end } of runsOf(groups)) {
+    const some = sortedRowsSql(work, first * groupRows, (end - first) * groupRows)
+    const found = await work.db.rows(
+      `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${some} group by 1`,
     )
-    due.set(field.index, { sums, hashes: await hashesOf(work, field) })
+    for (const [group, ...own] of found) {
+      for (const [place, field] of sums.entries()) {
+        field[2 * numberOf(group)] = Number(own[2 * place])
+        field[2 * numberOf(group) + 1] = Number(own[2 * place + 1])
+      }
+    }
   }
+  const due = new Map<number, DueSums>()
+  for (const [place, field] of fields.entries())
+    due.set(field.index, { sums: sums[place] ?? new Float64Array(), hashes: await hashesOf(work, field) })
   return due
+}
+
+/** Numbers that ascend, as runs of those that follow each other. */
+function runsOf(numbers: readonly number[]): { readonly first: number; readonly end: number }[] {
+  const runs: { first: number; end: number }[] = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last !== undefined && last.end === number) last.end += 1
+    else runs.push({ first: number, end: number + 1 })
+  }
+  return runs
 }
 
 /** Of each code, two parts of the hash of its value. */

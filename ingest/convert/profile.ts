@@ -3,6 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
+import { tableOf, type CodedField } from './dictionary.ts'
 
 /** What the values of a field look like. */
 export interface FieldProfile {
@@ -45,8 +46,14 @@ const textShownMax = 200
 /**
  * Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as
  * they are sorted, with which the parts are compared.
+ *
+ * @param numbered fields whose values are counted already
  */
-export async function profile(work: Work, rows: number): Promise<FieldProfile[]> {
+export async function profile(
+  work: Work,
+  rows: number,
+  numbered: readonly CodedField[] = [],
+): Promise<FieldProfile[]> {
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0)
     return fields.map(({ name, type }) => ({
@@ -57,37 +64,15 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
       min: null,
       max: null,
     }))
-  const from = sortedSql(work)
-  const terms = fields.map((field, index) => {
-    const column = `f${index}`
-    const [min, max] = [`min(${column})`, `max(${column})`]
-    const { measure, wire } = typeRow(field.type)
-    // Of what is made of parts none is the least.
-    const ends = wire.kind === 'json' ? ['null', 'null'] : [shown(field, min), shown(field, max)]
-    const bounds = measure === null ? ['null', 'null'] : [measure.number(min), measure.number(max)]
-    return [`count(${column})`, `approx_count_distinct(${column})`, ...ends, ...bounds]
-  })
-  const [facts = []] = await work.db.rows(`select ${terms.flat().join(', ')} from ${from}`)
-  const found = fields.map((field, index) => {
-    const at = index * (terms[0]?.length ?? 0)
-    const [filled, distinct, min, max, low, high] = facts.slice(at)
-    return {
-      field,
-      column: `f${index}`,
-      filled: numberOf(filled),
-      distinct: numberOf(distinct),
-      min: min === null ? null : String(min),
-      max: max === null ? null : String(max),
-      bounds: [Number(low), Number(high)] as const,
-    }
-  })
-  const measures = found.flatMap(({ field, column, bounds, distinct }) => {
+  const sources = fields.map((_, index) => sourceOf(work, index, numbered))
+  const found = await factsOf(work, sources)
+  const measures = found.flatMap(({ field, source, bounds, distinct }) => {
     const { measure } = typeRow(field.type)
-    return measure === null || distinct <= ranges ? [] : [{ field, column, bounds, measure }]
+    return measure === null || distinct <= ranges ? [] : [{ field, source, bounds, measure }]
   })
-  const histograms = await histogramsOf(work.db, from, measures)
+  const histograms = await histogramsOf(work, measures)
   const profiles: FieldProfile[] = []
-  for (const { field, column, filled, distinct, min, max } of found) {
+  for (const { field, source, filled, distinct, min, max } of found) {
     const common = {
       name: field.name,
       type: field.type,
@@ -100,7 +85,7 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
     const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
     if (histogram !== undefined) profiles.push({ ...common, histogram })
     else if (isUnique) profiles.push({ ...common, top: null })
-    else profiles.push({ ...common, ...(await frequent(work.db, from, field, column)) })
+    else profiles.push({ ...common, ...(await frequent(work.db, field, source)) })
   }
   return profiles
 }
@@ -110,15 +95,79 @@ function shown(field: Field, value: string): string {
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
 }
 
+/** Where the values of a field are: one in each row, or each once with how many rows have it. */
+interface ValueSource {
+  readonly from: string
+  readonly column: string
+  /** Null where each row is one. */
+  readonly rows: string | null
+}
+
+function sourceOf(work: Work, index: number, numbered: readonly CodedField[]): ValueSource {
+  const known = numbered.find((field) => field.index === index)
+  return known === undefined
+    ? { from: sortedSql(work), column: `f${index}`, rows: null }
+    : { from: tableOf(known), column: 'value', rows: 'rows' }
+}
+
+interface FieldFacts {
+  readonly field: Field
+  readonly source: ValueSource
+  readonly filled: number
+  readonly distinct: number
+  readonly min: string | null
+  readonly max: string | null
+  readonly bounds: readonly [number, number]
+}
+
+/** One reading of the rows for all fields that are read from them. */
+async function factsOf(work: Work, sources: readonly ValueSource[]): Promise<FieldFacts[]> {
+  const terms = sources.map(({ column, rows }, index) => {
+    const field = work.fields[index]?.field
+    if (field === undefined) throw new RangeError(`the table has no field ${index}`)
+    const [min, max] = [`min(${column})`, `max(${column})`]
+    const { measure, wire } = typeRow(field.type)
+    // Of what is made of parts none is the least.
+    const ends = wire.kind === 'json' ? ['null', 'null'] : [shown(field, min), shown(field, max)]
+    const bounds = measure === null ? ['null', 'null'] : [measure.number(min), measure.number(max)]
+    const filled =
+      rows === null ? `count(${column})` : `coalesce(sum(${rows}) filter (where ${column} is not null), 0)`
+    return { field, sql: [filled, `approx_count_distinct(${column})`, ...ends, ...bounds] }
+  })
+  const facts: FieldFacts[] = []
+  for (const from of new Set(sources.map((source) => source.from))) {
+    const own = terms.flatMap((term, index) => {
+      const source = sources[index]
+      return source?.from === from ? [{ ...term, source, index }] : []
+    })
+    const [row = []] = await work.db.rows(`select ${own.flatMap(({ sql }) => sql).join(', ')} from ${from}`)
+    let at = 0
+    for (const { field, sql, source, index } of own) {
+      const [filled, distinct, min, max, low, high] = row.slice(at, at + sql.length)
+      at += sql.length
+      facts[index] = {
+        field,
+        source,
+        filled: numberOf(filled),
+        distinct: numberOf(distinct),
+        min: min === null ? null : String(min),
+        max: max === null ? null : String(max),
+        bounds: [Number(low), Number(high)],
+      }
+    }
+  }
+  return facts
+}
+
 /** The most frequent values, and all of them where they are few. */
 async function frequent(
   db: Connection,
-  from: string,
   field: Field,
-  column: string,
+  { from, column, rows: weight }: ValueSource,
 ): Promise<Pick<FieldProfile, 'top' | 'choices'>> {
+  const counted = weight === null ? 'count(*)' : `sum(${weight})::bigint`
   const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
-    from (select ${column} as value, count(*) as number from ${from} where ${column} is not null group by 1
+    from (select ${column} as value, ${counted} as number from ${from} where ${column} is not null group by 1
       order by number desc, value limit ${choicesMax + 1}) order by number desc, value`)
   const found = rows.map(([value, number, place]) => ({
     value: String(value),
@@ -132,32 +181,35 @@ async function frequent(
 
 interface Measure {
   readonly field: Field
-  readonly column: string
+  readonly source: ValueSource
   /** On its numbers ranges are told apart. */
   readonly measure: NonNullable<FieldTypeRow['measure']>
   /** The lowest and the highest number. */
   readonly bounds: readonly [number, number]
 }
 
-/** Ranges of the same width between the bounds of each measure, all counted in one reading. */
-async function histogramsOf(
-  db: Connection,
-  from: string,
-  measures: readonly Measure[],
-): Promise<Map<Field, Range[]>> {
-  if (measures.length === 0) return new Map()
-  const edges = measures.map(({ bounds }) => edgesBetween(...bounds))
-  const counts = measures.map(({ column, measure }, index) => {
-    const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
-    return `array_to_string(map_values(histogram(${measure.number(column)}, [${uppers.join(', ')}])), ' ')`
-  })
-  const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
-  return new Map(
-    measures.map(({ field, measure }, index) => [
-      field,
-      rangesOf(measure, edges[index] ?? [], String(counted[index])),
-    ]),
-  )
+/** Ranges of the same width between the bounds of each measure, all that are in the rows counted in one reading. */
+async function histogramsOf({ db }: Work, measures: readonly Measure[]): Promise<Map<Field, Range[]>> {
+  const histograms = new Map<Field, Range[]>()
+  for (const from of new Set(measures.map(({ source }) => source.from))) {
+    const own = measures.filter(({ source }) => source.from === from)
+    const edges = own.map(({ bounds }) => edgesBetween(...bounds))
+    const counts = own.map(({ source, measure }, index) => {
+      const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
+      const number = measure.number(source.column)
+      if (source.rows === null)
+        return `array_to_string(map_values(histogram(${number}, [${uppers.join(', ')}])), ' ')`
+      const sums = uppers.map((upper, step) => {
+        const above = step === 0 ? 'true' : `${number} > ${uppers[step - 1] ?? ''}`
+        return `coalesce(sum(${source.rows}) filter (where ${above} and ${number} <= ${upper}), 0)::bigint`
+      })
+      return `array_to_string([${sums.join(', ')}], ' ')`
+    })
+    const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
+    for (const [index, { field, measure }] of own.entries())
+      histograms.set(field, rangesOf(measure, edges[index] ?? [], String(counted[index])))
+  }
+  return histograms
 }
 
 function edgesBetween(low: number, high: number): number[] {

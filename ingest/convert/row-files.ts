@@ -1,18 +1,20 @@
 import { inOrder } from '../../core/in-order.ts'
-import { sectionRows } from '../../core/warehouse/codes/layout.ts'
+import { codesOf, groupRows, groupsIn, sectionRows, type Codes } from '../../core/warehouse/codes/layout.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
-import { dueSums, readCodes, type CodedField } from './dictionary.ts'
+import { dueSums, readCodes, sumsOf, type CodedField, type DueSums } from './dictionary.ts'
+import type { KeptCodes } from './kept-values.ts'
 import { PacksWriter } from './packs.ts'
 
 /** Sections whose codes are in memory at once. */
 const sliceRows = 2 * sectionRows
 
 /**
- * Codes and packs, from one reading of the sorted rows.
+ * Codes and packs, from one reading of the sorted rows, or of what is known of them.
  *
  * @param files where to; without packs where it is null
  * @param fields that have codes in packs; of which `coded` have a file of them
+ * @param kept codes of rows that are taken over; null where there are none
  * @throws TableFailure where a proof fails
  */
 export async function writeRows(
@@ -21,14 +23,40 @@ export async function writeRows(
   rows: number,
   fields: readonly CodedField[],
   coded: readonly CodedField[],
+  kept: KeptCodes | null = null,
 ): Promise<void> {
   if (rows === 0) return
   let codes: CodesWriter | null = null
   let packs: PacksWriter | null = null
   const slices = Array.from({ length: Math.ceil(rows / sliceRows) }, (_, slice) => slice * sliceRows)
+  const all = Array.from({ length: groupsIn(rows) }, (_, group) => group)
+  const known = fields.filter(({ index }) => kept?.has(index) === true)
+  const written = files.packs === null ? coded : fields
+  const isTaken = (group: number): boolean => {
+    const first = group * groupRows
+    const own = kept?.split(first, Math.min(groupRows, rows - first)) ?? []
+    return own.length > 0 && own.every(({ run }) => run !== null)
+  }
+  const fresh = known.length === 0 ? all : all.filter((group) => !isTaken(group))
+  const due = new Map([
+    ...(await dueSums(
+      work,
+      written.filter((field) => known.includes(field)),
+      rows,
+      fresh,
+    )),
+    ...(await dueSums(
+      work,
+      written.filter((field) => !known.includes(field)),
+      rows,
+      all,
+    )),
+  ])
   const read = async (first: number) => {
     const count = Math.min(sliceRows, rows - first)
-    return { count, columns: await readCodes(work, fields, first, count) }
+    const columns = await readKept(work, fields, first, count, kept)
+    for (const { index } of known) expectAsWritten(due.get(index), columns.get(index), first, isTaken)
+    return { count, columns }
   }
   try {
     if (coded.length > 0) codes = await CodesWriter.open(files.codes, coded)
@@ -38,20 +66,61 @@ export async function writeRows(
     for await (const { count, columns } of inOrder(slices, packs === null ? 2 : 1, read)) {
       for (let from = 0; from < count; from += sectionRows) {
         const section = new Map(
-          fields.map(({ index }, place) => [
+          fields.map(({ index }) => [
             index,
-            columns[place]?.subarray(from, from + sectionRows) ?? new Uint8Array(),
+            columns.get(index)?.subarray(from, from + sectionRows) ?? new Uint8Array(),
           ]),
         )
         await codes?.add(coded.map(({ index }) => section.get(index) ?? new Uint8Array()))
         await packs?.add(section, Math.min(sectionRows, count - from))
       }
     }
-    const due = await dueSums(work, packs === null ? coded : fields)
     await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
     await packs?.finish(due)
   } finally {
     await codes?.close()
     await packs?.close()
+  }
+}
+
+/** The codes of consecutive rows, by the index of the field: those that are known, and the others as they are read. */
+async function readKept(
+  work: Work,
+  fields: readonly CodedField[],
+  first: number,
+  rows: number,
+  kept: KeptCodes | null,
+): Promise<Map<number, Codes>> {
+  const columns = new Map<number, Codes>()
+  const known = fields.filter(({ index }) => kept?.has(index) === true)
+  const others = fields.filter((field) => !known.includes(field))
+  if (others.length > 0) {
+    const found = await readCodes(work, others, first, rows)
+    for (const [place, { index }] of others.entries()) columns.set(index, found[place] ?? new Uint8Array())
+  }
+  for (const { index, values } of known) columns.set(index, codesOf(values, rows))
+  for (const part of known.length === 0 ? [] : (kept?.split(first, rows) ?? [])) {
+    const at = part.first - first
+    const found = part.run === null ? await readCodes(work, known, part.first, part.rows) : null
+    for (const [place, { index }] of known.entries()) {
+      const target = columns.get(index)?.subarray(at, at + part.rows) ?? new Uint8Array()
+      if (part.run !== null) await kept?.read(index, part.run, part.first, target)
+      else target.set(found?.[place] ?? new Uint8Array())
+    }
+  }
+  return columns
+}
+
+/** What is read back of rows whose codes were known is to be what is written now. */
+function expectAsWritten(
+  due: DueSums | undefined,
+  codes: Codes = new Uint8Array(),
+  first: number,
+  isTaken: (group: number) => boolean,
+): void {
+  if (due === undefined) return
+  for (let from = 0; from < codes.length; from += groupRows) {
+    const group = (first + from) / groupRows
+    if (isTaken(group)) due.sums.set(sumsOf(codes.subarray(from, from + groupRows), due), 2 * group)
   }
 }
