@@ -45,6 +45,8 @@ import type { Snapshots } from './snapshots/snapshots.ts'
 export interface AppOptions {
   readonly catalog: Catalog
   readonly publicUrl: URL
+  /** Where readers find the warehouse itself; empty where they do not. */
+  readonly filesUrl?: string
   /** Of what one client may ask for; null where nothing is counted. */
   readonly limiter: Limiter | null
   readonly client: ClientOf
@@ -97,7 +99,7 @@ export function createApp(options: AppOptions): RequestListener {
 }
 
 function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
-  const { catalog, publicUrl, snapshots, engine, responder, client } = options
+  const { catalog, publicUrl, snapshots, engine, responder, client, filesUrl = '' } = options
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -153,6 +155,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     sendBudget: options.sendBudget,
     client,
     writing: documents.writing,
+    filesUrl,
   }
   mountFiles(files, fileService, browsable)
   app.use('/files', files)

@@ -108,6 +108,14 @@ export const settingRows = {
     expects: 'a whole number of gigabytes from 1 to 1000000',
     share: divided(1e9),
   }),
+  filesUrl: row({
+    name: 'FILES_URL',
+    default: '',
+    meaning:
+      'A public address of the warehouse, such as that of its bucket, to which readers of files are led; without it files come through the server.',
+    parse: (text) => (text === '' || /^https?:\/\/\S+$/.test(text) ? text : null),
+    expects: 'an http(s) address, or nothing',
+  }),
   leaseMs: row({
     name: 'LEASE_SECONDS',
     default: '15',

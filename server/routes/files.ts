@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
-import { isSnapshotId, fileNames } from '../../core/warehouse/layout.ts'
+import { isSnapshotId, fileNames, layout } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { fileLinks } from '../documents/links.ts'
@@ -28,6 +28,8 @@ import { findDataset, findTable, notPublished, type RouteParameters } from './fi
 export interface FileService {
   readonly catalog: Catalog
   readonly publicUrl: URL
+  /** Where readers find the warehouse itself, such as at a public address of its object store; empty where they do not. */
+  readonly filesUrl: string
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly views: PublicViews
@@ -233,6 +235,16 @@ function fileOf(service: FileService): RequestHandler {
       }
       const found = publicFiles(snapshot).find(({ file }) => file === params['file'])
       if (found === undefined) throw unknownFile(table, addresses)
+      const { filesUrl } = service
+      if (filesUrl !== '') {
+        await accountFor(res).charge(atHand)
+        const key = `${layout.snapshot(table, id)}/${found.file}`
+        res.status(302)
+        res.setHeader('Cache-Control', service.freshness.immutable)
+        res.setHeader('Location', `${filesUrl.replace(/\/$/, '')}/${key}`)
+        res.end()
+        return
+      }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)
       res.setHeader('Link', fileLinks(service.writing, view, found.file))
       await transfer(service, req, res, {

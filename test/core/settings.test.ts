@@ -15,6 +15,7 @@ describe('settings', () => {
       warehouse: './warehouse',
       localFolder: './.local',
       localBytesMax: 20e9,
+      filesUrl: '',
       leaseMs: 15_000,
       ducklakeExtension: '',
       logLevel: 'info',

@@ -56,6 +56,19 @@ test('the stable address of the full download leads to the one that never change
   )
 })
 
+test('files are led to where the warehouse itself is public, where an operator says so', async () => {
+  const { app } = await serve(shop, { filesUrl: 'https://store.example.org/acervo/' })
+  const led = await rawGet(app, `${base}/t.csv.gz`)
+  expect([led.status, led.headers['location'], led.headers['cache-control'], led.body.length]).toEqual([
+    302,
+    `https://store.example.org/acervo/${base.replace('/files/', '')}/t.csv.gz`,
+    'public, max-age=31536000, immutable',
+    0,
+  ])
+  // What readers may not have leads nowhere.
+  expect((await rawGet(app, `${base}/checks.json`)).status).toBe(404)
+})
+
 test('the listings name every file, and the sums are those of its bytes', async () => {
   const table = {
     table: 't',

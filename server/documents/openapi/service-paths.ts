@@ -144,11 +144,14 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
             range,
             parameter('known'),
           ],
-          ranged({
-            ...binary('application/vnd.apache.parquet'),
-            ...binary('application/gzip'),
-            'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
-          }),
+          {
+            ...ranged({
+              ...binary('application/vnd.apache.parquet'),
+              ...binary('application/gzip'),
+              'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
+            }),
+            302: leading('To a public address of the warehouse, where the operator names one.'),
+          },
         ),
       }),
     [pathOf(`${base}/limits`)]: item('limits', 'What is left to the client that asks.', 'Files', [], {
