@@ -9,6 +9,7 @@ import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from
 import { billion } from './billion.ts'
 import { cold } from './cold.ts'
 import { rowsOf, writeSources } from './data.ts'
+import { engines } from './engines.ts'
 import { ingests } from './ingest.ts'
 import { atItsLimits } from './limits.ts'
 import { selections } from './selections.ts'
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     ['live', () => livePages(bench)],
     ['depth', () => depth(bench)],
     ['billion', () => billion(bench, scale)],
+    ['engines', () => engines(bench, scale)],
     ['people', () => peoplesPages(bench)],
     ['kept', () => keptPages(bench)],
     ['workers', () => twoWorkers(bench)],

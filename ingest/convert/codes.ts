@@ -95,9 +95,17 @@ async function proveCodes(
     for (let section = 0; section < sectionsIn(shape.rows); section += 1) {
       const groups: Codes[] = []
       const end = Math.min(groupsIn(shape.rows), (section + 1) * sectionGroups)
-      for (let group = section * sectionGroups; group < end; group += 1)
-        groups.push(unpackGroup(await pieceAt(handle, directory.group(place, group)), field.values))
-      found.push(...groups.flatMap((codes) => sumsOf(codes, sums)))
+      for (let group = section * sectionGroups; group < end; group += 1) {
+        const planes = await pieceAt(handle, directory.group(place, group))
+        const codes = unpackGroup(planes, field.values)
+        groups.push(codes)
+        const due = sums.written.get(group)
+        if (due === undefined) found.push(...sumsOf(codes, sums))
+        else {
+          requireSame(`codes of "${field.name}"`, String(due), String(zlib.crc32(planes)))
+          found.push(sums.sums[2 * group] ?? 0, sums.sums[2 * group + 1] ?? 0)
+        }
+      }
       const counts = Buffer.from(countCodes(groups, field.values).buffer)
       const written = Buffer.from(await pieceAt(handle, directory.counts(place, section)))
       requireSame(`counts of "${field.name}"`, counts.toString('base64'), written.toString('base64'))

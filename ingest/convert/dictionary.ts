@@ -109,6 +109,8 @@ export async function readCodes(
 export interface DueSums {
   /** Two a group, from the sorted rows. */
   readonly sums: Float64Array
+  /** By group, instead of these: the CRC-32 of codes that were proved before, as they are written. */
+  readonly written: Map<number, number>
   /** Of a code, two parts of the hash of its value. */
   readonly hashes: readonly Uint32Array[]
 }
@@ -146,7 +148,11 @@ export async function dueSums(
   }
   const due = new Map<number, DueSums>()
   for (const [place, field] of fields.entries())
-    due.set(field.index, { sums: sums[place] ?? new Float64Array(), hashes: await hashesOf(work, field) })
+    due.set(field.index, {
+      sums: sums[place] ?? new Float64Array(),
+      written: new Map(),
+      hashes: await hashesOf(work, field),
+    })
   return due
 }
 

@@ -88,6 +88,8 @@ interface Renumbered {
   readonly values: number
   /** By the code before; none where a value is gone. */
   readonly codes: Int32Array
+  /** Whether all are what they were. */
+  readonly isSame: boolean
 }
 
 /** The codes of rows that are taken over, as they are now. */
@@ -129,12 +131,10 @@ export class KeptCodes {
       const renumbered = new Map<number, Renumbered>()
       for (const { index, name, values } of fields) {
         const place = codes.fields.indexOf(name)
-        if (place !== -1)
-          renumbered.set(index, {
-            place,
-            values: valuesOf(name),
-            codes: await renumber(work, before, index, name, values),
-          })
+        if (place === -1) continue
+        const now = await renumber(work, before, index, name, values)
+        const isSame = now.every((code, was) => code === was)
+        renumbered.set(index, { place, values: valuesOf(name), codes: now, isSame })
       }
       return new KeptCodes(handle, directory, runs, renumbered)
     } catch (error) {
@@ -176,11 +176,9 @@ export class KeptCodes {
       const codes = await this.#group(index, field, group)
       const from = position - group * groupRows
       const some = Math.min(target.length - row, codes.length - from)
-      for (let at = 0; at < some; at += 1) {
-        const code = field.codes[codes[from + at] ?? 0] ?? -1
-        if (code < 0) throw new Error('a row has a value that the dictionary says is gone')
-        target[row + at] = code
-      }
+      if (field.isSame && codes.BYTES_PER_ELEMENT === target.BYTES_PER_ELEMENT)
+        target.set(codes.subarray(from, from + some), row)
+      else writeRenumbered(target, row, codes, from, some, field.codes)
       row += some
     }
   }
@@ -196,6 +194,23 @@ export class KeptCodes {
     this.#last.set(index, { group, codes })
     return codes
   }
+}
+
+function writeRenumbered(
+  target: Codes,
+  row: number,
+  codes: Codes,
+  from: number,
+  count: number,
+  now: Int32Array,
+): void {
+  let least = 0
+  for (let at = 0; at < count; at += 1) {
+    const code = now[codes[from + at] as number] as number
+    if (code < least) least = code
+    target[row + at] = code
+  }
+  if (least < 0) throw new Error('a row has a value that the dictionary says is gone')
 }
 
 /** By the code before the code now, told by the text of each value; the last one is that of null. */

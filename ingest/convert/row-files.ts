@@ -1,5 +1,13 @@
+import zlib from 'node:zlib'
 import { inOrder } from '../../core/in-order.ts'
-import { codesOf, groupRows, groupsIn, sectionRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import {
+  codesOf,
+  groupRows,
+  groupsIn,
+  packGroup,
+  sectionRows,
+  type Codes,
+} from '../../core/warehouse/codes/layout.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
 import { dueSums, readCodes, sumsOf, type CodedField, type DueSums } from './dictionary.ts'
@@ -30,8 +38,8 @@ export async function writeRows(
   let packs: PacksWriter | null = null
   const slices = Array.from({ length: Math.ceil(rows / sliceRows) }, (_, slice) => slice * sliceRows)
   const all = Array.from({ length: groupsIn(rows) }, (_, group) => group)
-  const known = fields.filter(({ index }) => kept?.has(index) === true)
   const written = files.packs === null ? coded : fields
+  const known = written.filter(({ index }) => kept?.has(index) === true)
   const isTaken = (group: number): boolean => {
     const first = group * groupRows
     const own = kept?.split(first, Math.min(groupRows, rows - first)) ?? []
@@ -54,8 +62,9 @@ export async function writeRows(
   ])
   const read = async (first: number) => {
     const count = Math.min(sliceRows, rows - first)
-    const columns = await readKept(work, fields, first, count, kept)
-    for (const { index } of known) expectAsWritten(due.get(index), columns.get(index), first, isTaken)
+    const columns = await readKept(work, written, first, count, kept)
+    for (const { index } of known)
+      expectAsWritten(due.get(index), columns.get(index), first, isTaken, files.packs !== null)
     return { count, columns }
   }
   try {
@@ -111,16 +120,24 @@ async function readKept(
   return columns
 }
 
-/** What is read back of rows whose codes were known is to be what is written now. */
+/**
+ * What is read back of rows whose codes were known is to be what is written now.
+ *
+ * @param isPacked whether packs are compared with it too, which hold codes in another way
+ */
 function expectAsWritten(
   due: DueSums | undefined,
   codes: Codes = new Uint8Array(),
   first: number,
   isTaken: (group: number) => boolean,
+  isPacked: boolean,
 ): void {
   if (due === undefined) return
   for (let from = 0; from < codes.length; from += groupRows) {
     const group = (first + from) / groupRows
-    if (isTaken(group)) due.sums.set(sumsOf(codes.subarray(from, from + groupRows), due), 2 * group)
+    if (!isTaken(group)) continue
+    const own = codes.subarray(from, from + groupRows)
+    due.written.set(group, zlib.crc32(packGroup(own)))
+    if (isPacked) due.sums.set(sumsOf(own, due), 2 * group)
   }
 }

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { allTables } from '../core/catalog/catalog.ts'
+import { loadCatalog } from '../core/catalog/load.ts'
+import { ClickHouse } from '../core/clickhouse/link.ts'
+import { Database } from '../core/duckdb/database.ts'
+import { layout } from '../core/warehouse/layout.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
+import { silentProgress } from '../ingest/progress.ts'
+import { loadClickHouse } from '../ingest/publish/clickhouse.ts'
+import { bareLine, type Bench, type Line } from './cases.ts'
+import { linkTables } from './linked.ts'
+import { median } from './median.ts'
+import { startService, type Server } from './servers.ts'
+
+const rows = 100_000_000
+const timesEach = 3
+const port = 18_190
+
+/**
+ * Filters, a search and orders of a hundred million rows that nothing was prepared for, asked of ClickHouse and of DuckDB on the same
+ * machine, by the clock, each ask for the first time. `ACERVO_CLICKHOUSE` names a Python with chdb; without, it is left out.
+ */
+export async function engines(bench: Bench, scale: number): Promise<Line[]> {
+  const python = process.env['ACERVO_CLICKHOUSE'] ?? ''
+  if (python === '') {
+    console.log('ACERVO_CLICKHOUSE names no Python with chdb: ClickHouse is not measured')
+    return []
+  }
+  const folder = path.join(bench.folder, 'engines')
+  const environment = {
+    ...bench.environment,
+    CATALOG: path.join(folder, 'catalog.yaml'),
+    WAREHOUSE: path.join(folder, 'warehouse'),
+    SELECTION_CACHE_MB: '0',
+    PAGE_CACHE_MB: '0',
+    QUERY_TIMEOUT_MS: '120000',
+    SCAN_MILLIONS: '1000000',
+  }
+  const table = { name: 'hundred', rows: Math.max(1, Math.round(rows * scale)), keys: 'engine: clickhouse' }
+  if (!existsSync(environment.CATALOG))
+    await linkTables(bench, folder, [{ ...table, manifest: { clickhouse: true } }])
+  await mkdir(path.join(folder, 'clickhouse'), { recursive: true })
+  const script = 'test/support/clickhouse-http.py'
+  const server = spawn(python, [script, String(port), path.join(folder, 'clickhouse')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  try {
+    const url = `http://127.0.0.1:${port}/acervo`
+    while ((await fetch(`http://127.0.0.1:${port}/ping`).catch(() => null)) === null) await setTimeout(100)
+    await load(environment, url)
+    const there = await startService({ ...environment, CLICKHOUSE_URL: url })
+    const here = await startService(environment)
+    const lines: Line[] = []
+    for (const [what, asks] of Object.entries(cases)) {
+      const found: Record<'there' | 'here', number[]> = { there: [], here: [] }
+      for (let time = 0; time < timesEach; time += 1) {
+        found.there.push(await msOf(there, asks(time)))
+        found.here.push(await msOf(here, asks(time)))
+      }
+      const name = `${what}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
+      lines.push(bareLine(name, 'ms', median(found.there), median(found.here), ['<', Infinity], ''))
+    }
+    await there.stop()
+    await here.stop()
+    return lines
+  } finally {
+    server.kill()
+  }
+}
+
+const states = ['SP', 'RJ', 'MG']
+const cases: Readonly<Record<string, (time: number) => string>> = {
+  'first page of a state': (time) => `state=${states[time]}`,
+  'a page far into it': (time) => `state=${states[time]}&page=${20_000 + time}`,
+  'cities that contain a text': (time) => `city__contains=${['nova', 'santa', 'porto'][time]}`,
+  'two conditions': (time) => `state=${states[time]}&order_for_place__gt=${100 + time}`,
+  'first page in another order': (time) =>
+    `ordering=${['-order_for_place', 'order_for_place', '-city_ibge_code'][time]}`,
+  'a state in another order': (time) => `state=${states[time]}&ordering=-order_for_place`,
+}
+
+async function msOf({ port: at }: Server, ask: string): Promise<number> {
+  const began = performance.now()
+  const answer = await fetch(`http://127.0.0.1:${at}/api/v1/dataset/bench/hundred/data/?page_size=100&${ask}`)
+  const body = await answer.text()
+  if (answer.status !== 200) console.log(`${ask}: ${answer.status} ${body.slice(0, 200)}`)
+  return performance.now() - began
+}
+
+/** Once: what an ingest does before it publishes. */
+async function load(environment: Readonly<Record<string, string>>, url: string): Promise<void> {
+  const link = await ClickHouse.open(url)
+  const store = openStore(String(environment['WAREHOUSE']))
+  const [table] = allTables(await loadCatalog(String(environment['CATALOG'])))
+  const manifest = table === undefined ? null : await publishedOf(store, table)
+  if (link === null || table === undefined || manifest === null)
+    throw new Error('nothing is there to be loaded')
+  const [[found] = []] = await link.rows(
+    'select toString(sum(total_rows)) from system.tables where database = currentDatabase()',
+  )
+  if (Number(found) === manifest.rows) return
+  const folder = store.place(layout.snapshot(table, manifest.snapshot))
+  const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-bench-'))
+  const database = await Database.open({
+    memory: '1GB',
+    threads: 2,
+    scratch: path.join(scratch, 'spill'),
+    folders: [scratch, folder],
+  })
+  const db = await database.connect()
+  const began = performance.now()
+  const work = {
+    db,
+    table,
+    fields: table.fields.map((field) => ({ field, column: null })),
+    columns: 0,
+    weights: [],
+    scratch,
+    parts: manifest.parts.map(({ file, firstRow, rows: count }) => ({
+      path: path.join(folder, file),
+      firstRow,
+      rows: count,
+    })),
+  }
+  await loadClickHouse(work, link, manifest.snapshot, manifest.rows, silentProgress)
+  console.log(
+    `loaded ${manifest.rows} rows into ClickHouse in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  )
+  db.close()
+  database.close()
+  await rm(scratch, { recursive: true })
+  await link.close()
+}

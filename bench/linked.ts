@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { copyFile, link, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { checksText, parseChecks } from '../core/warehouse/checks-text.ts'
+import type { FileChecks } from '../core/warehouse/file-checks.ts'
+import { sumsOf } from '../core/warehouse/hash.ts'
+import { fileNames, layout, type SnapshotId } from '../core/warehouse/layout.ts'
+import { manifestText, type Manifest, type Part } from '../core/warehouse/manifest.ts'
+import { pointTo, publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
+import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
+import type { Bench } from './cases.ts'
+
+/** Tables of any size on little disk: the parts of the large table, of 262,144 rows each, linked again and again. */
+export interface LinkedTable {
+  readonly name: string
+  readonly rows: number
+  /** Keys of its entry in the catalog besides, as YAML. */
+  readonly keys?: string
+  /** Of its manifest. */
+  readonly manifest?: Partial<Manifest>
+}
+
+/** Writes a catalog and a warehouse of them into a folder: `catalog.yaml` and `warehouse`. */
+export async function linkTables(
+  { environment }: Bench,
+  folder: string,
+  tables: readonly LinkedTable[],
+): Promise<void> {
+  const from = openStore(String(environment['WAREHOUSE']))
+  const source = await publishedOf(from, large)
+  if (source === null) throw new Error('large is not published')
+  const store = openStore(path.join(folder, 'warehouse'))
+  for (const table of tables) await linkTable(from, source, store, table)
+  const catalog = await readFile(String(environment['CATALOG']), 'utf8')
+  const [, head = '', entry = ''] =
+    /^([\s\S]*?)(\n {6}- name: large\n[\s\S]*?)(?=\n {6}- name: )/.exec(catalog) ?? []
+  const entries = tables.map(({ name, keys = '' }) =>
+    entry.replace('name: large\n', `name: ${name}\n${keys === '' ? '' : `        ${keys}\n`}`),
+  )
+  await writeFile(path.join(folder, 'catalog.yaml'), `${head}${entries.join('')}\n`)
+}
+
+const large = { dataset: 'bench', name: 'large' } as const
+
+type Store = ReturnType<typeof openStore>
+
+/** A snapshot whose parts are those of another, one after the other, until it has so many rows. */
+async function linkTable(
+  from: Store,
+  source: Manifest,
+  store: Store,
+  { name, rows, manifest: besides = {} }: LinkedTable,
+): Promise<void> {
+  const table = { dataset: 'bench', name }
+  const home = from.place(layout.snapshot(large, source.snapshot))
+  const snapshot: SnapshotId = `${source.snapshot.slice(0, 16) as `${string}Z`}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  const target = store.place(layout.snapshot(table, snapshot))
+  await mkdir(target, { recursive: true })
+  const known = parseChecks(
+    String(await from.get(`${layout.snapshot(large, source.snapshot)}/${fileNames.checks}`)),
+  )
+  const checks = new Map<string, FileChecks>()
+  const parts: Part[] = []
+  for (let firstRow = 0; firstRow < rows;) {
+    const part = source.parts[parts.length % source.parts.length]
+    if (part === undefined) throw new Error('large has no parts')
+    const file = fileNames.part(parts.length)
+    await link(path.join(home, part.file), path.join(target, file))
+    parts.push({ ...part, file, firstRow })
+    const own = known.get(part.file)
+    if (own !== undefined) checks.set(file, own)
+    firstRow += part.rows
+  }
+  await copyFile(path.join(home, fileNames.report), path.join(target, fileNames.report))
+  await writeFile(path.join(target, fileNames.checks), checksText(checks))
+  const stored = async (file: string) => ({ file, ...(await sumsOf(path.join(target, file))) })
+  const { indexes: _i, dictionary: _d, codes: _c, packs: _p, orders: _o, ...kept } = source
+  const manifest: Manifest = {
+    ...kept,
+    table: name,
+    snapshot,
+    previous: null,
+    rows: parts.reduce((sum, part) => sum + part.rows, 0),
+    textBytes: Math.round((source.textBytes / source.rows) * rows),
+    parts,
+    files: [await stored(fileNames.report)],
+    checks: await stored(fileNames.checks),
+    ...besides,
+  }
+  await writeFile(path.join(target, fileNames.manifest), manifestText(manifest))
+  await noteVerified(store, table, snapshot, await versionsIn(store, table, manifest))
+  await pointTo(store, table, snapshot)
+}
