@@ -99,16 +99,16 @@ async function proveCodes(
         const planes = await pieceAt(handle, directory.group(place, group))
         const codes = unpackGroup(planes, field.values)
         groups.push(codes)
-        const due = sums.written.get(group)
-        if (due === undefined) found.push(...sumsOf(codes, sums))
+        const written = sums.written.get(group)
+        if (written === undefined) found.push(...sumsOf(codes, sums))
         else {
-          requireSame(`codes of "${field.name}"`, String(due), String(zlib.crc32(planes)))
+          requireSame(`codes of "${field.name}"`, String(written), String(zlib.crc32(planes)))
           found.push(sums.sums[2 * group] ?? 0, sums.sums[2 * group + 1] ?? 0)
         }
       }
       const counts = Buffer.from(countCodes(groups, field.values).buffer)
-      const written = Buffer.from(await pieceAt(handle, directory.counts(place, section)))
-      requireSame(`counts of "${field.name}"`, counts.toString('base64'), written.toString('base64'))
+      const kept = Buffer.from(await pieceAt(handle, directory.counts(place, section)))
+      requireSame(`counts of "${field.name}"`, counts.toString('base64'), kept.toString('base64'))
     }
     requireSame(`codes of "${field.name}"`, sums.sums.join(' '), found.join(' '))
   }
