@@ -83,9 +83,10 @@ deploy-check: build
 sbom: build
 	@npm run -s sbom
 
-# Where it is installed without what it is built with, it is built already.
+# Where it is installed without what it is built with, it is built already. What did not change is not built again.
 build: node_modules/.package-lock.json
-	@if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then npm run -s build; fi
+	@if [ ! -e dist/.built ] || [ -n "$$(find core server ingest bench deploy test tsconfig.json package.json -newer dist/.built -print -quit)" ]; then \
+	  if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then npm run -s build && touch dist/.built; fi; fi
 
 format: node_modules/.package-lock.json
 	npm run format
