@@ -85,8 +85,10 @@ sbom: build
 
 # Where it is installed without what it is built with, it is built already. What did not change is not built again.
 build: node_modules/.package-lock.json
-	@if [ ! -e dist/.built ] || [ -n "$$(find core server ingest bench deploy test tsconfig.json package.json -newer dist/.built -print -quit)" ]; then \
-	  if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then npm run -s build && touch dist/.built; fi; fi
+	@if [ ! -e dist/.built ] || [ -n "$$(find core server ingest bench deploy test tsconfig.json package.json node_modules/.package-lock.json \
+	  \( -newer dist/.built -o -cnewer dist/.built \) -print -quit 2>/dev/null)" ]; then \
+	  if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then \
+	    mkdir -p dist && touch dist/.building && npm run -s build && mv dist/.building dist/.built; fi; fi
 
 format: node_modules/.package-lock.json
 	npm run format

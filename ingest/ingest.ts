@@ -249,8 +249,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         limits: options,
         store,
         before: manifest,
-        kept:
-          isAsDeclared && !acceptsDrift ? await takenOver(store, table, current, obtained, hashOnce) : null,
+        kept,
         previous: found.previous,
         scratch,
         db,

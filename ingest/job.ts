@@ -7,7 +7,7 @@ import type { Connection } from '../core/duckdb/connection.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
 import { clearFailure } from '../core/warehouse/failure.ts'
 import type { SnapshotId } from '../core/warehouse/layout.ts'
-import type { Manifest, Partition, Source } from '../core/warehouse/manifest.ts'
+import { filesOf, type Manifest, type Partition, type Source } from '../core/warehouse/manifest.ts'
 import { NotHere } from '../core/warehouse/not-here.ts'
 import { publish } from '../core/warehouse/published.ts'
 import type { DownloadMember } from '../core/warehouse/report.ts'
@@ -365,7 +365,14 @@ async function publishAndReport(
   }
   await writeReport(folder, report)
   const manifest = await label(labelled, named, folder, beside)
-  await publish(store, table, folder, manifest, new Map([...taken].map(([file, { key }]) => [file, key])))
+  const same = new Map([...taken].map(([file, { key }]) => [file, key]))
+  const written = new Set(filesOf(manifest).map(({ file }) => file))
+  // Such as texts of fields that have codes by now.
+  for (const file of [...same.keys()].filter((one) => !written.has(one))) {
+    await rm(path.join(folder, file))
+    same.delete(file)
+  }
+  await publish(store, table, folder, manifest, same)
   await clearFailure(store, table)
   // What is published anew is not held back any more.
   await forgetWithdrawn(store, table)
@@ -418,7 +425,7 @@ async function requireFewRejects(
   const bad = values.map(({ record, field, text, reason }): Reject => {
     const { file = '', line = 0 } = located?.lines.get(record) ?? {}
     return {
-      ...(read.files.length > 1 && { file }),
+      ...(job.files.length > 1 && { file }),
       line,
       field,
       text: hidesText(table) ? null : text,

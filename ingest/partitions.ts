@@ -66,7 +66,14 @@ export async function keptOf(
   // Another version may write the same rows in other bytes.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
-  const members = (await readReport(store, table, snapshot))?.download_members
+  // A name alone does not say which of several patterns a file came by, and so what is said of it there.
+  const { files: named, fromName } = table.source
+  const isTold = fromName !== null || named?.some(({ constants }) => constants.size > 0) === true
+  if (isTold && (named?.length ?? 0) > 1) return null
+  const report = await readReport(store, table, snapshot)
+  // What was accepted once is not accepted unasked again.
+  if (report === null || report.accepted_drift.length > 0) return null
+  const members = report.download_members
   if (members?.length !== parts.length + 1) return null
   const sums = await store.get(`${layout.snapshot(table, snapshot)}/${checks.file}`)
   if (sums === null) return null

@@ -75,7 +75,8 @@ export class ClickHouse {
   /** Numbers of one UInt32 column, as they come. */
   async numbers(sql: string, values: NamedValues, options: AskOptions): Promise<Uint32Array> {
     const bytes = await this.#bytes(`${sql} format RowBinary`, values, options)
-    const numbers = new Uint32Array(Math.floor(bytes.length / 4))
+    if (bytes.length % 4 !== 0) throw new Error('ClickHouse gave a part of a number')
+    const numbers = new Uint32Array(bytes.length / 4)
     for (let index = 0; index < numbers.length; index += 1) numbers[index] = bytes.readUInt32LE(4 * index)
     return numbers
   }
@@ -93,6 +94,10 @@ export class ClickHouse {
       const { stream } = await this.#client.exec({
         query: `insert into ${table} (${columns.join(', ')}) format Parquet`,
         values: createReadStream(file),
+        // Of a cluster: on its servers when it is over, on most replicas.
+        ...(this.cluster !== null && {
+          clickhouse_settings: { distributed_foreground_insert: 1, insert_quorum: 'auto' },
+        }),
       })
       await drained(stream)
     })
@@ -116,8 +121,11 @@ export class ClickHouse {
           ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
           // Whoever has gone wants nothing any more.
           cancel_http_readonly_queries_on_client_close: 1,
-          // What fails on its way is told as a failure.
+          // What fails on its way is told as a failure, and what is too much is no part of an answer.
           wait_end_of_query: 1,
+          timeout_overflow_mode: 'throw',
+          read_overflow_mode: 'throw',
+          result_overflow_mode: 'throw',
         },
       })
       return drained(stream)

@@ -151,6 +151,13 @@ export function createStatements(table: Table, name: string, cluster: string | n
   ]
 }
 
+/** Until every replica of a cluster has all. */
+export function syncStatements(name: string, cluster: string | null): string[] {
+  return cluster === null
+    ? []
+    : [`system sync replica on cluster ${quoted(cluster)} ${quoted(`${name}/local`)}`]
+}
+
 export function dropStatements(name: string, cluster: string | null): string[] {
   if (cluster === null) return [`drop table if exists ${quoted(name)} sync`]
   return [name, `${name}/local`].map(

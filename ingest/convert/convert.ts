@@ -303,9 +303,12 @@ export async function writeParts(
 ): Promise<void> {
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const due = parts.reduce((sum, { rows }) => sum + rows, 0)
+  // A partition begins at any row, and its row groups are to be whole all the same: what is sorted comes in whole pieces.
+  const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
   let done = 0
   for (const { file, sortedRow, rows } of parts) {
-    await work.db.rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)})
+    await work.db
+      .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
       to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
     done += rows
     progress.advance({ fraction: done / due, rows: done })

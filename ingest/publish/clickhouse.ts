@@ -8,6 +8,7 @@ import {
   createStatements,
   dropStatements,
   quotedTable,
+  syncStatements,
   rowColumn,
   writtenColumns,
 } from '../../core/clickhouse/tables.ts'
@@ -55,7 +56,8 @@ export async function loadClickHouse(
     await rm(file)
     progress.advance({ fraction: (first + count) / rows, rows: first + count })
   }
-  await prove(work, link, name)
+  for (const statement of syncStatements(name, link.cluster)) await link.command(statement)
+  if (rows > 0) await prove(work, link, name)
 }
 
 /** Of each column, on both sides: how many values, the least and the greatest, and the bytes of texts or the sum of whole numbers. */

@@ -52,26 +52,31 @@ export async function writeDownload(
     members.push([header.length, names.length])
     yield header
     const pieces = packedInOrder(work, own)
-    for (const part of parts) {
-      if ('member' in part) {
-        const { file, start, member } = part
-        members.push(member)
-        yield* chunksOf(file, { start, end: start + member[0] - 1 })
-        continue
+    try {
+      for (const part of parts) {
+        if ('member' in part) {
+          const { file, start, member } = part
+          members.push(member)
+          yield* chunksOf(file, { start, end: start + member[0] - 1 })
+          continue
+        }
+        const next = await pieces.next()
+        if (next.done === true) throw new Error('a piece of the download is missing')
+        const piece: Piece = next.value
+        let packed = 0
+        for await (const chunk of chunksOf(piece.file)) {
+          packed += chunk.length
+          yield chunk
+        }
+        members.push([packed, piece.bytes])
+        await rm(piece.file)
+        lines += piece.lines
+        done += piece.rows
+        progress.advance({ fraction: done / rows, rows: done })
       }
-      const next = await pieces.next()
-      if (next.done === true) throw new Error('a piece of the download is missing')
-      const piece: Piece = next.value
-      let packed = 0
-      for await (const chunk of chunksOf(piece.file)) {
-        packed += chunk.length
-        yield chunk
-      }
-      members.push([packed, piece.bytes])
-      await rm(piece.file)
-      lines += piece.lines
-      done += piece.rows
-      progress.advance({ fraction: done / rows, rows: done })
+    } finally {
+      // Nothing goes on once it has failed.
+      await pieces.return(undefined)
     }
   }
   await pipeline(bytes, createWriteStream(path.join(folder, fileNames.download(work.table))))

@@ -29,7 +29,7 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   const best = withComments(text, isWhole) ?? withMisfits(text, isWhole, bestOf(candidatesIn(text, isWhole)))
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
   requireNoEscapes(text, best)
-  requireNoOddQuotes(text, best)
+  requireNoOddQuotes(text, isWhole, best)
   requireNoLostHeader(text, best)
   return belowTitle(text, isWhole, best)
 }
@@ -151,9 +151,9 @@ function filledIn(cells: readonly string[]): number {
 }
 
 /** @throws TableFailure where values are enclosed in quotes, but for some that are not written so */
-function requireNoOddQuotes(text: Buffer, { quote, delimiter }: Candidate): void {
+function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }: Candidate): void {
   if (quote !== null) return
-  const fault = faultOf(text, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+  const fault = faultOf(text, isWhole, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
   const lines = text
     .toString('utf8')
     .split(/\r?\n/)
@@ -178,7 +178,7 @@ function requireNoLostHeader(
   if (skipLines === 0 || looksLikeHeader(firstLine)) return
   const lines = text.toString('utf8').split(/\r?\n/)
   const header = (lines[skipLines - 1] ?? '').split(delimiter)
-  if (header.length < 2 || header.length >= firstLine.length || filledIn(header) < header.length) return
+  if (header.length < 2 || header.length !== firstLine.length - 1 || filledIn(header) < header.length) return
   if (!looksLikeHeader(header)) return
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const why =

@@ -107,13 +107,16 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
 }
 
 /** What first keeps a sample from being read so, and in which line; null where nothing does. */
-export function faultOf(text: Buffer, marks: Marks): { line: number; reason: string } | null {
+export function faultOf(
+  text: Buffer,
+  isWhole: boolean,
+  marks: Marks,
+): { line: number; reason: string } | null {
   const bounds = new RecordBounds(marks)
   let at = 0
   while (at < text.length && bounds.find(text, at)) at = bounds.next
-  // What is left of a sample may go on; of most of it, nothing else than a quote that is never closed is left.
-  const isOpen = at < text.length && text.indexOf(LF, at) !== -1
-  if (bounds.fault === null && isOpen)
+  // Of a file whose last line is ended nothing else is left.
+  if (bounds.fault === null && isWhole && at < text.length)
     return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
   return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }

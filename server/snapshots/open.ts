@@ -105,6 +105,8 @@ export async function openSnapshot(
   return snapshot
 }
 
+const noChoices: Snapshot['choices'] = new Map()
+
 /** What an ingest told of a snapshot, read when somebody asks: a start would read that of every table. */
 class Told {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
@@ -115,13 +117,17 @@ class Told {
   }
 
   get report(): SnapshotReport | null {
-    if (typeof this.#report === 'function') this.#report = this.#report()
-    return this.#report
+    if (typeof this.#report !== 'function') return this.#report
+    // What could not be read now may be later.
+    const read = this.#report()
+    if (read !== null) this.#report = read
+    return read
   }
 
   get choices(): Snapshot['choices'] {
-    this.#choices ??= new Map(
-      this.report?.fields.flatMap(({ name, choices }) =>
+    if (this.#choices !== null || this.report === null) return this.#choices ?? noChoices
+    this.#choices = new Map(
+      this.report.fields.flatMap(({ name, choices }) =>
         choices === undefined ? [] : [[name, choices] as const],
       ),
     )

@@ -39,6 +39,8 @@ const timeIsOver = new Set([159, 160])
 const tooCostly = new Set([158, 307, 396, 241, 191])
 /** The table is gone, as that of a snapshot that is kept for a walk alone. */
 const noTable = new Set([60, 81])
+/** A column is not there, as of a field that may be asked for since the snapshot was published. */
+const noColumn = new Set([10, 16, 47])
 
 /** What is asked of a snapshot, as ClickHouse is asked it. */
 interface Asked {
@@ -98,6 +100,8 @@ export class ClickHouseSelections implements Selections {
         const name = `${key} by ${JSON.stringify(filter.ordering)} ${first} ${rows}`
         const found = await this.#numbers(snapshot, filter, name, reading, sql, own)
         if (found === null) throw new QueueFull(`The rows of ${tableId(snapshot.table)} are being moved.`)
+        const due = Math.max(0, Math.min(rows, (count[0] ?? 0) - first))
+        if (found.length !== due) throw new Error(`ClickHouse gave ${found.length} rows where ${due} are`)
         return found
       },
     }
@@ -170,7 +174,7 @@ export class ClickHouseSelections implements Selections {
           cause: error,
         })
       if (!(error instanceof ClickHouseFault)) throw error
-      if (noTable.has(error.code)) return null
+      if (noTable.has(error.code) || noColumn.has(error.code)) return null
       if (timeIsOver.has(error.code))
         throw Object.assign(new QueryTimeout(this.#limits.queryTimeoutMs), { cause: error })
       if (tooCostly.has(error.code))
