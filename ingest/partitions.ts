@@ -68,7 +68,7 @@ export async function keptOf(
   if (!areUnique(files) || !areUnique(sources)) return null
   // A name alone does not say which of several patterns a file came by, and so what is said of it there.
   const { files: named, fromName } = table.source
-  const isTold = fromName !== null || named?.some(({ constants }) => constants.size > 0) === true
+  const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
   if (isTold && (named?.length ?? 0) > 1) return null
   const report = await readReport(store, table, snapshot)
   // What was accepted once is not accepted unasked again.

@@ -53,7 +53,7 @@ export class ClickHouse {
    */
   static async open(address: string, cluster = ''): Promise<ClickHouse | null> {
     if (address === '') return null
-    const { createClient } = await import('@clickhouse/client')
+    const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client')
     try {
       const client = createClient({
         url: address,
@@ -61,6 +61,8 @@ export class ClickHouse {
         request_timeout: patienceMs,
         max_open_connections: 16,
         compression: { response: false, request: false },
+        // What fails is told by whoever asked.
+        log: { level: ClickHouseLogLevel.OFF },
         // So that nothing on the way takes a long statement for a dead one.
         clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '20000' },
       })

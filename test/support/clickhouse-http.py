@@ -42,7 +42,7 @@ def answer(query, parameters, body):
         shape = re.search(r"(?is)\s+format\s+(\w+)\s*$", query)
         text = query[: shape.start()] if shape else query
         if settings and re.match(r"(?is)\s*select", text):
-            text += " settings " + ", ".join(f"{name} = {value}" for name, value in settings.items())
+            text += " settings " + ", ".join(f"{name} = '{value}'" for name, value in settings.items())
         result = engine.query(text, shape.group(1) if shape else "TabSeparated", params=names or None)
         return bytes(result.bytes() or b"")
 
