@@ -26,14 +26,18 @@ async function main(): Promise<void> {
   if (!process.stderr.isTTY) progress.say(`looking at ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await filesOf(positionals, scratch, settings, progress)
+    // Several that lie elsewhere are named as they would be below SOURCES.
+    const areElsewhere = source.files === undefined && files.length > 1
+    const placed = areElsewhere ? { files: positionals.map((name) => path.basename(name)) } : source
     const member = values.member === undefined ? {} : { member: values.member }
     const suggestion = await suggest(files, {
       scratch,
       progress,
       limits: settings,
-      source: { ...source, ...member },
+      source: { ...placed, ...member },
     })
     progress.end()
+    if (areElsewhere) console.log('# `files` names them as they are to lie below SOURCES')
     console.log(suggestionText(suggestion).trimEnd())
   } catch (error) {
     progress.end()
