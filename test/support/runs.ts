@@ -10,7 +10,7 @@ const runs = {
   /** Sources, valid and damaged. */
   FUZZ_RUNS: { short: 400, long: 30_000 },
   /** Of the files of a table that has partitions. */
-  PARTITION_CHANGES: { short: 8, long: 600 },
+  PARTITION_CHANGES: { short: 8, long: 300 },
   /** Files of every dialect, whose entries are suggested. */
   SUGGESTED: { short: 30, long: 2000 },
   /** Queries of real tables. */
