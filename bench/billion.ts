@@ -35,7 +35,7 @@ export async function billion(bench: Bench, scale: number): Promise<Line[]> {
       first: () => page('billion', 1),
       middle: () => page('billion', Math.floor(count / 200)),
       last: () => page('billion', 'last'),
-      million: () => page('million', 5000),
+      million: () => page('million', Math.max(1, Math.floor(5000 * scale))),
     } as const
     const found = new Map<string, number[]>()
     let rss = 0

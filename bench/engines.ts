@@ -60,8 +60,8 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     for (const [what, asks] of Object.entries(cases)) {
       const found: Record<'there' | 'here', number[]> = { there: [], here: [] }
       for (let time = 0; time < timesEach; time += 1) {
-        found.there.push(await msOf(there, asks(time)))
-        found.here.push(await msOf(here, asks(time)))
+        found.there.push(await msOf(there, asks(time, scale)))
+        found.here.push(await msOf(here, asks(time, scale)))
       }
       const name = `${what}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
       lines.push(bareLine(name, 'ms', median(found.there), median(found.here), ['<', Infinity], ''))
@@ -75,9 +75,10 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
 }
 
 const states = ['SP', 'RJ', 'MG']
-const cases: Readonly<Record<string, (time: number) => string>> = {
+const cases: Readonly<Record<string, (time: number, scale: number) => string>> = {
   'first page of a state': (time) => `state=${states[time]}`,
-  'a page far into it': (time) => `state=${states[time]}&page=${20_000 + time}`,
+  'a page far into it': (time, scale) =>
+    `state=${states[time]}&page=${1 + Math.floor(20_000 * scale) + time}`,
   'cities that contain a text': (time) => `city__contains=${['nova', 'santa', 'porto'][time]}`,
   'two conditions': (time) => `state=${states[time]}&order_for_place__gt=${100 + time}`,
   'first page in another order': (time) =>
