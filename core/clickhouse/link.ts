@@ -30,6 +30,8 @@ export class ClickHouseAway extends Error {
   }
 }
 
+/** Beyond the time that a statement has, in which the cluster itself says so. */
+const graceMs = 1000
 /** How long a statement may take that nobody waits for, such as one that loads a table. */
 const patienceMs = 3_600_000
 
@@ -114,11 +116,14 @@ export class ClickHouse {
   }
 
   async #bytes(sql: string, values: NamedValues, { signal, timeoutMs }: AskOptions): Promise<Buffer> {
+    // One that hangs tells nobody that the time is over.
+    const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs + graceMs)]
+    const ends = AbortSignal.any([...(signal === undefined ? [] : [signal]), ...late])
     return told(async () => {
       const { stream } = await this.#client.exec({
         query: sql,
         query_params: values,
-        ...(signal !== undefined && { abort_signal: signal }),
+        abort_signal: ends,
         clickhouse_settings: {
           ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
           // Whoever has gone wants nothing any more.
