@@ -153,7 +153,7 @@ async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   } catch (error) {
     signal?.throwIfAborted()
     // Its class, without loading it.
-    if (error instanceof Error && 'code' in error && /^\d+$/.test(String(error.code)))
+    if (error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code)))
       throw new ClickHouseFault(Number(error.code), error)
     throw new ClickHouseAway(error)
   }

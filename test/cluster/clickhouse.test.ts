@@ -203,6 +203,23 @@ describeWith('a snapshot', () => {
   })
 })
 
+describeWith('a ClickHouse that hangs', () => {
+  test('keeps nobody waiting, and answers when it goes on', async () => {
+    const own = await startClickHouse()
+    const hanging = await ClickHouse.open(own.address)
+    if (hanging === null) throw new Error('expected a link')
+    const shop = await workshop(catalogAround([{ ...small, name: 'hung' }]), { 'd/hung.csv': smallCsv })
+    await shop.ingest({ clickHouse: hanging })
+    const { app } = await serve(shop, { clickHouse: hanging, queryTimeoutMs: 500 })
+    process.kill(own.pid, 'SIGSTOP')
+    const refused = await rawGet(app, '/api/v1/dataset/d/hung/data/?is=true')
+    process.kill(own.pid, 'SIGCONT')
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)])
+    expect((await getPage(app, '/api/v1/dataset/d/hung/data/?is=true')).count).toBe(1)
+    await hanging.close()
+  })
+})
+
 test('a table that is given to a ClickHouse that nobody named is not published', async () => {
   const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
   expect(await shop.ingest()).toMatchObject([
