@@ -1,5 +1,6 @@
 import { isMap, isSeq, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
 import { StartError } from '../errors.ts'
+import { inlineYaml } from './inline-yaml.ts'
 
 /** Where a table goes in the text of a catalog. */
 export interface Place {
@@ -82,7 +83,7 @@ function indented(text: string, columns: number): string {
 }
 
 function datasetText(table: string, { dataset, title, today, families }: Place): string {
-  return `- slug: ${/^[a-z][a-z0-9_-]*$/.test(dataset) && !/^(true|false|null|yes|no|on|off|y|n)$/.test(dataset) ? dataset : JSON.stringify(dataset)}
+  return `- slug: ${inlineYaml(dataset)}
   name: ${JSON.stringify(title)}
   description: ${JSON.stringify(title)} # say what the rows are about
   # say who made it, where it is from, and what it may be used for

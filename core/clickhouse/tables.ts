@@ -84,14 +84,12 @@ function microsecondsOf(moment: string): string {
 }
 
 /** Names in quotes, whatever is in them. */
-const quoted = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
+export const quotedTable = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
 
 /** The name of the table that holds a snapshot. */
 export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
   return `${tableId(table)}/${snapshot}`
 }
-
-export const quotedTable = (name: string): string => quoted(name)
 
 /** What every snapshot of a table begins with. */
 export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string {
@@ -103,8 +101,9 @@ export function writtenColumns(
   table: Table,
   position: string,
 ): { readonly name: string; readonly sql: string }[] {
+  const known = clickHouseColumns(table)
   const columns = table.fields.flatMap((field, index) => {
-    const column = clickHouseColumns(table).get(field.name)
+    const column = known.get(field.name)
     if (column === undefined) return []
     const { name, folded, written } = column
     const own = { name, sql: written(`f${index}`) }
@@ -118,7 +117,8 @@ export function writtenColumns(
  * spread by position, under the same name for whoever asks.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
-  const columns = [...clickHouseColumns(table)]
+  const known = clickHouseColumns(table)
+  const columns = [...known]
   const stored = columns.flatMap(([, { name: column, type, folded }]) => [
     `${column} Nullable(${type})`,
     ...(folded === null ? [] : [`${folded} Nullable(String)`]),
@@ -131,7 +131,7 @@ export function createStatements(table: Table, name: string, cluster: string | n
       return `index i_${column} ${column} type ${kind} granularity 1`
     })
   const projections = table.orders.flatMap(({ keys }, number) => {
-    const own = keys.flatMap(({ field }) => clickHouseColumns(table).get(field)?.name ?? [])
+    const own = keys.flatMap(({ field }) => known.get(field)?.name ?? [])
     const all = [rowColumn, ...columns.map(([, { name: column }]) => column)]
     return own.length === keys.length
       ? [`projection p_${number} (select ${all.join(', ')} order by ${[...own, rowColumn].join(', ')})`]
@@ -140,13 +140,13 @@ export function createStatements(table: Table, name: string, cluster: string | n
   const body = `(${[`${rowColumn} UInt32`, ...stored, ...indexes, ...projections].join(', ')})`
   const settings = 'settings index_granularity = 1024, allow_nullable_key = 1'
   if (cluster === null)
-    return [`create table ${quoted(name)} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
+    return [`create table ${quotedTable(name)} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
   const local = `${name}/local`
   const path = quotedText(`/clickhouse/tables/{shard}/${name}`)
   return [
-    `create table ${quoted(local)} on cluster ${quoted(cluster)} ${body}
+    `create table ${quotedTable(local)} on cluster ${quotedTable(cluster)} ${body}
       engine = ReplicatedMergeTree(${path}, '{replica}') order by ${rowColumn} ${settings}`,
-    `create table ${quoted(name)} on cluster ${quoted(cluster)} as ${quoted(local)}
+    `create table ${quotedTable(name)} on cluster ${quotedTable(cluster)} as ${quotedTable(local)}
       engine = Distributed(${quotedText(cluster)}, currentDatabase(), ${quotedText(local)}, intDiv(${rowColumn}, ${shardRows}))`,
   ]
 }
@@ -155,13 +155,13 @@ export function createStatements(table: Table, name: string, cluster: string | n
 export function syncStatements(name: string, cluster: string | null): string[] {
   return cluster === null
     ? []
-    : [`system sync replica on cluster ${quoted(cluster)} ${quoted(`${name}/local`)}`]
+    : [`system sync replica on cluster ${quotedTable(cluster)} ${quotedTable(`${name}/local`)}`]
 }
 
 export function dropStatements(name: string, cluster: string | null): string[] {
-  if (cluster === null) return [`drop table if exists ${quoted(name)} sync`]
+  if (cluster === null) return [`drop table if exists ${quotedTable(name)} sync`]
   return [name, `${name}/local`].map(
-    (one) => `drop table if exists ${quoted(one)} on cluster ${quoted(cluster)} sync`,
+    (one) => `drop table if exists ${quotedTable(one)} on cluster ${quotedTable(cluster)} sync`,
   )
 }
 

@@ -71,3 +71,13 @@ function holdsIpv4(network: string, bits: number): boolean {
 export function isRedis(text: string): boolean {
   return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)
 }
+
+/** An IP address, or a name. */
+export function host(text: string): string | null {
+  return /^[\w.:-]+$/.test(text) ? text : null
+}
+
+/** An http(s) address, or nothing. */
+export function webAddress(text: string): string | null {
+  return text === '' || /^https?:\/\/\S+$/.test(text) ? text : null
+}

@@ -5,10 +5,12 @@ import {
   divided,
   isRedis,
   dividedMemory,
+  host,
   megabytes,
   memory,
   multiple,
   subnets,
+  webAddress,
   wholeNumber,
 } from './parse.ts'
 
@@ -51,7 +53,7 @@ export const settingRows = {
     name: 'HOST',
     default: '127.0.0.1',
     meaning: 'Address to listen on; 0.0.0.0 lets other machines in.',
-    parse: (text) => (/^[\w.:-]+$/.test(text) ? text : null),
+    parse: host,
     expects: 'an IP address or host name',
   }),
   publicUrl: row({
@@ -113,7 +115,7 @@ export const settingRows = {
     default: '',
     meaning:
       'A public address of the warehouse, such as that of its bucket, to which readers of files are led; without it files come through the server.',
-    parse: (text) => (text === '' || /^https?:\/\/\S+$/.test(text) ? text : null),
+    parse: webAddress,
     expects: 'an http(s) address, or nothing',
   }),
   leaseMs: row({
@@ -183,7 +185,7 @@ export const settingRows = {
     default: '',
     meaning:
       'The ClickHouse that chooses the rows of tables with `engine: clickhouse`, such as `http://acervo:secret@clickhouse:8123/acervo`; without it DuckDB does.',
-    parse: (text) => (text === '' || /^https?:\/\/[^\s]+$/.test(text) ? text : null),
+    parse: webAddress,
     expects: 'an http(s) address, or nothing',
   }),
   clickHouseCluster: row({
@@ -199,7 +201,7 @@ export const settingRows = {
     default: '127.0.0.1',
     meaning:
       'Address on which the metrics are told; 0.0.0.0 tells other machines, which a network of their own must be.',
-    parse: (text) => (/^[\w.:-]+$/.test(text) ? text : null),
+    parse: host,
     expects: 'an IP address or host name',
   }),
   metricsPort: row({

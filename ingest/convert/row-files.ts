@@ -40,31 +40,23 @@ export async function writeRows(
   const all = Array.from({ length: groupsIn(rows) }, (_, group) => group)
   const written = files.packs === null ? coded : fields
   const known = written.filter(({ index }) => kept?.has(index) === true)
-  const isTaken = (group: number): boolean => {
-    const first = group * groupRows
-    const own = kept?.split(first, Math.min(groupRows, rows - first)) ?? []
-    return own.length > 0 && own.every(({ run }) => run !== null)
-  }
-  const fresh = known.length === 0 ? all : all.filter((group) => !isTaken(group))
+  const taken = new Set(
+    all.filter((group) => {
+      const first = group * groupRows
+      return kept?.split(first, Math.min(groupRows, rows - first)).every(({ run }) => run !== null) === true
+    }),
+  )
+  const fresh = all.filter((group) => !taken.has(group))
+  const others = written.filter((field) => !known.includes(field))
   const due = new Map([
-    ...(await dueSums(
-      work,
-      written.filter((field) => known.includes(field)),
-      rows,
-      fresh,
-    )),
-    ...(await dueSums(
-      work,
-      written.filter((field) => !known.includes(field)),
-      rows,
-      all,
-    )),
+    ...(await dueSums(work, known, rows, fresh)),
+    ...(await dueSums(work, others, rows, all)),
   ])
   const read = async (first: number) => {
     const count = Math.min(sliceRows, rows - first)
     const columns = await readKept(work, written, first, count, kept)
     for (const { index } of known)
-      expectAsWritten(due.get(index), columns.get(index), first, isTaken, files.packs !== null)
+      expectAsWritten(due.get(index), columns.get(index), first, taken, files.packs !== null)
     return { count, columns }
   }
   try {
@@ -129,13 +121,13 @@ function expectAsWritten(
   due: DueSums | undefined,
   codes: Codes = new Uint8Array(),
   first: number,
-  isTaken: (group: number) => boolean,
+  taken: ReadonlySet<number>,
   isPacked: boolean,
 ): void {
   if (due === undefined) return
   for (let from = 0; from < codes.length; from += groupRows) {
     const group = (first + from) / groupRows
-    if (!isTaken(group)) continue
+    if (!taken.has(group)) continue
     const own = codes.subarray(from, from + groupRows)
     due.written.set(group, zlib.crc32(packGroup(own)))
     if (isPacked) due.sums.set(sumsOf(own, due), 2 * group)

@@ -14,7 +14,7 @@ import {
 } from '../../core/clickhouse/tables.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { numberOf, sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
+import { sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
 
@@ -57,11 +57,11 @@ export async function loadClickHouse(
     progress.advance({ fraction: (first + count) / rows, rows: first + count })
   }
   for (const statement of syncStatements(name, link.cluster)) await link.command(statement)
-  if (rows > 0) await prove(work, link, name)
+  if (rows > 0) await prove(work, link, name, rows)
 }
 
 /** Of each column, on both sides: how many values, the least and the greatest, and the bytes of texts or the sum of whole numbers. */
-async function prove(work: Work, link: ClickHouse, name: string): Promise<void> {
+async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
   const { table, db } = work
   const columns = writtenColumns(table, 'file_row_number')
   const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(work)})`
@@ -86,16 +86,10 @@ async function prove(work: Work, link: ClickHouse, name: string): Promise<void> 
       theirs: [`count(${column})`, ...theirs, `ifNull(sum(toInt128(${column})), 0)`],
     }
   })
-  const ours = facts.map(
-    (fact) => `concat_ws(' ', ${fact.ours.map((one) => `(${one})::varchar`).join(', ')})`,
-  )
-  const theirs = facts.map(
-    (fact) => `concat_ws(' ', ${fact.theirs.map((one) => `toString(${one})`).join(', ')})`,
-  )
+  const ours = facts.map((fact) => said(fact.ours, 'concat_ws', (one) => `(${one})::varchar`))
+  const theirs = facts.map((fact) => said(fact.theirs, 'concatWithSeparator', (one) => `toString(${one})`))
   const [due = []] = await db.rows(`select ${ours.join(', ')} from ${from}`)
-  const [found = []] = await link.rows(
-    `select ${theirs.map((one) => one.replace('concat_ws(', 'concatWithSeparator(')).join(', ')} from ${quotedTable(name)}`,
-  )
+  const [found = []] = await link.rows(`select ${theirs.join(', ')} from ${quotedTable(name)}`)
   for (const [place, { name: column }] of columns.entries()) {
     const [one, other] = [plain(String(due[place])), plain(found[place] ?? '')]
     if (one === other) continue
@@ -103,13 +97,17 @@ async function prove(work: Work, link: ClickHouse, name: string): Promise<void> 
       `the proof of what ClickHouse has failed: of ${column === rowColumn ? 'rows' : column} ${one} is due, and ${other} there; nothing was published`,
     )
   }
-  const [row = []] = await db.rows(`select count(*) from ${sortedSql(work)}`)
-  const [there] =
-    (await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`))[0] ?? []
-  if (String(numberOf(row[0])) !== there)
+  // As many as there are, and none twice.
+  const [[there] = []] = await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`)
+  if (Number(there) !== rows)
     throw new TableFailure(
-      `the proof of what ClickHouse has failed: ${there ?? 'no'} rows are there; nothing was published`,
+      `the proof of what ClickHouse has failed: ${there ?? 'no'} rows are there, and ${rows} are due; nothing was published`,
     )
+}
+
+/** SQL: some values as one text. */
+function said(terms: readonly string[], join: string, text: (term: string) => string): string {
+  return `${join}(' ', ${terms.map(text).join(', ')})`
 }
 
 /** Numbers without zeros at the end of their fractions, which not everybody writes. */

@@ -1,4 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
+import { inlineYaml } from '../../core/catalog/inline-yaml.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './column.ts'
@@ -31,25 +32,16 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
   const lines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
   const rows = fields.map((field, index) => {
     const own = { name: field.name, ...hoisted.fields[index] }
-    const text = Object.entries(own).map(([key, value]) => `${key}: ${inline(value)}`)
+    const text = Object.entries(own).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
     return `    - { ${text.join(', ')} }${field.evidence === '' ? '' : ` # ${field.evidence}`}\n`
   })
   return [
-    `- name: ${inline(name)}\n`,
+    `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
     lines.length === 0 ? '' : `  source:\n${lines.join('')}`,
     '  fields:\n',
     ...rows,
   ].join('')
-}
-
-/** As YAML in one line, in which JSON is YAML: plain where it is no more than a word. */
-function inline(value: unknown): string {
-  const isPlain =
-    typeof value === 'string' &&
-    /^[a-z][a-z0-9_-]*$/.test(value) &&
-    !/^(true|false|null|yes|no|on|off|y|n)$/.test(value)
-  return isPlain ? value : JSON.stringify(value)
 }
 
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {

@@ -212,12 +212,20 @@ function leadToDownload(service: FileService): RequestHandler {
     await accountFor(res).charge(atHand)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
-    res.status(302)
-    res.setHeader('Cache-Control', service.freshness.changing)
     // Relative, so it holds behind any proxy.
-    res.setHeader('Location', `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`)
-    res.end()
+    lead(
+      res,
+      `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`,
+      service.freshness.changing,
+    )
   }
+}
+
+function lead(res: Response, location: string, cacheControl: string): void {
+  res.status(302)
+  res.setHeader('Cache-Control', cacheControl)
+  res.setHeader('Location', location)
+  res.end()
 }
 
 function fileOf(service: FileService): RequestHandler {
@@ -239,10 +247,7 @@ function fileOf(service: FileService): RequestHandler {
       if (filesUrl !== '') {
         await accountFor(res).charge(atHand)
         const key = `${layout.snapshot(table, id)}/${found.file}`
-        res.status(302)
-        res.setHeader('Cache-Control', service.freshness.immutable)
-        res.setHeader('Location', `${filesUrl.replace(/\/$/, '')}/${key}`)
-        res.end()
+        lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.immutable)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)

@@ -1,6 +1,6 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import path from 'node:path'
-import { afterAll } from '@jest/globals'
+import { endWithTests } from './ending.ts'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
 import { temporaryFolder } from './workshop.ts'
@@ -12,16 +12,6 @@ export const hasClickHouse = python !== '' && spawnSync(python, ['-c', 'import c
 if (!hasClickHouse)
   process.stderr.write('ACERVO_CLICKHOUSE names no Python with chdb: the tests with ClickHouse are skipped\n')
 
-const running: ChildProcess[] = []
-
-afterAll(async () => {
-  for (const server of running) {
-    const ended = new Promise((resolve) => server.once('close', resolve))
-    server.kill('SIGKILL')
-    await ended
-  }
-})
-
 /** @returns its address, as CLICKHOUSE_URL has it, and its process */
 export async function startClickHouse(): Promise<{ readonly address: string; readonly pid: number }> {
   const port = await freePort()
@@ -29,7 +19,7 @@ export async function startClickHouse(): Promise<{ readonly address: string; rea
   const server = spawn(python, [script, String(port), await temporaryFolder()], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  running.push(server)
+  endWithTests(server)
   const address = `http://127.0.0.1:${port}/acervo`
   await until(async () => (await fetch(`http://127.0.0.1:${port}/ping`).catch(() => null)) !== null)
   return { address, pid: server.pid ?? 0 }

@@ -1,7 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll } from '@jest/globals'
+import { endWithTests } from './ending.ts'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
 import { temporaryFolder } from './workshop.ts'
@@ -14,16 +14,6 @@ if (!hasObjectStore)
   process.stderr.write(
     'neither ACERVO_S3 nor the path names versitygw: the tests with an object store are skipped\n',
   )
-
-const running: ChildProcess[] = []
-
-afterAll(async () => {
-  for (const server of running) {
-    const ended = new Promise((resolve) => server.once('close', resolve))
-    server.kill('SIGKILL')
-    await ended
-  }
-})
 
 const bucket = 'warehouse'
 let buckets = 0
@@ -52,7 +42,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
     },
     stdio: 'ignore',
   })
-  running.push(server)
+  endWithTests(server)
   const endpoint = `http://127.0.0.1:${port}`
   await until(async () => {
     const answer = await fetch(endpoint).catch(() => null)

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
-import { afterAll } from '@jest/globals'
+import { endWithTests } from './ending.ts'
 import { found } from './installed.ts'
 import { until } from './until.ts'
 
@@ -9,20 +9,12 @@ const redis = found('redis-server')
 export const hasRedis = redis !== null
 if (!hasRedis) console.warn('redis-server is not installed: the tests of shared limits are skipped')
 
-const started: ChildProcess[] = []
-afterAll(() => {
-  for (const child of started) {
-    child.kill('SIGCONT')
-    child.kill('SIGKILL')
-  }
-})
-
 /** A Redis of the tests' own, ended with their file. */
 export async function startRedis(port: number): Promise<ChildProcess> {
   const child = spawn(redis ?? '', ['--port', String(port), '--save', '', '--appendonly', 'no'], {
     stdio: 'ignore',
   })
-  started.push(child)
+  endWithTests(child)
   await until(async () => {
     const socket = net.connect(port, '127.0.0.1')
     const isThere = await once(socket, 'connect').then(
