@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['ingest/partitions.ts'],
   ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
   ['ingest/report.ts', 'ingest/rollback', 'ingest/verify', 'ingest/add', 'ingest/init'],
-  ['ingest/job.ts'],
+  ['ingest/job'],
   ['ingest/ingest.ts', 'ingest/metrics.ts'],
   ['ingest/main.ts'],
   ['server/concurrency', 'server/kept.ts', 'server/log.ts', 'server/where.ts'],

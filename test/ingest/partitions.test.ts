@@ -181,6 +181,9 @@ test('what changed alone is read, and served beside what did not', async () => {
   )
 })
 
+const numbered = (month: number, count: number): string =>
+  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n}\n`).join('')}`
+
 test('row groups of a partition do not depend on how many rows are before it', async () => {
   const plain = catalogAround([
     {
@@ -192,17 +195,15 @@ test('row groups of a partition do not depend on how many rows are before it', a
       fields: ['month:integer', 'n:integer'].map(fieldOf),
     },
   ])
-  const source = (month: number, count: number): string =>
-    `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n}\n`).join('')}`
   // Sorted rows lie in groups of 131,072, which no partition begins or ends with.
-  const files = [source(1, 100_000), source(2, 120_777), source(3, 90_000)]
+  const files = [numbered(1, 100_000), numbered(2, 120_777), numbered(3, 90_000)]
   const write = async (shop: Workshop): Promise<void> => {
     for (const [index, content] of files.entries()) await shop.write(`d/t-${index}.csv`, content)
   }
   const [shop, other] = [await workshop(plain), await workshop(plain)]
   await write(shop)
   await publishedBy(shop, { partRows: 262_144 })
-  files[0] = source(1, 77_001)
+  files[0] = numbered(1, 77_001)
   await write(shop)
   await write(other)
   const own = await publishedBy(shop, { partRows: 262_144 })

@@ -1,0 +1,92 @@
+import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
+import type { Planned } from '../partitions.ts'
+import type { FileTally, ReadSource } from '../source/read.ts'
+import { packingOf } from '../source/packings.ts'
+import type { Job } from './job.ts'
+import { headerOf, type TakenIn } from './take-in.ts'
+
+/** What the whole source comes to, with what was taken over. */
+export function allRead(
+  { files }: Job,
+  { read, kept }: TakenIn,
+): Omit<FileTally, 'members'> & Pick<ReadSource, 'files'> {
+  const partitions = kept?.partitions.map(({ partition }) => partition) ?? []
+  const sum = (of: (one: Omit<FileTally, 'members'>) => number): number =>
+    partitions.reduce((total, one) => total + of(one), of(read))
+  const sources = kept?.before.sources ?? []
+  const known = new Map(sources.map((source) => [source.name, source]))
+  const fresh = new Map(read.files.map((file) => [file.name, file]))
+  return {
+    // A name alone says which file it is where some are taken over.
+    files:
+      kept === null
+        ? read.files
+        : files.map(({ name, bytes }) => {
+            const { sha256 } = fresh.get(name) ?? known.get(name) ?? { sha256: '' }
+            return { name, bytes, sha256 }
+          }),
+    records: sum(({ records }) => records),
+    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
+    textBytes: sum(({ textBytes }) => textBytes),
+    blankLines: sum(({ blankLines }) => blankLines),
+    commentLines: sum(({ commentLines }) => commentLines),
+  }
+}
+
+/** What the next ingest may take over. */
+export function partitionsOf(
+  { table, files }: Job,
+  { read, intake, kept, plan }: TakenIn & { readonly plan: Planned },
+): Pick<Manifest, 'partitions' | 'header'> {
+  if (table.partition === null) return {}
+  const places = kept === null ? [...files.keys()] : kept.read
+  let first = 0
+  const lackingIn = read.tallies.map(({ members }) => {
+    const own = read.headers.slice(first, first + members)
+    first += members
+    return own.map(({ header, constants }) => intake.lackingIn(header, constants))
+  })
+  const partitions = plan.partitions.map((partition): Partition => {
+    if ('sources' in partition) return partition
+    const tallies = partition.files.flatMap((file) => read.tallies[file] ?? [])
+    const sum = (of: (one: FileTally) => number): number => tallies.reduce((total, one) => total + of(one), 0)
+    const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
+    return {
+      value: partition.value,
+      rows: partition.rows,
+      sources: partition.files.flatMap((file) => places[file] ?? []),
+      records: sum(({ records }) => records),
+      rejectedRows: sum(({ rejectedRows }) => rejectedRows),
+      textBytes: sum(({ textBytes }) => textBytes),
+      blankLines: sum(({ blankLines }) => blankLines),
+      commentLines: sum(({ commentLines }) => commentLines),
+      lacks: lacks.filter((name) => others.every((other) => other.includes(name))),
+    }
+  })
+  return { partitions, ...(!table.source.unionByName && { header: headerOf(read) }) }
+}
+
+/** What an operator should look at. */
+export function warningsOf({ table, files }: Job, { unended, endless }: ReadSource): string[] {
+  // What is packed, or summed up elsewhere, tells itself that it is whole.
+  const unmeasured = files.filter(
+    ({ name, isUnmeasured }) =>
+      isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,
+  )
+  return [
+    ...unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    ...endless.map(
+      (file) =>
+        `no line of ${file} begins with ${JSON.stringify(table.source.stopAt)}, where its rows were to end: see that it is not cut off`,
+    ),
+    ...unmeasured.map(({ name }) => `the server did not say how long ${name} is: see that it is not cut off`),
+  ]
+}
+
+/** Of several files, one that is not there any more takes its rows with it in silence. */
+export function goneFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
+  if (earlier === null || earlier.sources.length < 2) return []
+  const names = new Set(files.map(({ name }) => name))
+  const gone = earlier.sources.filter(({ name }) => !names.has(name))
+  return gone.map(({ name }) => `the file ${name} of the source is gone`)
+}

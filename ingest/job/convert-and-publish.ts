@@ -1,0 +1,221 @@
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { duckdbVersion } from '../../core/duckdb/database.ts'
+import { clearFailure } from '../../core/warehouse/failure.ts'
+import { filesOf } from '../../core/warehouse/manifest.ts'
+import { publish } from '../../core/warehouse/published.ts'
+import type { DownloadMember } from '../../core/warehouse/report.ts'
+import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
+import { writeIndexes, type NumberedBefore, type Written } from '../convert/indexes.ts'
+import { numberKept } from '../convert/kept-values.ts'
+import { profile, type FieldProfile } from '../convert/profile.ts'
+import { reconcilePublished } from '../convert/reconcile.ts'
+import { driftSince, emptinessOf } from '../drift.ts'
+import {
+  downloadBefore,
+  isTaken,
+  planned,
+  takenFiles,
+  takeOver,
+  valuesBefore,
+  type Kept,
+  type Planned,
+  type TakenFile,
+} from '../partitions.ts'
+import { loadClickHouse } from '../publish/clickhouse.ts'
+import { writeDownload, type MemberBefore } from '../publish/download.ts'
+import { label, nameSnapshot } from '../publish/label.ts'
+import { rejectsKeptMax, TableFailure } from '../rejects.ts'
+import { readBefore, writeReport, type Outcome, type Report } from '../report.ts'
+import { allRead, goneFiles, partitionsOf, warningsOf } from './account.ts'
+import { stopwatch, type Job, type Stopwatch } from './job.ts'
+import { heldOf, takeIn, type TakenIn } from './take-in.ts'
+
+/**
+ * read and cast in batches -> sort -> write -> reconcile -> index -> compare with the snapshot before -> pack -> publish.
+ *
+ * @throws TableFailure where the source is not what the catalog declares; nothing is published then
+ */
+export async function convertAndPublish(job: Job): Promise<Outcome> {
+  const steps = stopwatch(job)
+  const { kept, letGo } = await heldOf(job)
+  try {
+    const taken = await takeIn(job, kept, steps)
+    const converted = await convert(job, taken, steps)
+    const drift = await requireLikeness(job, converted)
+    const members = await steps.time('packing', () => pack(job, converted), 'own')
+    return await publishAndReport(job, steps, converted, drift, members)
+  } finally {
+    letGo()
+  }
+}
+
+/** Parts that lie proved in a folder, and all that was learnt on the way. */
+interface Converted extends TakenIn {
+  readonly work: Work
+  readonly folder: string
+  readonly rows: number
+  readonly plan: Planned
+  /** Files of the snapshot before. */
+  readonly taken: ReadonlyMap<string, TakenFile>
+  readonly profiles: readonly FieldProfile[]
+  readonly beside: Written
+  /** What of the header is not as declared, and was accepted. */
+  readonly ofHeader: readonly string[]
+  /** The fields that files lack which are joined by name. */
+  readonly lacking: Report['missing_columns']
+}
+
+async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Converted> {
+  const { table, store, scratch, progress, partRows } = job
+  const { kept, intake, read, partitions } = taken
+  const folder = path.join(scratch, 'snapshot')
+  await mkdir(folder)
+  const { staged } = intake
+  const { work: ofRead, drift: ofHeader } = intake.taken
+  const plan = planned(table, kept, partitions, partRows)
+  const files = kept === null ? new Map<string, TakenFile>() : takenFiles(table, kept, plan.parts)
+  await steps.time('sorting', () => sort(ofRead, staged))
+  const due = plan.parts.filter((part): part is DuePart => !isTaken(part))
+  await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
+  await takeOver(store, files.values(), folder)
+  await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
+  const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
+  const work = kept === null ? ofRead : { ...ofRead, parts }
+  const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
+  const before =
+    kept === null ? null : await steps.time('counting', () => numberedBefore(job, work, ofRead, plan, kept))
+  const profiles = await steps.time('profiling', () => profile(work, rows, before?.fields))
+  const beside = await steps.time('indexing', () =>
+    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax, before),
+  )
+  const lacking = read.headers
+    .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
+    .filter(({ fields }) => fields.length > 0)
+  return { ...taken, work, folder, rows, plan, taken: files, profiles, beside, ofHeader, lacking }
+}
+
+/** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
+async function numberedBefore(
+  { store, table }: Job,
+  work: Work,
+  read: Work,
+  plan: Planned,
+  kept: Kept,
+): Promise<NumberedBefore | null> {
+  const values = valuesBefore(store, table, kept, plan)
+  return values === null ? null : { values, fields: await numberKept(work, read, values) }
+}
+
+async function pack(
+  { table, store, progress }: Job,
+  { intake, folder, plan, read, kept }: Converted,
+): Promise<DownloadMember[]> {
+  const file = kept === null ? '' : store.place(downloadBefore(table, kept).key)
+  const pieces = plan.parts.map((part): DuePart | MemberBefore => {
+    if (!isTaken(part)) return part
+    const { member, memberStart: start } = part.taken
+    return { file, start, member, rows: part.rows }
+  })
+  return writeDownload(intake.taken.work, folder, pieces, read.breaks > 0, progress)
+}
+
+/**
+ * What is unlike the snapshot before, or unlikely in itself, in sentences, where that was accepted.
+ *
+ * @throws TableFailure where it was not
+ */
+async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
+  const { table, store, acceptsDrift, before } = job
+  const { rows, profiles, ofHeader } = converted
+  const read = allRead(job, converted)
+  const known = before && (await readBefore(store, table, before))
+  const unlike = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, rows, profiles)]
+  const empty = emptinessOf(table, read)
+  const drift = [...unlike, ...empty]
+  if (drift.length === 0 || acceptsDrift) return drift
+  const since =
+    before === null || unlike.length === 0
+      ? ''
+      : `the source is unlike the snapshot of ${before.import_date}: `
+  const always =
+    empty.length === 0 ? '' : 'where the table may have none, its may_be_empty: true in the catalog says so; '
+  throw new TableFailure(
+    `${since}${drift.join('; ')}. Look at it; ${always}` +
+      `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it all the same`,
+  )
+}
+
+async function publishAndReport(
+  job: Job,
+  steps: Stopwatch,
+  converted: Converted,
+  drift: readonly string[],
+  members: readonly DownloadMember[],
+): Promise<Outcome> {
+  const { table, dataset, store, definition, before, previous, now } = job
+  const { work, folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
+  const all = allRead(job, converted)
+  const labelled = {
+    dataset,
+    table,
+    sources: all.files.map(job.identify),
+    rows,
+    textBytes: all.textBytes,
+    definition,
+    importDate: now(),
+    before,
+    previous,
+    taken,
+    isLoaded: table.engine === 'clickhouse',
+    ...partitionsOf(job, converted),
+  }
+  const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))
+  const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
+  const { clickHouse } = job
+  if (labelled.isLoaded && clickHouse !== null)
+    await steps.time(
+      'loading',
+      () => loadClickHouse(work, clickHouse, named.snapshot, rows, job.progress),
+      'own',
+    )
+  const report: Report = {
+    dataset: table.dataset,
+    table: table.name,
+    snapshot: named.snapshot,
+    import_date: labelled.importDate.toISOString(),
+    // Addresses may be of inner hosts, or carry a token; the report is public.
+    sources: all.files,
+    rows_in: all.records + all.rejectedRows,
+    rows_out: rows,
+    rejected_rows: all.records + all.rejectedRows - rows,
+    first_rejects: rejects,
+    blank_lines: all.blankLines,
+    comment_lines: all.commentLines,
+    missing_columns: lacking,
+    last_lines: read.lastLines.slice(0, rejectsKeptMax),
+    taken_over: kept?.partitions.map(({ partition }) => partition.value) ?? [],
+    accepted_drift: drift,
+    warnings: warningsOf(job, read),
+    fields: profiles,
+    download_members: members,
+    seconds: steps.seconds,
+    tools: { node: process.version, duckdb: duckdbVersion },
+  }
+  await writeReport(folder, report)
+  const manifest = await label(labelled, named, folder, beside)
+  const same = new Map([...taken].map(([file, { key }]) => [file, key]))
+  const written = new Set(filesOf(manifest).map(({ file }) => file))
+  // Such as texts of fields that have codes by now.
+  for (const file of [...same.keys()].filter((one) => !written.has(one))) {
+    await rm(path.join(folder, file))
+    same.delete(file)
+  }
+  await publish(store, table, folder, manifest, same)
+  await clearFailure(store, table)
+  // What is published anew is not held back any more.
+  await forgetWithdrawn(store, table)
+  return { status: 'published', table, manifest, report }
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { hidesText } from '../../core/catalog/catalog.ts'
+import type { Partition } from '../../core/warehouse/manifest.ts'
+import { NotHere } from '../../core/warehouse/not-here.ts'
+import { Intake } from '../convert/intake.ts'
+import { partitionsIn, type SortedPartition } from '../convert/partitions.ts'
+import { heldFiles, without, type Kept } from '../partitions.ts'
+import { rejectsKeptMax, TableFailure, type Reject } from '../rejects.ts'
+import type { Batch } from '../source/batches.ts'
+import { readSource, type ReadSource } from '../source/read.ts'
+import type { PlacedFile } from '../source/member.ts'
+import type { Job, Stopwatch } from './job.ts'
+
+/** What is taken over has to be here; where that is more than may be, all is read. */
+export async function heldOf({ store, table, kept }: Job): Promise<{ kept: Kept | null; letGo: () => void }> {
+  try {
+    return { kept, letGo: await store.hold(kept === null ? [] : heldFiles(table, kept)) }
+  } catch (error) {
+    if (!(error instanceof NotHere)) throw error
+    return { kept: null, letGo: () => undefined }
+  }
+}
+
+/** What was read of a source, and what did not have to be. */
+export interface TakenIn {
+  readonly kept: Kept | null
+  readonly intake: Intake
+  readonly read: ReadSource
+  readonly rejects: readonly Reject[]
+  /** Of the rows that were read, in their order. */
+  readonly partitions: readonly SortedPartition[]
+}
+
+/** Reads and casts what is not taken over; where a file turns out to belong to what was to be, that too. */
+export async function takeIn(job: Job, held: Kept | null, steps: Stopwatch): Promise<TakenIn> {
+  const { table, files, scratch, db, progress, acceptsDrift, limits } = job
+  let kept = held
+  for (let round = 0; ; round += 1) {
+    const folder = path.join(scratch, `read-${round}`)
+    await mkdir(folder)
+    const others = kept?.partitions.map(({ partition }) => partition.lacks) ?? []
+    const hasElsewhere = (name: string): boolean => others.some((lacks) => !lacks.includes(name))
+    const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere })
+    const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.take(batch) }
+    const places = kept === null ? [...files.keys()] : kept.read
+    const due = places.flatMap((place) => files[place] ?? [])
+    const read = await steps.time('reading', () => readSource(due, { table, progress, limits, taker }), 'own')
+    const rejects = await requireFewRejects(job, intake, read, due, kept)
+    const { staged } = intake
+    if (table.partition === null)
+      return { kept, intake, read, rejects, partitions: [{ value: null, rows: staged.goodRows, files: [] }] }
+    const partitions = await partitionsIn(intake.taken.work, staged, read)
+    if (kept === null) return { kept, intake, read, rejects, partitions }
+    const values = new Set(partitions.map(({ value }) => value))
+    const isMet = kept.partitions.some(({ partition }) => values.has(partition.value))
+    const isAlike = table.source.unionByName || headerOf(read) === kept.before.header
+    if (isAlike && !isMet) return { kept, intake, read, rejects, partitions }
+    kept = isAlike ? without(kept, values, files.length) : null
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** What all files that are not joined by name have in common. */
+export function headerOf({ headers }: ReadSource): string {
+  return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
+}
+
+/**
+ * The rejects of a source that has no more than the catalog allows, the first ones whole.
+ *
+ * @throws TableFailure with every bad row and value, and its line, where there are more
+ */
+async function requireFewRejects(
+  job: Job,
+  { staged: { badRows }, badCount, badValues: values }: Intake,
+  read: ReadSource,
+  files: readonly PlacedFile[],
+  kept: Kept | null,
+): Promise<readonly Reject[]> {
+  if (badRows === 0 && read.rejectedRows === 0) return []
+  const records = new Set(values.map(({ record }) => record))
+  const { table, limits, progress } = job
+  const located =
+    records.size === 0
+      ? null
+      : await readSource(files, { table, progress, limits, taker: null, locate: records })
+  const bad = values.map(({ record, field, text, reason }): Reject => {
+    const { file = '', line = 0 } = located?.lines.get(record) ?? {}
+    return {
+      ...(job.files.length > 1 && { file }),
+      line,
+      field,
+      text: hidesText(table) ? null : text,
+      reason,
+    }
+  })
+  const rejects = [...read.rejects, ...bad].slice(0, rejectsKeptMax)
+  const before = kept?.partitions.reduce((sum, { partition }) => sum + leftOut(partition), 0) ?? 0
+  const rows = badRows + read.rejectedRows + before
+  if (rows <= table.rejectsMax) return rejects
+  const allowed = table.rejectsMax === 0 ? '' : `, and the catalog allows ${table.rejectsMax}`
+  const what = rows === 1 ? 'a row is' : `${rows.toLocaleString('en')} rows are`
+  throw new TableFailure(
+    `${what} not what the catalog declares${allowed}; nothing was published`,
+    rejects,
+    badCount + read.rejectedRows,
+  )
+}
+
+/** Rows of a partition that were left out. */
+const leftOut = ({ records, rejectedRows, rows }: Partition): number => records + rejectedRows - rows
