@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { allTables } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { ClickHouse } from '../core/clickhouse/link.ts'
@@ -13,6 +11,7 @@ import { publishedOf } from '../core/warehouse/published.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { silentProgress } from '../ingest/progress.ts'
 import { loadClickHouse } from '../ingest/publish/clickhouse.ts'
+import { hasClickHouse, spawnClickHouse } from '../test/support/clickhouse-process.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { linkTables } from './linked.ts'
 import { median } from './median.ts'
@@ -24,14 +23,10 @@ const port = 18_190
 
 /**
  * Filters, a search and orders of a hundred million rows that nothing was prepared for, asked of ClickHouse and of DuckDB on the same
- * machine, by the clock, each ask for the first time. `ACERVO_CLICKHOUSE` names a Python with chdb; without, it is left out.
+ * machine, by the clock, each ask for the first time. `ACERVO_CLICKHOUSE` names the folder of chdb; without, it is left out.
  */
 export async function engines(bench: Bench, scale: number): Promise<Line[]> {
-  const python = process.env['ACERVO_CLICKHOUSE'] ?? ''
-  if (python === '') {
-    console.log('ACERVO_CLICKHOUSE names no Python with chdb: ClickHouse is not measured')
-    return []
-  }
+  if (!hasClickHouse) return []
   const folder = path.join(bench.folder, 'engines')
   const environment = {
     ...bench.environment,
@@ -45,14 +40,8 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
   const table = { name: 'hundred', rows: Math.max(1, Math.round(rows * scale)), keys: 'engine: clickhouse' }
   if (!existsSync(environment.CATALOG))
     await linkTables(bench, folder, [{ ...table, manifest: { clickhouse: true } }])
-  await mkdir(path.join(folder, 'clickhouse'), { recursive: true })
-  const script = 'test/support/clickhouse-http.py'
-  const server = spawn(python, [script, String(port), path.join(folder, 'clickhouse')], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const { address: url, child } = await spawnClickHouse(port, path.join(folder, 'clickhouse'))
   try {
-    const url = `http://127.0.0.1:${port}/acervo`
-    while ((await fetch(`http://127.0.0.1:${port}/ping`).catch(() => null)) === null) await setTimeout(100)
     await load(environment, url)
     const there = await startService({ ...environment, CLICKHOUSE_URL: url })
     const here = await startService(environment)
@@ -70,7 +59,7 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     await here.stop()
     return lines
   } finally {
-    server.kill()
+    child.kill()
   }
 }
 

@@ -1,0 +1,27 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { until } from './until.ts'
+
+/** ACERVO_CLICKHOUSE names the folder of chdb for Node: ClickHouse in a process, before which a small server speaks its HTTP. */
+const chdb = process.env['ACERVO_CLICKHOUSE'] ?? ''
+
+export const hasClickHouse = chdb !== '' && existsSync(path.join(chdb, 'package.json'))
+if (!hasClickHouse)
+  process.stderr.write('ACERVO_CLICKHOUSE names no folder of chdb: what needs ClickHouse is left out\n')
+
+/** @returns its process, and its address as CLICKHOUSE_URL has it, once it answers */
+export async function spawnClickHouse(
+  port: number,
+  folder: string,
+): Promise<{ readonly address: string; readonly child: ChildProcess }> {
+  const child = spawn(
+    process.execPath,
+    ['dist/test/support/clickhouse-http.js', chdb, String(port), folder],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/ping`).catch(() => null)) !== null)
+  return { address: `http://127.0.0.1:${port}/acervo`, child }
+}
