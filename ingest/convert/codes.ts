@@ -20,6 +20,9 @@ import { TableFailure } from '../rejects.ts'
 import { sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import { bytesAt, requireSame } from './proof.ts'
 
+/** Codes of the rows of a section; or its pieces as they are to lie, where they were written and proved before. */
+export type Section = Codes | readonly Uint8Array[]
+
 /** Writes codes section by section: see `core/warehouse/codes/layout.ts`. */
 export class CodesWriter {
   readonly #handle: FileHandle
@@ -37,10 +40,16 @@ export class CodesWriter {
     return new CodesWriter(await open(file, 'wx+'), fields)
   }
 
-  /** @param columns of each field, the codes of the rows of the next section */
-  async add(columns: readonly Codes[]): Promise<void> {
-    const packed = this.#fields.flatMap(({ values }, place) => {
-      const groups = groupsOf(columns[place])
+  /**
+   * @param columns of each field, the next section
+   * @param rows of it
+   */
+  async add(columns: readonly Section[], rows: number): Promise<void> {
+    const packed = this.#fields.flatMap(({ values }, place): readonly Promise<Uint8Array>[] => {
+      const column = columns[place] ?? []
+      if (!(column instanceof Uint8Array || column instanceof Uint16Array))
+        return column.map((piece) => Promise.resolve(piece))
+      const groups = groupsOf(column)
       const counts = countCodes(groups, values)
       return [new Uint8Array(counts.buffer), ...groups.map(packGroup)].map(deflated)
     })
@@ -48,7 +57,7 @@ export class CodesWriter {
       this.#pieces.push({ length: piece.length, sum: zlib.crc32(piece) })
       await this.#append(piece)
     }
-    this.#rows += columns[0]?.length ?? 0
+    this.#rows += rows
   }
 
   /**
@@ -73,7 +82,7 @@ export class CodesWriter {
   }
 }
 
-function groupsOf(codes: Codes = new Uint8Array()): Codes[] {
+function groupsOf(codes: Codes): Codes[] {
   return Array.from({ length: Math.ceil(codes.length / groupRows) }, (_, group) =>
     codes.subarray(group * groupRows, (group + 1) * groupRows),
   )
@@ -91,33 +100,50 @@ async function proveCodes(
   for (const [place, field] of fields.entries()) {
     const sums = due[place]
     if (sums === undefined) throw new RangeError(`nothing is due of "${field.name}"`)
+    const what = `codes of "${field.name}"`
     const found: number[] = []
     for (let section = 0; section < sectionsIn(shape.rows); section += 1) {
+      const first = section * sectionGroups
+      const end = Math.min(groupsIn(shape.rows), first + sectionGroups)
+      const pieces = Array.from({ length: end - first }, (_, group) => directory.group(place, first + group))
+      const counted = directory.counts(place, section)
+      const before = sums.sections.get(section)
+      if (before !== undefined) {
+        const written: number[] = []
+        for (const piece of [counted, ...pieces]) written.push(zlib.crc32(await packedAt(handle, piece)))
+        requireSame(what, before.join(' '), written.join(' '))
+        found.push(...sums.sums.subarray(2 * first, 2 * end))
+        continue
+      }
       const groups: Codes[] = []
-      const end = Math.min(groupsIn(shape.rows), (section + 1) * sectionGroups)
-      for (let group = section * sectionGroups; group < end; group += 1) {
-        const planes = await pieceAt(handle, directory.group(place, group))
+      for (const [nth, piece] of pieces.entries()) {
+        const planes = await pieceAt(handle, piece)
         const codes = unpackGroup(planes, field.values)
         groups.push(codes)
+        const group = first + nth
         const written = sums.written.get(group)
         if (written === undefined) found.push(...sumsOf(codes, sums))
         else {
-          requireSame(`codes of "${field.name}"`, String(written), String(zlib.crc32(planes)))
-          found.push(sums.sums[2 * group] ?? 0, sums.sums[2 * group + 1] ?? 0)
+          requireSame(what, String(written), String(zlib.crc32(planes)))
+          found.push(...sums.sums.subarray(2 * group, 2 * group + 2))
         }
       }
       const counts = Buffer.from(countCodes(groups, field.values).buffer)
-      const kept = Buffer.from(await pieceAt(handle, directory.counts(place, section)))
+      const kept = Buffer.from(await pieceAt(handle, counted))
       requireSame(`counts of "${field.name}"`, counts.toString('base64'), kept.toString('base64'))
     }
-    requireSame(`codes of "${field.name}"`, sums.sums.join(' '), found.join(' '))
+    requireSame(what, sums.sums.join(' '), found.join(' '))
   }
 }
 
 /** @throws TableFailure where it has another sum */
-export async function pieceAt(handle: FileHandle, { start, length, sum }: Piece): Promise<Uint8Array> {
+export async function packedAt(handle: FileHandle, { start, length, sum }: Piece): Promise<Uint8Array> {
   const bytes = await bytesAt(handle, start, length)
   if (zlib.crc32(bytes) !== sum)
     throw new TableFailure('codes are not as they were written; nothing was published')
-  return zlib.inflateRawSync(bytes)
+  return bytes
+}
+
+export async function pieceAt(handle: FileHandle, piece: Piece): Promise<Uint8Array> {
+  return zlib.inflateRawSync(await packedAt(handle, piece))
 }

@@ -111,6 +111,8 @@ export interface DueSums {
   readonly sums: Float64Array
   /** By group, instead of these: the CRC-32 of codes that were proved before, as they are written. */
   readonly written: Map<number, number>
+  /** By section, of those that lie as they did before: the CRC-32 of each of their pieces. */
+  readonly sections: Map<number, readonly number[]>
   /** Of a code, two parts of the hash of its value. */
   readonly hashes: readonly Uint32Array[]
 }
@@ -151,6 +153,7 @@ export async function dueSums(
     due.set(field.index, {
       sums: sums[place] ?? new Float64Array(),
       written: new Map(),
+      sections: new Map(),
       hashes: await hashesOf(work, field),
     })
   return due

@@ -5,10 +5,12 @@ import {
   Directory,
   directoryBytes,
   groupRows,
+  sectionGroups,
+  sectionRows,
   unpackGroup,
   type Codes,
 } from '../../core/warehouse/codes/layout.ts'
-import { pieceAt } from './codes.ts'
+import { packedAt, pieceAt } from './codes.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 import { tableOf, whatFits, type CodedField } from './dictionary.ts'
 import { bytesAt } from './proof.ts'
@@ -166,6 +168,20 @@ export class KeptCodes {
     return found
   }
 
+  /** The pieces of a section as they lie in the snapshot before, where its rows and codes are those of one there; null where not. */
+  async section(index: number, first: number): Promise<Uint8Array[] | null> {
+    const field = this.#fields.get(index)
+    if (field?.isSame !== true) return null
+    const shifts = new Set(this.split(first, sectionRows).map(({ run }) => run && run.before - run.first))
+    const [shift = null] = shifts
+    if (shifts.size !== 1 || shift === null || (first + shift) % sectionRows !== 0) return null
+    const section = (first + shift) / sectionRows
+    const pieces = [await packedAt(this.#handle, this.#directory.counts(field.place, section))]
+    for (let group = section * sectionGroups; group < (section + 1) * sectionGroups; group += 1)
+      pieces.push(await packedAt(this.#handle, this.#directory.group(field.place, group)))
+    return pieces
+  }
+
   /** The codes of rows of a run. */
   async read(index: number, run: KeptRun, first: number, target: Codes): Promise<void> {
     const field = this.#fields.get(index)
@@ -176,8 +192,7 @@ export class KeptCodes {
       const codes = await this.#group(index, field, group)
       const from = position - group * groupRows
       const some = Math.min(target.length - row, codes.length - from)
-      if (field.isSame && codes.BYTES_PER_ELEMENT === target.BYTES_PER_ELEMENT)
-        target.set(codes.subarray(from, from + some), row)
+      if (field.isSame) target.set(codes.subarray(from, from + some), row)
       else writeRenumbered(target, row, codes, from, some, field.codes)
       row += some
     }

@@ -8,7 +8,7 @@ import {
   sectionRows,
   type Codes,
 } from '../../core/warehouse/codes/layout.ts'
-import { CodesWriter } from './codes.ts'
+import { CodesWriter, type Section } from './codes.ts'
 import type { Work } from './convert.ts'
 import { dueSums, readCodes, sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import type { KeptCodes } from './kept-values.ts'
@@ -54,26 +54,33 @@ export async function writeRows(
   ])
   const read = async (first: number) => {
     const count = Math.min(sliceRows, rows - first)
-    const columns = await readKept(work, written, first, count, kept)
-    for (const { index } of known)
-      expectAsWritten(due.get(index), columns.get(index), first, taken, files.packs !== null)
-    return { count, columns }
+    // Packs hold codes in another way.
+    const lying =
+      files.packs === null ? await lyingAsBefore(known, first, count, kept) : new Map<number, never>()
+    const rest = written.filter(({ index }) => !lying.has(index))
+    const columns = await readKept(work, rest, first, count, kept)
+    for (const { index } of known) {
+      const sections = lying.get(index)
+      if (sections !== undefined) expectAsBefore(due.get(index), sections, first)
+      else expectAsWritten(due.get(index), columns.get(index), first, taken, files.packs !== null)
+    }
+    return { count, columns, lying }
   }
   try {
     if (coded.length > 0) codes = await CodesWriter.open(files.codes, coded)
     if (files.packs !== null) packs = await PacksWriter.open(work, files.packs, fields)
     if (codes === null && packs === null) return
     // One is read while the one before is written, unless that takes the connection too.
-    for await (const { count, columns } of inOrder(slices, packs === null ? 2 : 1, read)) {
+    for await (const { count, columns, lying } of inOrder(slices, packs === null ? 2 : 1, read)) {
       for (let from = 0; from < count; from += sectionRows) {
+        const some = Math.min(sectionRows, count - from)
         const section = new Map(
-          fields.map(({ index }) => [
-            index,
-            columns.get(index)?.subarray(from, from + sectionRows) ?? new Uint8Array(),
-          ]),
+          [...columns].map(([index, column]) => [index, column.subarray(from, from + some)]),
         )
-        await codes?.add(coded.map(({ index }) => section.get(index) ?? new Uint8Array()))
-        await packs?.add(section, Math.min(sectionRows, count - from))
+        const own = ({ index }: CodedField): Section =>
+          lying.get(index)?.[from / sectionRows] ?? section.get(index) ?? new Uint8Array()
+        await codes?.add(coded.map(own), some)
+        await packs?.add(section, some)
       }
     }
     await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
@@ -82,6 +89,26 @@ export async function writeRows(
     await codes?.close()
     await packs?.close()
   }
+}
+
+/** The sections of a slice, by the index of the field, of those fields whose sections all lie as they did before. */
+async function lyingAsBefore(
+  fields: readonly CodedField[],
+  first: number,
+  rows: number,
+  kept: KeptCodes | null,
+): Promise<Map<number, Uint8Array[][]>> {
+  const lying = new Map<number, Uint8Array[][]>()
+  for (const { index } of fields) {
+    const sections: Uint8Array[][] = []
+    for (let from = 0; from < rows; from += sectionRows) {
+      const section = await kept?.section(index, first + from)
+      if (section === undefined || section === null) break
+      sections.push(section)
+    }
+    if (sections.length === Math.ceil(rows / sectionRows)) lying.set(index, sections)
+  }
+  return lying
 }
 
 /** The codes of consecutive rows, by the index of the field: those that are known, and the others as they are read. */
@@ -110,6 +137,19 @@ async function readKept(
     }
   }
   return columns
+}
+
+/** What is read back of sections that lie as they did before is to be the same bytes. */
+function expectAsBefore(
+  due: DueSums | undefined,
+  sections: readonly (readonly Uint8Array[])[],
+  first: number,
+): void {
+  for (const [place, pieces] of sections.entries())
+    due?.sections.set(
+      first / sectionRows + place,
+      pieces.map((piece) => zlib.crc32(piece)),
+    )
 }
 
 /**

@@ -181,8 +181,8 @@ test('what changed alone is read, and served beside what did not', async () => {
   )
 })
 
-const numbered = (month: number, count: number): string =>
-  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n}\n`).join('')}`
+const numbered = (month: number, count: number, different = count): string =>
+  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
 
 test('row groups of a partition do not depend on how many rows are before it', async () => {
   const plain = catalogAround([
@@ -210,6 +210,40 @@ test('row groups of a partition do not depend on how many rows are before it', a
   expect(own.report.taken_over).toEqual(['2', '3'])
   expect(essence(own)).toEqual(essence(await publishedBy(other, { partRows: 262_144 })))
 }, 120_000)
+
+// Sections of codes have 262,144 rows, and two are written at once.
+test.each<[what: string, changed: number, rows: number]>([
+  ['the last month', 2, 80_000],
+  ['the first month, by less than a section', 0, 300_001],
+  ['the first month, by a section', 0, 300_000 - 262_144],
+])(
+  'codes of whole sections are the same after another of %s',
+  async (_what, changed, rows) => {
+    const plain = catalogAround([
+      {
+        name: 't',
+        order: ['month asc'],
+        partition: 'month',
+        filters: ['month', 'n'],
+        source: { files: 'd/t-*.csv' },
+        fields: ['month:integer', 'n:integer'].map(fieldOf),
+      },
+    ])
+    const counts = [300_000, 1_100_000, 90_000]
+    const few = { partRows: 262_144, codedDistinctMax: 1000 }
+    const [shop, other] = [await workshop(plain), await workshop(plain)]
+    const write = (shops: readonly Workshop[], month: number): Promise<unknown> =>
+      Promise.all(shops.map((one) => one.write(`d/t-${month}.csv`, numbered(month, counts[month] ?? 0, 300))))
+    for (const month of counts.keys()) await write([shop, other], month)
+    await publishedBy(shop, few)
+    counts[changed] = rows
+    await write([shop, other], changed)
+    const published = await publishedBy(shop, few)
+    expect(published.report.taken_over).toHaveLength(2)
+    expect(essence(published)).toEqual(essence(await publishedBy(other, few)))
+  },
+  120_000,
+)
 
 test.each<[what: string, change: (files: Files) => void, taken: string[]]>([
   [
