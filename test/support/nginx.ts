@@ -53,7 +53,9 @@ export async function startNginx(home: string, port: number, upstreams: readonly
     .replaceAll('listen [::]', '# listen [::]')
     .replace('listen 443', `listen 127.0.0.1:${port}`)
     .replace('listen 80;', `listen 127.0.0.1:${plain};`)
-    .replace('server 127.0.0.1:8000;', upstreams.map((server) => `server 127.0.0.1:${server};`).join(' '))
+    .replace(/server 127\.0\.0\.1:8000(.*;)/, (_, how: string) =>
+      upstreams.map((server) => `server 127.0.0.1:${server}${how}`).join(' '),
+    )
     .replace('/var/lib/nginx/acervo', `${home}/cache`)
     .replace('/var/log/nginx/acervo.log', `${home}/access.log`)
     .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
