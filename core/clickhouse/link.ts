@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { addAbortSignal, type Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { StartError } from '../errors.ts'
 
@@ -116,31 +117,42 @@ export class ClickHouse {
   }
 
   async #bytes(sql: string, values: NamedValues, { signal, timeoutMs }: AskOptions): Promise<Buffer> {
+    signal?.throwIfAborted()
+    // Held by its own timer: Node 20 forgets a time limit that is one of several signals.
+    const ends = new AbortController()
+    const end = (): void => ends.abort()
+    signal?.addEventListener('abort', end)
     // One that hangs tells nobody that the time is over.
-    const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs + graceMs)]
-    const ends = AbortSignal.any([...(signal === undefined ? [] : [signal]), ...late])
-    return told(async () => {
-      const { stream } = await this.#client.exec({
-        query: sql,
-        query_params: values,
-        abort_signal: ends,
-        clickhouse_settings: {
-          ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
-          // Whoever has gone wants nothing any more.
-          cancel_http_readonly_queries_on_client_close: 1,
-          // What fails on its way is told as a failure, and what is too much is no part of an answer.
-          wait_end_of_query: 1,
-          timeout_overflow_mode: 'throw',
-          read_overflow_mode: 'throw',
-          result_overflow_mode: 'throw',
-        },
-      })
-      return drained(stream)
-    }, signal)
+    const late = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
+    try {
+      return await told(async () => {
+        const { stream } = await this.#client.exec({
+          query: sql,
+          query_params: values,
+          abort_signal: ends.signal,
+          clickhouse_settings: {
+            ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
+            // Whoever has gone wants nothing any more, which holds for what reads alone.
+            readonly: '2',
+            cancel_http_readonly_queries_on_client_close: 1,
+            // What fails on its way is told as a failure, and what is too much is no part of an answer.
+            wait_end_of_query: 1,
+            timeout_overflow_mode: 'throw',
+            read_overflow_mode: 'throw',
+            result_overflow_mode: 'throw',
+          },
+        })
+        // The client itself does not end what has begun to come.
+        return drained(addAbortSignal(ends.signal, stream))
+      }, signal)
+    } finally {
+      clearTimeout(late)
+      signal?.removeEventListener('abort', end)
+    }
   }
 }
 
-async function drained(stream: AsyncIterable<unknown>): Promise<Buffer> {
+async function drained(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
