@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { ClickHouse } from '../../core/clickhouse/link.ts'
@@ -31,6 +34,18 @@ function given(catalog: Catalog): Catalog {
   })
   return { ...catalog, datasets: new Map(datasets) }
 }
+
+const asking = {
+  client: 'reader',
+  pageBytesMax: 1e8,
+  signal: () => new AbortController().signal,
+  pay: async () => undefined,
+}
+
+const cleanups: (() => void)[] = []
+afterAll(() => {
+  for (const cleanup of cleanups) cleanup()
+})
 
 let address: string
 let link: ClickHouse
@@ -96,12 +111,6 @@ describeWith('tables that are given to ClickHouse', () => {
     if (snapshot === null) throw new Error('expected a snapshot')
     const before = own.scans.statements
     const filter = parseRowQuery(table, '?city__contains=a&state=SP&ordering=-date', ['page'])
-    const asking = {
-      client: 'reader',
-      pageBytesMax: 1e8,
-      signal: () => new AbortController().signal,
-      pay: async () => undefined,
-    }
     const selection = await own.engine.selections.find(snapshot, filter, asking)
     await selection.slice(0, 10, asking)
     expect(own.scans.statements).toBe(before)
@@ -218,6 +227,94 @@ describeWith('a ClickHouse that hangs', () => {
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)])
     expect((await getPage(app, '/api/v1/dataset/d/hung/data/?is=true')).count).toBe(1)
     await hanging.close()
+  })
+})
+
+describeWith('a walk', () => {
+  const rows = 140_000
+  const numbers = Array.from({ length: rows }, (_, n) => `${n},${(n * 7919) % 140_009},,,\n`).join('')
+  const table = {
+    ...small,
+    name: 'long',
+    filters: ['n', 'price', 'is'],
+    fields: ['n:integer', 'price:decimal', 'day:date', 'at:datetime', 'is:bool'].map(fieldOf),
+  }
+
+  test('asks for many positions at once, and gets each page of them', async () => {
+    const shop = await workshop(catalogAround([table]), { 'd/long.csv': `n,price,day,at,is\n${numbers}` })
+    await shop.ingest({ clickHouse: link })
+    const [one, other] = [await serve(shop, { clickHouse: link }), await serve(shop, {})]
+    const [long] = allTables(shop.catalog)
+    if (long === undefined) throw new Error('expected a table')
+    const filter = parseRowQuery(long, '?n__gte=10&ordering=-price', ['page'])
+    const statements = jest.spyOn(link, 'numbers')
+    const slices = await Promise.all(
+      [one, other].map(async ({ engine, snapshots }) => {
+        const snapshot = snapshots.current(long)
+        if (snapshot === null) throw new Error('expected a snapshot')
+        const selection = await engine.selections.find(snapshot, filter, asking)
+        const found: number[][] = []
+        for (const [first, some] of [
+          [0, 20],
+          [65_530, 20],
+          [65_500, 70_000],
+          [139_980, 20],
+          [139_990, 1],
+          [200_000, 5],
+          [0, rows],
+        ] as const)
+          found.push(Array.from(await selection.slice(first, some, asking)))
+        return found
+      }),
+    )
+    expect(slices[0]).toEqual(slices[1])
+    // Each position once, and how many there are.
+    expect(statements).toHaveBeenCalledTimes(Math.ceil((rows - 10) / 65_536) + 1)
+  }, 120_000)
+})
+
+/** Answers each ask alike, as no ClickHouse can be brought to. */
+async function answering(answer: http.RequestListener): Promise<string> {
+  const server = http.createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/acervo`
+}
+
+const said =
+  (code: number): http.RequestListener =>
+  (_, response) => {
+    response.writeHead(500, { 'X-ClickHouse-Exception-Code': code })
+    response.end(`Code: ${code}. DB::Exception: No. (SOME_ERROR) (version 26.7)`)
+  }
+
+describeWith('what a ClickHouse says instead of an answer', () => {
+  let shop: Workshop
+  beforeAll(async () => {
+    shop = await workshop(catalogAround([{ ...small, name: 'ill' }]), { 'd/ill.csv': smallCsv })
+    await shop.ingest({ clickHouse: link })
+  })
+  test.each<[what: string, answer: http.RequestListener, status: number]>([
+    ['too many ask at the same time', said(202), 503],
+    ['a server of the cluster hangs', said(209), 503],
+    ['a server of the cluster has gone', said(210), 503],
+    ['no server of a shard can be reached', said(279), 503],
+    ['nothing after the beginning of an answer', (_, response) => response.writeHead(200).write('x'), 503],
+    ['its time is over', said(159), 503],
+    ['more rows than it may read', said(158), 422],
+    ['no such table', said(60), 200],
+    ['no such column', said(47), 200],
+  ])('%s', async (_what, answer, status) => {
+    const away = await ClickHouse.open(await answering(answer))
+    if (away === null) throw new Error('expected a link')
+    const { app } = await serve(shop, { clickHouse: away, queryTimeoutMs: 300 })
+    const answered = await rawGet(app, '/api/v1/dataset/d/ill/data/?is=true')
+    expect(answered.status).toBe(status)
+    expect(answered.headers['retry-after'] !== undefined).toBe(status === 503)
+    await away.close()
   })
 })
 

@@ -1,13 +1,11 @@
 import { QueryTimeout } from '../../../core/duckdb/errors.ts'
-import { ClickHouseAway, ClickHouseFault, type ClickHouse } from '../../../core/clickhouse/link.ts'
 import {
-  clickHouseColumns,
-  clickHouseName,
-  quotedTable,
-  rowColumn,
-  type ClickHouseColumn,
-} from '../../../core/clickhouse/tables.ts'
-import { tableId } from '../../../core/catalog/catalog.ts'
+  ClickHouseAway,
+  ClickHouseFault,
+  type ClickHouse,
+  type NamedValues,
+} from '../../../core/clickhouse/link.ts'
+import { clickHouseColumns, clickHouseName, quotedTable, rowColumn } from '../../../core/clickhouse/tables.ts'
 import { orderTerm } from '../../../core/sql.ts'
 import type { KeptStats } from '../../kept.ts'
 import { QueueFull } from '../../concurrency/queue-full.ts'
@@ -22,7 +20,7 @@ import { foldedText } from '../folding.ts'
 import { filterKey, type Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
 import { conditionSql, wordSql } from '../where.ts'
-import { isWhole } from '../whole.ts'
+import { isAll, isInFileOrder, isWhole, settledBy } from '../whole.ts'
 import { clickHouseDialect, NamedParameters } from './dialect.ts'
 
 export interface ClickHouseLimits {
@@ -34,10 +32,14 @@ export interface ClickHouseLimits {
 /** A value beside one that DuckDB reads here: the work is done elsewhere. */
 const valueWeight = 1 / 16
 
-/** Numbers of ClickHouse's errors: the time is over; more rows or bytes than a query may read, sort or hold. */
+/** Positions that are asked for at once, since the next page is likely to be among them. */
+const windowRows = 65_536
+
+/** Numbers of ClickHouse's errors: too many ask, or a server of its cluster is away; the time is over; more rows or bytes than a query may read, sort or hold. */
+const notNow = new Set([198, 202, 203, 209, 210, 279])
 const timeIsOver = new Set([159, 160])
 const tooCostly = new Set([158, 307, 396, 241, 191])
-/** The table is gone, as that of a snapshot that is kept for a walk alone. */
+/** The table is gone, as where the ClickHouse is another one since. */
 const noTable = new Set([60, 81])
 /** A column is not there, as of a field that may be asked for since the snapshot was published. */
 const noColumn = new Set([10, 16, 47])
@@ -45,7 +47,7 @@ const noColumn = new Set([10, 16, 47])
 /** What is asked of a snapshot, as ClickHouse is asked it. */
 interface Asked {
   readonly from: string
-  readonly values: Readonly<Record<string, string>>
+  readonly values: NamedValues
   readonly order: string
 }
 
@@ -80,29 +82,37 @@ export class ClickHouseSelections implements Selections {
     const asked = await this.#asked(snapshot, filter, requester)
     if (asked === null) return others()
     const key = `${filterKey(snapshot, filter)} clickhouse`
-    const { from, values, order } = asked
-    const count = await this.#numbers(
-      snapshot,
-      filter,
-      `${key} count`,
-      requester,
-      `select toUInt32(count()) ${from}`,
-      values,
-    )
-    // As where a table is gone that the manifest names.
-    if (count === null) return others()
+    const counted = isAll(filter)
+      ? Uint32Array.of(snapshot.manifest.rows)
+      : await this.#numbers(
+          snapshot,
+          filter,
+          `${key} count`,
+          requester,
+          `select toUInt32(count()) ${asked.from}`,
+          asked.values,
+        )
+    if (counted === null) return others()
+    const [count = 0] = counted
+    const name = `${key} by ${JSON.stringify(filter.ordering)}`
     return {
-      count: count[0] ?? 0,
+      count,
       slice: async (first, rows, reading) => {
-        if (rows <= 0) return new Uint32Array()
-        const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
-        const own = { ...values, first: String(first), rows: String(rows) }
-        const name = `${key} by ${JSON.stringify(filter.ordering)} ${first} ${rows}`
-        const found = await this.#numbers(snapshot, filter, name, reading, sql, own)
-        if (found === null) throw new QueueFull(`The rows of ${tableId(snapshot.table)} are being moved.`)
-        const due = Math.max(0, Math.min(rows, (count[0] ?? 0) - first))
-        if (found.length !== due) throw new Error(`ClickHouse gave ${found.length} rows where ${due} are`)
-        return found
+        const end = Math.min(first + rows, count)
+        const positions = new Uint32Array(Math.max(0, end - first))
+        let filled = 0
+        while (filled < positions.length) {
+          const within = (first + filled) % windowRows
+          const start = first + filled - within
+          const window = await this.#window(snapshot, filter, name, reading, asked, start)
+          if (window === null) return (await others()).slice(first, rows, reading)
+          const some = window.subarray(within, within + positions.length - filled)
+          if (some.length === 0)
+            throw new Error(`ClickHouse gave fewer rows than the ${count} that it counted`)
+          positions.set(some, filled)
+          filled += some.length
+        }
+        return positions
       },
     }
   }
@@ -133,6 +143,9 @@ export class ClickHouseSelections implements Selections {
     for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
+    // What the rows lie by, and what is the same in all of them, orders nothing.
+    const settled = settledBy(filter)
+    const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
       ...words.map((word) => wordSql(searched, word, dialect)),
@@ -142,10 +155,24 @@ export class ClickHouseSelections implements Selections {
       from: `from ${quotedTable(clickHouseName(table, manifest.snapshot))}${where}`,
       values: parameters.values,
       order: [
-        ...ordering.map((key) => orderTerm(key, (name) => nameOf(columns, name))),
+        ...keys.map((key) => orderTerm(key, (name) => columns.get(name)?.name ?? rowColumn)),
         `${rowColumn} asc`,
       ].join(', '),
     }
+  }
+
+  /** The positions from one that is a multiple of what is asked for at once; null where the table is gone. */
+  async #window(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    name: string,
+    requester: Requester,
+    { from, order, values }: Asked,
+    start: number,
+  ): Promise<Uint32Array | null> {
+    const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
+    const own = { ...values, first: String(start), rows: String(windowRows) }
+    return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
   }
 
   /** Null where the table is gone. */
@@ -155,7 +182,7 @@ export class ClickHouseSelections implements Selections {
     key: string,
     requester: Requester,
     sql: string,
-    values: Readonly<Record<string, string>>,
+    values: NamedValues,
   ): Promise<Uint32Array | null> {
     try {
       return await this.#found.numbers(key, requester, async (signal) => {
@@ -169,15 +196,16 @@ export class ClickHouseSelections implements Selections {
         return this.#link.numbers(sql, values, { signal, timeoutMs: this.#limits.queryTimeoutMs })
       })
     } catch (error) {
-      if (error instanceof ClickHouseAway)
+      const code = error instanceof ClickHouseFault ? error.code : null
+      if (error instanceof ClickHouseAway || (code !== null && notNow.has(code)))
         throw Object.assign(new QueueFull('What looks for the rows of this table cannot be asked now.'), {
           cause: error,
         })
-      if (!(error instanceof ClickHouseFault)) throw error
-      if (noTable.has(error.code) || noColumn.has(error.code)) return null
-      if (timeIsOver.has(error.code))
+      if (code === null) throw error
+      if (noTable.has(code) || noColumn.has(code)) return null
+      if (timeIsOver.has(code))
         throw Object.assign(new QueryTimeout(this.#limits.queryTimeoutMs), { cause: error })
-      if (tooCostly.has(error.code))
+      if (tooCostly.has(code))
         throw Object.assign(
           new TooCostly('This is more than one query may read: ask for fewer by a condition.'),
           {
@@ -187,10 +215,4 @@ export class ClickHouseSelections implements Selections {
       throw error
     }
   }
-}
-
-function nameOf(columns: ReadonlyMap<string, ClickHouseColumn>, field: string): string {
-  const column = columns.get(field)
-  if (column === undefined) throw new RangeError(`${field} is not in ClickHouse`)
-  return column.name
 }
