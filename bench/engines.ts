@@ -1,16 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { allTables } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { ClickHouse } from '../core/clickhouse/link.ts'
-import { Database } from '../core/duckdb/database.ts'
-import { layout } from '../core/warehouse/layout.ts'
 import { publishedOf } from '../core/warehouse/published.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
+import { fillClickHouse } from '../ingest/job/fill-clickhouse.ts'
 import { silentProgress } from '../ingest/progress.ts'
-import { loadClickHouse } from '../ingest/publish/clickhouse.ts'
 import { hasClickHouse, spawnClickHouse } from '../test/support/clickhouse-process.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { linkTables } from './linked.ts'
@@ -41,10 +37,16 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
   if (!existsSync(environment.CATALOG))
     await linkTables(bench, folder, [{ ...table, manifest: { clickhouse: true } }])
   const { address: url, child } = await spawnClickHouse(port, path.join(folder, 'clickhouse'))
+  const stops: (() => unknown)[] = [() => child.kill()]
+  const started = async (settings: Readonly<Record<string, string>>): Promise<Server> => {
+    const server = await startService(settings)
+    stops.push(() => server.stop())
+    return server
+  }
   try {
     await load(environment, url)
-    const there = await startService({ ...environment, CLICKHOUSE_URL: url })
-    const here = await startService(environment)
+    const there = await started({ ...environment, CLICKHOUSE_URL: url })
+    const here = await started(environment)
     const lines: Line[] = []
     for (const [what, asks] of Object.entries(cases)) {
       const found: Record<'there' | 'here', number[]> = { there: [], here: [] }
@@ -55,11 +57,9 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
       const name = `${what}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
       lines.push(bareLine(name, 'ms', median(found.there), median(found.here), ['<', Infinity], ''))
     }
-    await there.stop()
-    await here.stop()
     return lines
   } finally {
-    child.kill()
+    for (const stop of stops.toReversed()) await stop()
   }
 }
 
@@ -83,7 +83,7 @@ async function msOf({ port: at }: Server, ask: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Once: what an ingest does before it publishes. */
+/** Once: what an ingest does of a snapshot that ClickHouse does not have. */
 async function load(environment: Readonly<Record<string, string>>, url: string): Promise<void> {
   const link = await ClickHouse.open(url)
   const store = openStore(String(environment['WAREHOUSE']))
@@ -91,39 +91,10 @@ async function load(environment: Readonly<Record<string, string>>, url: string):
   const manifest = table === undefined ? null : await publishedOf(store, table)
   if (link === null || table === undefined || manifest === null)
     throw new Error('nothing is there to be loaded')
-  const [[found] = []] = await link.rows(
-    'select toString(sum(total_rows)) from system.tables where database = currentDatabase()',
-  )
-  if (Number(found) === manifest.rows) return
-  const folder = store.place(layout.snapshot(table, manifest.snapshot))
-  const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-bench-'))
-  const database = await Database.open({
-    memory: '1GB',
-    threads: 2,
-    scratch: path.join(scratch, 'spill'),
-    folders: [scratch, folder],
-  })
-  const db = await database.connect()
   const began = performance.now()
-  const work = {
-    db,
-    table,
-    fields: table.fields.map((field) => ({ field, column: null })),
-    columns: 0,
-    weights: [],
-    scratch,
-    parts: manifest.parts.map(({ file, firstRow, rows: count }) => ({
-      path: path.join(folder, file),
-      firstRow,
-      rows: count,
-    })),
-  }
-  await loadClickHouse(work, link, manifest.snapshot, manifest.rows, silentProgress)
+  await fillClickHouse(store, table, manifest, link, { memory: '1GB', threads: 2, progress: silentProgress })
   console.log(
-    `loaded ${manifest.rows} rows into ClickHouse in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+    `ClickHouse has ${manifest.rows} rows after ${((performance.now() - began) / 1000).toFixed(0)} s`,
   )
-  db.close()
-  database.close()
-  await rm(scratch, { recursive: true })
   await link.close()
 }

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -22,10 +22,11 @@ const store = openStore(WAREHOUSE)
 const manifest = await publishedOf(store, table)
 if (manifest === null) throw new Error(`${TABLE} is not published`)
 const folder = store.place(layout.snapshot(table, manifest.snapshot))
+const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-bench-'))
 const database = await Database.open({
   memory: '256MB',
   threads: 1,
-  scratch: await mkdtemp(path.join(os.tmpdir(), 'acervo-bench-')),
+  scratch,
   folders: [WAREHOUSE],
 })
 const connection = await database.connect()
@@ -50,4 +51,5 @@ const { user, system } = process.cpuUsage(before)
 process.send?.((user + system) / 1000 / statements)
 connection.close()
 database.close()
+await rm(scratch, { recursive: true })
 process.disconnect()

@@ -22,6 +22,7 @@ import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
 import { converterVersion, partRowsDefault } from './convert/convert.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job/convert-and-publish.ts'
+import { fillClickHouse } from './job/fill-clickhouse.ts'
 import type { Progress } from './progress.ts'
 import { keptOf, type Kept, type KnownFile } from './partitions.ts'
 import { dropForgotten } from './publish/clickhouse.ts'
@@ -200,6 +201,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashOnce)))
     ) {
       await clearFailure(store, table)
+      await fill(table, current, options, progress)
       await noteLooked(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
     }
@@ -230,8 +232,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     const kept =
       isAsDeclared && !acceptsDrift ? await takenOver(store, table, current, obtained, hashOnce) : null
     const work = await Database.open({
-      memory: `${Math.floor((options.memoryBytes * duckdbShare) / 1e6)}MB`,
-      threads: Math.min(threadsMax, os.availableParallelism()),
+      ...duckdbLimits(options),
       scratch: path.join(scratch, 'spill'),
       // What is taken over is counted where it lies.
       folders: [
@@ -267,6 +268,27 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       work.close()
     }
   })
+}
+
+function duckdbLimits({ memoryBytes }: IngestOptions): { memory: string; threads: number } {
+  return {
+    memory: `${Math.floor((memoryBytes * duckdbShare) / 1e6)}MB`,
+    threads: Math.min(threadsMax, os.availableParallelism()),
+  }
+}
+
+/** What is published is served by DuckDB as long as ClickHouse has none of it. */
+async function fill(
+  table: Table,
+  current: Manifest,
+  options: IngestOptions,
+  progress: Progress,
+): Promise<void> {
+  if (table.engine !== 'clickhouse' || !options.clickHouse) return
+  const limits = { ...duckdbLimits(options), progress }
+  await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
+    progress.say(`${tableId(table)}: what is published was not loaded into ClickHouse: ${messageOf(error)}`),
+  )
 }
 
 /** What of the published snapshot need not be read again. */

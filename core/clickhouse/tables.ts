@@ -112,9 +112,12 @@ export function writtenColumns(
   return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
 }
 
+/** What the table of a snapshot is called until it has all rows. */
+export const loadingName = (name: string): string => `${name}/loading`
+
 /**
- * The statements that make the empty table of a snapshot: one of a single server, or replicated over the servers of a cluster and
- * spread by position, under the same name for whoever asks.
+ * The statements that make the empty table of a snapshot, which is loaded as another than it will be asked: one of a single
+ * server, or replicated over the servers of a cluster and spread by position.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
   const known = clickHouseColumns(table)
@@ -139,14 +142,15 @@ export function createStatements(table: Table, name: string, cluster: string | n
   })
   const body = `(${[`${rowColumn} UInt32`, ...stored, ...indexes, ...projections].join(', ')})`
   const settings = 'settings index_granularity = 1024, allow_nullable_key = 1'
+  const asked = quotedTable(loadingName(name))
   if (cluster === null)
-    return [`create table ${quotedTable(name)} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
+    return [`create table ${asked} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
   const local = `${name}/local`
   const path = quotedText(`/clickhouse/tables/{shard}/${name}`)
   return [
     `create table ${quotedTable(local)} on cluster ${quotedTable(cluster)} ${body}
       engine = ReplicatedMergeTree(${path}, '{replica}') order by ${rowColumn} ${settings}`,
-    `create table ${quotedTable(name)} on cluster ${quotedTable(cluster)} as ${quotedTable(local)}
+    `create table ${asked} on cluster ${quotedTable(cluster)} as ${quotedTable(local)}
       engine = Distributed(${quotedText(cluster)}, currentDatabase(), ${quotedText(local)}, intDiv(${rowColumn}, ${shardRows}))`,
   ]
 }
@@ -158,11 +162,16 @@ export function syncStatements(name: string, cluster: string | null): string[] {
     : [`system sync replica on cluster ${quotedTable(cluster)} ${quotedTable(`${name}/local`)}`]
 }
 
+/** What has all rows is asked from then on. */
+export function renameStatement(name: string, cluster: string | null): string {
+  const on = cluster === null ? '' : ` on cluster ${quotedTable(cluster)}`
+  return `rename table ${quotedTable(loadingName(name))} to ${quotedTable(name)}${on}`
+}
+
 export function dropStatements(name: string, cluster: string | null): string[] {
-  if (cluster === null) return [`drop table if exists ${quotedTable(name)} sync`]
-  return [name, `${name}/local`].map(
-    (one) => `drop table if exists ${quotedTable(one)} on cluster ${quotedTable(cluster)} sync`,
-  )
+  const on = cluster === null ? '' : ` on cluster ${quotedTable(cluster)}`
+  const names = [name, loadingName(name), ...(cluster === null ? [] : [`${name}/local`])]
+  return names.map((one) => `drop table if exists ${quotedTable(one)}${on} sync`)
 }
 
 const quotedText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`

@@ -7,9 +7,11 @@ import {
   clickHousePrefix,
   createStatements,
   dropStatements,
+  loadingName,
   quotedTable,
-  syncStatements,
+  renameStatement,
   rowColumn,
+  syncStatements,
   writtenColumns,
 } from '../../core/clickhouse/tables.ts'
 import { quotedText } from '../../core/sql.ts'
@@ -23,7 +25,7 @@ const pieceRows = 1_048_576
 
 /**
  * Loads what conditions and orders look at into a table of ClickHouse for the snapshot, from the rows that became its parts, and
- * compares what is there with them. Nobody asks it before the snapshot is published.
+ * compares what is there with them; only then it has the name by which it is asked.
  *
  * @throws TableFailure where what is there is not what was sent
  */
@@ -49,7 +51,7 @@ export async function loadClickHouse(
     await db.rows(`copy (select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')}
       from ${sortedRowsSql(work, first, count)}) to ${quotedText(file)} (format parquet, codec zstd)`)
     await link.insertParquet(
-      quotedTable(name),
+      quotedTable(loadingName(name)),
       columns.map((column) => column.name),
       file,
     )
@@ -57,7 +59,8 @@ export async function loadClickHouse(
     progress.advance({ fraction: (first + count) / rows, rows: first + count })
   }
   for (const statement of syncStatements(name, link.cluster)) await link.command(statement)
-  if (rows > 0) await prove(work, link, name, rows)
+  if (rows > 0) await prove(work, link, loadingName(name), rows)
+  await link.command(renameStatement(name, link.cluster))
 }
 
 /** Of each column, on both sides: how many values, the least and the greatest, and the bytes of texts or the sum of whole numbers. */
@@ -113,6 +116,15 @@ function said(terms: readonly string[], join: string, text: (term: string) => st
 /** Numbers without zeros at the end of their fractions, which not everybody writes. */
 function plain(texts: string): string {
   return texts.replaceAll(/(\.\d*?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
+}
+
+/** Whether a ClickHouse has the rows of a snapshot. */
+export async function hasLoaded(link: ClickHouse, table: Table, snapshot: SnapshotId): Promise<boolean> {
+  const found = await link.rows(
+    'select name from system.tables where database = currentDatabase() and name = {name:String}',
+    { name: clickHouseName(table, snapshot) },
+  )
+  return found.length > 0
 }
 
 /** Drops the tables of snapshots that are not in the warehouse any more, and of jobs that were killed. */

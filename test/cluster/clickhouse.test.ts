@@ -199,9 +199,24 @@ describeWith('a snapshot', () => {
     if (outcome?.status === 'failed') throw outcome.failure
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     const { app } = await serve(shop, { clickHouse: link })
+    const rowsOf = async (ask: string): Promise<unknown[]> =>
+      (await getPage(app, `/api/v1/dataset/d/gone/data/${ask}`)).results.map(({ n }) => n)
     for (const statement of dropStatements(`d/gone/${outcome.manifest.snapshot}`, null))
       await link.command(statement)
     expect((await getPage(app, '/api/v1/dataset/d/gone/data/?is=true')).count).toBe(1)
+    const statements = jest.spyOn(link, 'numbers')
+    expect((await getPage(app, '/api/v1/dataset/d/gone/data/?is=false')).count).toBe(1)
+    expect(statements).toHaveBeenCalledTimes(1)
+    // A job that finds nothing new brings it back, and what was half loaded is no table of it.
+    for (const statement of createStatements(outcome.table, `d/gone/${outcome.manifest.snapshot}`, null))
+      await link.command(statement)
+    expect(await rowsOf('?is=false&ordering=-n')).toEqual([2])
+    expect(await shop.ingest({ clickHouse: link })).toMatchObject([{ status: 'unchanged' }])
+    expect(await rowsOf('?ordering=-n&is__ne=false')).toEqual([3, 1])
+    const names = await link.rows(
+      "select name from system.tables where database = currentDatabase() and startsWith(name, 'd/gone/')",
+    )
+    expect(names).toEqual([[`d/gone/${outcome.manifest.snapshot}`]])
     const away = await ClickHouse.open('http://127.0.0.1:1/acervo')
     if (away === null) throw new Error('expected a link')
     const { app: without } = await serve(shop, { clickHouse: away })
@@ -336,6 +351,7 @@ test('in a cluster tables are replicated, spread by position, and asked under on
   expect(spread).toContain("Distributed('main', currentDatabase(), 'd/t/it\\'s/local', intDiv(row, 1000000))")
   expect(dropStatements('d/t/x', 'main')).toEqual([
     'drop table if exists `d/t/x` on cluster `main` sync',
+    'drop table if exists `d/t/x/loading` on cluster `main` sync',
     'drop table if exists `d/t/x/local` on cluster `main` sync',
   ])
 })

@@ -1,0 +1,55 @@
+import path from 'node:path'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import { Database } from '../../core/duckdb/database.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import type { Progress } from '../progress.ts'
+import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
+import { inScratch } from '../publish/scratch.ts'
+
+/**
+ * Loads a published snapshot into a ClickHouse that does not have it, as one that is new, or that lost its disk.
+ *
+ * @param memory of DuckDB, such as `500MB`
+ * @throws TableFailure where what is there then is not what was sent
+ */
+export async function fillClickHouse(
+  store: Store,
+  table: Table,
+  manifest: Manifest,
+  link: ClickHouse,
+  options: { readonly memory: string; readonly threads: number; readonly progress: Progress },
+): Promise<void> {
+  if (manifest.clickhouse === undefined || (await hasLoaded(link, table, manifest.snapshot))) return
+  const { memory, threads, progress } = options
+  const folder = layout.snapshot(table, manifest.snapshot)
+  const parts = manifest.parts.map((part) => ({ ...part, key: `${folder}/${part.file}` }))
+  const letGo = await store.hold(parts)
+  try {
+    await inScratch(store, async (scratch) => {
+      const folders = [scratch, store.place(folder)]
+      const database = await Database.open({ memory, threads, scratch: path.join(scratch, 'spill'), folders })
+      const db = await database.connect()
+      try {
+        const work = {
+          db,
+          table,
+          fields: table.fields.map((field) => ({ field, column: null })),
+          columns: 0,
+          weights: [],
+          scratch,
+          parts: parts.map(({ key, firstRow, rows }) => ({ path: store.place(key), firstRow, rows })),
+        }
+        await loadClickHouse(work, link, manifest.snapshot, manifest.rows, progress)
+      } finally {
+        db.close()
+        database.close()
+      }
+    })
+  } finally {
+    letGo()
+  }
+  progress.say(`${tableId(table)}: ClickHouse did not have it, and has it now`)
+}
