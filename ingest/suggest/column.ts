@@ -270,10 +270,11 @@ function writtenAs({ type, formats }: MomentForm): string {
   return formats.length === 0 ? plain[type] : formats.join(' or ')
 }
 
-function askedMoment({ example, formats }: AmbiguousMoments): SuggestedField {
+function askedMoment({ type, example, formats, beside, areAll }: AmbiguousMoments): SuggestedField {
+  const ways = formats.map((format) => (beside.length === 0 ? format : `[${[format, ...beside].join(', ')}]`))
   return plainString(
     () =>
-      `say what ${JSON.stringify(example)} is: type: date, format: ${formats.join(' or ')}; all values could be both`,
+      `say what ${JSON.stringify(example)} is: type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be both`,
   )
 }
 

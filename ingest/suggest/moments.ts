@@ -7,10 +7,16 @@ export interface MomentForm {
   readonly formats: readonly string[]
 }
 
-/** Two formats that give two values for every text: nobody is to guess. */
+/** Formats that give two values for one text: nobody is to guess. */
 export interface AmbiguousMoments {
+  readonly type: MomentForm['type']
   readonly example: string
+  /** One of them is meant. */
   readonly formats: readonly string[]
+  /** What other texts are written in. */
+  readonly beside: readonly string[]
+  /** Whether every text could be in each of the formats. */
+  readonly areAll: boolean
 }
 
 const shortMonths = 'jan fev feb mar abr apr mai may jun jul ago aug set sep sept out oct nov dez dec'.split(
@@ -193,7 +199,13 @@ export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMomen
       return new Set(own).size > 1
     })
     if (example !== undefined)
-      return { example, formats: others.filter((one) => one.length === first.length) }
+      return {
+        type: typeOf(first),
+        example,
+        formats: others.filter((one) => one.length === first.length),
+        beside: [],
+        areAll: true,
+      }
     return { type: typeOf(first), formats: whole.some(isPlain) ? [] : [first] }
   }
   return several(texts, all, ranked)
@@ -220,7 +232,11 @@ function several(
   const doubtful = texts.find(
     (_text, index) => chosen.filter((format) => hasFormat(all[index], format)).length > 1,
   )
-  if (doubtful !== undefined) return { example: doubtful, formats: chosen }
+  if (doubtful !== undefined) {
+    const own = chosen.filter((format) => hasFormat(all[texts.indexOf(doubtful)], format))
+    const beside = chosen.filter((format) => !own.includes(format))
+    return { type, example: doubtful, formats: own, beside, areAll: false }
+  }
   // Beside the others, one of them may be read in another way throughout.
   for (const format of chosen) {
     const own = all.filter((found) => hasFormat(found, format))
@@ -230,7 +246,9 @@ function several(
       const place = all.findIndex(
         (found) => hasFormat(found, format) && isoOf(found, format) !== isoOf(found, other),
       )
-      if (place !== -1) return { example: texts[place] ?? '', formats: [format, other] }
+      const beside = chosen.filter((one) => one !== format)
+      if (place !== -1)
+        return { type, example: texts[place] ?? '', formats: [format, other], beside, areAll: false }
     }
   }
   return { type, formats: chosen.every(isPlain) ? [] : chosen }

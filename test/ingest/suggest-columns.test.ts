@@ -64,7 +64,14 @@ describe('what is suggested of a column', () => {
       ['01/02/2020', '03/04/2020'],
       { type: 'string' },
       null,
-      /say what "01\/02\/2020" is: .*dd\/mm\/yyyy or mm\/dd\/yyyy/,
+      /say what "01\/02\/2020" is: .*dd\/mm\/yyyy or mm\/dd\/yyyy; all values/,
+    ],
+    [
+      'what could be both beside what could not',
+      ['02/08/2020', '2020-03-04'],
+      { type: 'string' },
+      null,
+      /say what "02\/08\/2020" is: type: date, format: \[dd\/mm\/yyyy, yyyy-mm-dd\] or \[mm\/dd\/yyyy, yyyy-mm-dd\]; some values/,
     ],
     [
       'one or two digits',
