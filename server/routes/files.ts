@@ -247,7 +247,8 @@ function fileOf(service: FileService): RequestHandler {
       if (filesUrl !== '') {
         await accountFor(res).charge(atHand)
         const key = `${layout.snapshot(table, id)}/${found.file}`
-        lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.immutable)
+        // Its bytes are never others, but where the store is may be.
+        lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)

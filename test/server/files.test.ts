@@ -62,7 +62,7 @@ test('files are led to where the warehouse itself is public, where an operator s
   expect([led.status, led.headers['location'], led.headers['cache-control'], led.body.length]).toEqual([
     302,
     `https://store.example.org/acervo/${base.replace('/files/', '')}/t.csv.gz`,
-    'public, max-age=31536000, immutable',
+    'public, max-age=60, stale-while-revalidate=600',
     0,
   ])
   // What readers may not have leads nowhere.
