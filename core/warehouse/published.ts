@@ -53,7 +53,7 @@ export async function publish(
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
   await store.take(folder, layout.snapshot(table, manifest.snapshot), same)
-  // Each was read as it was hashed.
+  // Each was read as it was hashed, here or where it was copied from.
   await noteVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }

@@ -60,6 +60,6 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
 }
 
 /** Which way the field goes, first of the order. */
-export function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
+function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
   return table.order[0]?.direction ?? 'asc'
 }

@@ -117,7 +117,7 @@ async function pack(
   const pieces = plan.parts.map((part): DuePart | MemberBefore => {
     if (!isTaken(part)) return part
     const { member, memberStart: start } = part.taken
-    return { file, start, member, rows: part.rows }
+    return { file, start, member }
   })
   return writeDownload(intake.taken.work, folder, pieces, read.breaks > 0, progress)
 }

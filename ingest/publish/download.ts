@@ -94,7 +94,6 @@ export interface MemberBefore {
   /** From which byte on. */
   readonly start: number
   readonly member: DownloadMember
-  readonly rows: number
 }
 
 async function* chunksOf(file: string, range: { start?: number; end?: number } = {}): AsyncGenerator<Buffer> {
