@@ -27,20 +27,36 @@ export async function sumsOf(file: string): Promise<{ bytes: number; sha256: str
   return { bytes, sha256: short.digest('hex'), sha512: long.digest('hex') }
 }
 
-/** The bytes of a file of this machine, each time in the same memory: who wants to keep a chunk copies it. */
+/**
+ * The bytes of a file of this machine, each chunk in memory that is used again: who wants to keep one copies it. The next is read
+ * while one is looked at.
+ */
 export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   const handle = await open(file)
+  let reading: Promise<unknown> = Promise.resolve()
   try {
     const { size } = await handle.stat()
     // Little more than it has, since there may be thousands of small ones; the byte more shows that it has ended.
-    const chunk = Buffer.allocUnsafeSlow(Math.min(size + 1, readBytes))
-    for (let at = 0; ;) {
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length)
-      at += bytesRead
-      if (bytesRead > 0) yield chunk.subarray(0, bytesRead)
-      if (bytesRead === 0 || (bytesRead < chunk.length && at >= size)) return
+    const length = Math.min(size + 1, readBytes)
+    const chunks: Buffer[] = []
+    const read = (turn: number): Promise<Buffer> => {
+      const chunk = (chunks[turn] ??= Buffer.allocUnsafeSlow(length))
+      const done = handle.read(chunk, 0, length).then(({ bytesRead }) => chunk.subarray(0, bytesRead))
+      // Whoever leaves early does not wait for what is under way.
+      reading = done.catch(() => undefined)
+      return done
+    }
+    let next = read(0)
+    for (let [at, turn] = [0, 1]; ; turn = 1 - turn) {
+      const chunk = await next
+      at += chunk.length
+      const isLast = chunk.length === 0 || (chunk.length < length && at >= size)
+      if (!isLast) next = read(turn)
+      if (chunk.length > 0) yield chunk
+      if (isLast) return
     }
   } finally {
+    await reading
     await handle.close()
   }
 }

@@ -32,7 +32,10 @@ export interface SnapshotFiles {
 export function filesInStore(store: Store, folder: string): SnapshotFiles {
   return {
     bytes: async (file) => (await store.stat(`${folder}/${file}`))?.bytes ?? null,
-    hash: (file) => hashBytes(store.read(`${folder}/${file}`)),
+    hash: (file) => {
+      const key = `${folder}/${file}`
+      return store.isElsewhere ? hashBytes(store.read(key)) : hashOf(store.place(key))
+    },
   }
 }
 
