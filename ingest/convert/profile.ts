@@ -42,6 +42,8 @@ const ranges = 20
 const uniqueShare = 0.5
 const alwaysCounted = 1000
 const textShownMax = 200
+/** Up to so many different values are counted with no thought of memory. */
+const distinctAtHand = 65_536
 
 /**
  * Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as
@@ -85,7 +87,7 @@ export async function profile(
     const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
     if (histogram !== undefined) profiles.push({ ...common, histogram })
     else if (isUnique) profiles.push({ ...common, top: null })
-    else profiles.push({ ...common, ...(await frequent(work.db, field, source)) })
+    else profiles.push({ ...common, ...(await frequent(work.db, field, source, distinct)) })
   }
   return profiles
 }
@@ -163,20 +165,55 @@ async function factsOf(work: Work, sources: readonly ValueSource[]): Promise<Fie
 async function frequent(
   db: Connection,
   field: Field,
-  { from, column, rows: weight }: ValueSource,
+  source: ValueSource,
+  distinct: number,
 ): Promise<Pick<FieldProfile, 'top' | 'choices'>> {
-  const counted = weight === null ? 'count(*)' : `sum(${weight})::bigint`
-  const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
-    from (select ${column} as value, ${counted} as number from ${from} where ${column} is not null group by 1
-      order by number desc, value limit ${choicesMax + 1}) order by number desc, value`)
-  const found = rows.map(([value, number, place]) => ({
-    value: String(value),
-    rows: numberOf(number),
-    place: numberOf(place),
-  }))
-  const top = found.slice(0, topMax).map(({ value, rows: count }) => ({ value, rows: count }))
+  const counted = async (condition: string): Promise<(Frequent & { readonly place: number })[]> => {
+    const { from, column, rows: weight } = source
+    const number = weight === null ? 'count(*)' : `sum(${weight})::bigint`
+    const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
+      from (select ${column} as value, ${number} as number from ${from} where ${column} is not null ${condition} group by 1
+        order by number desc, value limit ${choicesMax + 1}) order by number desc, value`)
+    return rows.map(([value, count, place]) => ({
+      value: String(value),
+      rows: numberOf(count),
+      place: numberOf(place),
+    }))
+  }
+  const isLarge = source.rows === null && distinct > distinctAtHand
+  const found = (isLarge ? await countedByHash(db, source, counted) : null) ?? (await counted(''))
+  const top = found.slice(0, topMax).map(({ value, rows }) => ({ value, rows }))
   if (found.length > choicesMax || found.some(({ value }) => value.length >= textShownMax)) return { top }
   return { top, choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
+}
+
+/**
+ * Counts only the values whose hash occurs often enough, since hashes take a fraction of the memory of values.
+ *
+ * @returns null where hashes do not tell which these are
+ */
+async function countedByHash<T extends Frequent>(
+  db: Connection,
+  { from, column }: ValueSource,
+  counted: (condition: string) => Promise<T[]>,
+): Promise<T[] | null> {
+  const table = 'frequent_hashes'
+  await db.rows(`create or replace temp table ${table} as
+    select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
+  try {
+    const [least = []] = await db.rows(
+      `select min(rows) from (select rows from ${table} order by rows desc limit ${choicesMax + 1})`,
+    )
+    const often = `from ${table} where rows >= ${numberOf(least[0])}`
+    const [hashes = []] = await db.rows(`select count(*) ${often}`)
+    if (numberOf(hashes[0]) > distinctAtHand) return null
+    const found = await counted(`and hash(${column}) in (select hash ${often})`)
+    // Of values that share a hash each may occur less often than it.
+    const last = found[choicesMax]
+    return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
+  } finally {
+    await db.rows(`drop table ${table}`)
+  }
 }
 
 interface Measure {

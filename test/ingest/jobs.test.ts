@@ -10,7 +10,7 @@ import { readVerified, versionsIn } from '../../core/warehouse/verified.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
-import { tinyCatalog, workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'
 
 const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', fields: ['n:integer'] })
 const later = () => new Date('2027-01-01T00:00:00Z')
@@ -376,3 +376,26 @@ test('progress is one renewed line on a terminal, and plain lines now and then e
       `${clear}d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left${clear}`,
   )
 })
+
+test.each<[what: string, often: number]>([
+  ['a hundred and more occur often', 120],
+  ['next to all occur as often as the hundredth', 20],
+])(
+  'of very many values the most frequent are told exactly, where %s',
+  async (_what, often) => {
+    const counts = new Map<string, number>()
+    for (let k = 0; k < 90_000; k += 1)
+      counts.set(`value ${(k * 7919) % 90_001}`, k < often ? 4 + 2 * Math.floor((often - k) / 2) : 3)
+    const lines = [...counts].flatMap(([value, rows]) => Array.from({ length: rows }, () => value))
+    const table = { name: 't', order: ['n asc'], fields: ['n:integer', 's:string'].map(fieldOf) }
+    const csv = `n,s\n${lines.map((value, n) => `${n},${value}`).join('\n')}\n`
+    const shop = await workshop(catalogAround([table]), { 'd/t.csv': csv })
+    const [outcome] = await shop.ingest()
+    const report = outcome?.status === 'published' ? outcome.report : null
+    const due = [...counts]
+      .map(([value, rows]) => ({ value, rows }))
+      .toSorted((a, b) => b.rows - a.rows || (a.value < b.value ? -1 : 1))
+    expect(report?.fields[1]).toMatchObject({ name: 's', top: due.slice(0, 10) })
+  },
+  60_000,
+)
