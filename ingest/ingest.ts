@@ -254,6 +254,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         previous: found.previous,
         scratch,
         db,
+        connect: () => work.connect(),
         progress,
         partRows,
         definition,

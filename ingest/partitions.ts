@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, open } from 'node:fs/promises'
 import path from 'node:path'
 import type { Table } from '../core/catalog/catalog.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
@@ -289,6 +289,15 @@ export function heldFiles(table: Table, kept: Kept): HeldFile[] {
  * the same bytes would change a file that is served, and what damages one snapshot would damage the other.
  */
 export async function takeOver(store: Store, files: Iterable<TakenFile>, folder: string): Promise<void> {
-  for (const { key, file } of files)
-    await copyFile(store.place(key), path.join(folder, file), constants.COPYFILE_FICLONE)
+  for (const { key, file } of files) {
+    const target = path.join(folder, file)
+    await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
+    // On the disk while other work is done, so that publishing need not wait for it.
+    const handle = await open(target, 'r+')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
 }

@@ -15,8 +15,15 @@ export async function hashOf(file: string): Promise<string> {
   return hashBytes(chunksOf(file))
 }
 
-/** Bytes and sums of a file of this machine, in one reading: SHA-256 to verify by, SHA-512 for those who download it. */
-export async function sumsOf(file: string): Promise<{ bytes: number; sha256: string; sha512: string }> {
+/** SHA-256 to verify by, SHA-512 for those who download it. */
+export interface Sums {
+  readonly bytes: number
+  readonly sha256: string
+  readonly sha512: string
+}
+
+/** Bytes and sums of a file of this machine, in one reading. */
+export async function sumsOf(file: string): Promise<Sums> {
   const [short, long] = [createHash('sha256'), createHash('sha512')]
   let bytes = 0
   for await (const chunk of chunksOf(file)) {

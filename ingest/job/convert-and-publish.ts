@@ -5,7 +5,6 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure } from '../../core/warehouse/failure.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/published.ts'
-import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
 import { writeIndexes, type NumberedBefore, type Written } from '../convert/indexes.ts'
@@ -14,7 +13,6 @@ import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptinessOf } from '../drift.ts'
 import {
-  downloadBefore,
   isTaken,
   planned,
   takenFiles,
@@ -25,12 +23,13 @@ import {
   type TakenFile,
 } from '../partitions.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
-import { writeDownload, type MemberBefore } from '../publish/download.ts'
 import { label, nameSnapshot } from '../publish/label.ts'
 import { rejectsKeptMax, TableFailure } from '../rejects.ts'
 import { readBefore, writeReport, type Outcome, type Report } from '../report.ts'
 import { allRead, goneFiles, partitionsOf, warningsOf } from './account.ts'
+import { Aside } from './aside.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
+import { pack, packAside, type Packed, type Proved } from './pack.ts'
 import { heldOf, takeIn, type TakenIn } from './take-in.ts'
 
 /**
@@ -41,25 +40,30 @@ import { heldOf, takeIn, type TakenIn } from './take-in.ts'
 export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
   const { kept, letGo } = await heldOf(job)
+  const aside = new Aside()
   try {
     const taken = await takeIn(job, kept, steps)
-    const converted = await convert(job, taken, steps)
+    const converted = await convert(job, taken, steps, aside)
     const drift = await requireLikeness(job, converted)
-    const members = await steps.time('packing', () => pack(job, converted), 'own')
-    return await publishAndReport(job, steps, converted, drift, members)
+    const { packing } = converted
+    const packed = await steps.time('packing', () => packing ?? pack(job, converted, job.progress), 'own')
+    await aside.end()
+    return await publishAndReport(job, steps, converted, drift, packed)
   } finally {
+    // What is removed when a job ends is not to be written to any more.
+    await aside.end().catch(() => undefined)
     letGo()
   }
 }
 
-/** Parts that lie proved in a folder, and all that was learnt on the way. */
-interface Converted extends TakenIn {
+/** All parts lie there, and what was learnt on the way. */
+interface Converted extends Proved {
   readonly work: Work
-  readonly folder: string
   readonly rows: number
-  readonly plan: Planned
   /** Files of the snapshot before. */
   readonly taken: ReadonlyMap<string, TakenFile>
+  /** Of the download, which is made meanwhile where little of it is new; null where it is not begun. */
+  readonly packing: Promise<Packed> | null
   readonly profiles: readonly FieldProfile[]
   readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
@@ -68,7 +72,7 @@ interface Converted extends TakenIn {
   readonly lacking: Report['missing_columns']
 }
 
-async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Converted> {
+async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside): Promise<Converted> {
   const { table, store, scratch, progress, partRows } = job
   const { kept, intake, read, partitions } = taken
   const folder = path.join(scratch, 'snapshot')
@@ -77,11 +81,14 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
   const { work: ofRead, drift: ofHeader } = intake.taken
   const plan = planned(table, kept, partitions, partRows)
   const files = kept === null ? new Map<string, TakenFile>() : takenFiles(table, kept, plan.parts)
+  const copying = aside.start(takeOver(store, files.values(), folder))
   await steps.time('sorting', () => sort(ofRead, staged))
   const due = plan.parts.filter((part): part is DuePart => !isTaken(part))
   await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
-  await takeOver(store, files.values(), folder)
   await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
+  await copying
+  const proved = { ...taken, folder, plan }
+  const packing = kept === null ? null : aside.start(packAside(job, proved))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = kept === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
@@ -94,7 +101,7 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...taken, work, folder, rows, plan, taken: files, profiles, beside, ofHeader, lacking }
+  return { ...proved, work, rows, taken: files, packing, profiles, beside, ofHeader, lacking }
 }
 
 /** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
@@ -107,19 +114,6 @@ async function numberedBefore(
 ): Promise<NumberedBefore | null> {
   const values = valuesBefore(store, table, kept, plan)
   return values === null ? null : { values, fields: await numberKept(work, read, values) }
-}
-
-async function pack(
-  { table, store, progress }: Job,
-  { intake, folder, plan, read, kept }: Converted,
-): Promise<DownloadMember[]> {
-  const file = kept === null ? '' : store.place(downloadBefore(table, kept).key)
-  const pieces = plan.parts.map((part): DuePart | MemberBefore => {
-    if (!isTaken(part)) return part
-    const { member, memberStart: start } = part.taken
-    return { file, start, member }
-  })
-  return writeDownload(intake.taken.work, folder, pieces, read.breaks > 0, progress)
 }
 
 /**
@@ -153,7 +147,7 @@ async function publishAndReport(
   steps: Stopwatch,
   converted: Converted,
   drift: readonly string[],
-  members: readonly DownloadMember[],
+  { members, sums }: Packed,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
   const { work, folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
@@ -170,6 +164,7 @@ async function publishAndReport(
     previous,
     taken,
     isLoaded: table.engine === 'clickhouse',
+    download: sums,
     ...partitionsOf(job, converted),
   }
   const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))

@@ -5,7 +5,7 @@ import type { Dataset, Reading, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { checksText } from '../../core/warehouse/checks-text.ts'
 import { checksOf, type FileChecks } from '../../core/warehouse/file-checks.ts'
-import { sumsOf } from '../../core/warehouse/hash.ts'
+import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   manifestFormat,
@@ -131,6 +131,7 @@ export interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly taken: ReadonlyMap<string, TakenFile>
   /** Whether a ClickHouse has it. */
   readonly isLoaded: boolean
+  readonly download: Sums
 }
 
 /** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
@@ -158,11 +159,8 @@ export async function label(
   beside: Written,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { taken, partitions, header, isLoaded } = labelled
-  const files: StoredFile[] = []
-  for (const file of [fileNames.download(table), fileNames.report]) {
-    files.push({ file, ...(await sumsOf(path.join(folder, file))) })
-  }
+  const { taken, partitions, header, isLoaded, download } = labelled
+  const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
   for (const index of beside.indexes) {
     const sums = await sumsOfFile(folder, index.file, taken)
@@ -187,7 +185,10 @@ export async function label(
     rows,
     textBytes,
     parts,
-    files,
+    files: [
+      { file: fileNames.download(table), ...download },
+      { file: fileNames.report, ...report },
+    ],
     ...(isLoaded && { clickhouse: true as const }),
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
