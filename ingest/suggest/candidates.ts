@@ -110,6 +110,9 @@ function withComments(text: Buffer, isWhole: boolean): Candidate | null {
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isWhole, commentMark))
   if (best === null || best.firstLine.length === 1) return null
+  // Whoever takes rows for comments has to skip what they leave.
+  const plain = bestOf(candidatesIn(text, isWhole))
+  if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
   return marked.some(isRow) ? null : best
 }

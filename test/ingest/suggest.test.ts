@@ -109,6 +109,11 @@ test.each<[what: string, text: string, dialect: object]>([
     { delimiter: ';', quote: '"', skipLines: 0, columns: 2 },
   ],
   [
+    'a row that begins with #, and with a line break in it',
+    'c0;c1;c2;c3\n#;"\n";;\n;;;\n;;;\n',
+    { delimiter: ';', quote: '"', skipLines: 0, columns: 4 },
+  ],
+  [
     'inches',
     `a,b,c\n${times(60, (n) => `${n},12" pipe,'${n}`)}`,
     { delimiter: ',', quote: 'none', skipLines: 0, columns: 3 },
