@@ -64,6 +64,17 @@ const sourceShape = z.object({
   last_modified: z.string().optional(),
 })
 
+/** What is told of the values of a field in some rows, of which that of more rows can be put together. */
+const valueFactsShape = z.object({
+  /** Rows that have one. */
+  filled: positions,
+  /** Of HyperLogLog as DuckDB keeps them, one a byte, as hexadecimal digits. */
+  registers: z.string().regex(/^[0-9A-F]{128}$/),
+  /** The least and the greatest, as text; null where there is none. */
+  min: z.string().nullable(),
+  max: z.string().nullable(),
+})
+
 /** Rows of one value of the field that tells partitions apart, which came from files of their own. */
 const partitionShape = z.object({
   /** As it is rendered. */
@@ -80,6 +91,8 @@ const partitionShape = z.object({
   commentLines: positions,
   /** Fields whose columns none of them has. */
   lacks: z.array(z.string()),
+  /** Of fields that are not in the dictionary, where the ends are short; not there in older manifests. */
+  facts: z.record(z.string(), valueFactsShape).optional(),
 })
 
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
@@ -136,6 +149,7 @@ const manifestShape = z.object({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
+export type ValueFacts = z.infer<typeof valueFactsShape>
 export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
 export type DictionaryFile = z.infer<typeof dictionaryShape>

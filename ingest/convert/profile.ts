@@ -1,9 +1,22 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
+import type { ValueFacts } from '../../core/warehouse/manifest.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
-import { tableOf, type CodedField } from './dictionary.ts'
+import {
+  distinctOf,
+  endsOf,
+  factsIn,
+  registersOf,
+  shown,
+  sourceOf,
+  textShownMax,
+  type Ends,
+  type Range,
+  type ValueSource,
+} from './facts.ts'
+import { histogramsOf, ranges } from './histograms.ts'
+import { partitionSql, type PartitionFacts, type ProfileBefore } from './partition-facts.ts'
 
 /** What the values of a field look like. */
 export interface FieldProfile {
@@ -28,51 +41,41 @@ export interface Frequent {
   readonly rows: number
 }
 
-export interface Range {
-  readonly from: string
-  readonly to: string
-  readonly rows: number
-}
-
 const topMax = 10
 /** The ancestor's number, up to which it offered values to choose from. */
 const choicesMax = 100
-const ranges = 20
 /** A text that has more different values than this share of its rows is next to unique. */
 const uniqueShare = 0.5
 const alwaysCounted = 1000
-const textShownMax = 200
 /** Up to so many different values are counted with no thought of memory. */
 const distinctAtHand = 65_536
+
+/** What the fields look like, and each by itself in each partition: by its value, then by name of field. */
+export interface Profiled {
+  readonly profiles: FieldProfile[]
+  readonly partitions: PartitionFacts
+}
 
 /**
  * Nulls, bounds, number of different values, and how they are distributed, exact but for the estimate, of the rows as
  * they are sorted, with which the parts are compared.
- *
- * @param numbered fields whose values are counted already
  */
 export async function profile(
   work: Work,
   rows: number,
-  numbered: readonly CodedField[] = [],
-): Promise<FieldProfile[]> {
+  before: ProfileBefore | null = null,
+): Promise<Profiled> {
   const fields = work.fields.map(({ field }) => field)
-  if (rows === 0)
-    return fields.map(({ name, type }) => ({
-      name,
-      type,
-      nulls: 0,
-      distinct_estimate: 0,
-      min: null,
-      max: null,
-    }))
-  const sources = fields.map((_, index) => sourceOf(work, index, numbered))
-  const found = await factsOf(work, sources)
+  if (rows === 0) {
+    const none = { nulls: 0, distinct_estimate: 0, min: null, max: null }
+    return { profiles: fields.map(({ name, type }) => ({ name, type, ...none })), partitions: new Map() }
+  }
+  const { found, partitions } = await factsOf(work, before)
   const measures = found.flatMap(({ field, source, bounds, distinct }) => {
     const { measure } = typeRow(field.type)
     return measure === null || distinct <= ranges ? [] : [{ field, source, bounds, measure }]
   })
-  const histograms = await histogramsOf(work, measures)
+  const histograms = await histogramsOf(work, measures, before)
   const profiles: FieldProfile[] = []
   for (const { field, source, filled, distinct, min, max } of found) {
     const common = {
@@ -89,76 +92,69 @@ export async function profile(
     else if (isUnique) profiles.push({ ...common, top: null })
     else profiles.push({ ...common, ...(await frequent(work.db, field, source, distinct)) })
   }
-  return profiles
+  return { profiles, partitions }
 }
 
-function shown(field: Field, value: string): string {
-  const text = typeRow(field.type).rendered(value)
-  return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
-}
-
-/** Where the values of a field are: one in each row, or each once with how many rows have it. */
-interface ValueSource {
-  readonly from: string
-  readonly column: string
-  /** Null where each row is one. */
-  readonly rows: string | null
-}
-
-function sourceOf(work: Work, index: number, numbered: readonly CodedField[]): ValueSource {
-  const known = numbered.find((field) => field.index === index)
-  return known === undefined
-    ? { from: sortedSql(work), column: `f${index}`, rows: null }
-    : { from: tableOf(known), column: 'value', rows: 'rows' }
-}
-
-interface FieldFacts {
+interface FieldFacts extends Ends {
   readonly field: Field
   readonly source: ValueSource
   readonly filled: number
   readonly distinct: number
-  readonly min: string | null
-  readonly max: string | null
-  readonly bounds: readonly [number, number]
 }
 
-/** One reading of the rows for all fields that are read from them. */
-async function factsOf(work: Work, sources: readonly ValueSource[]): Promise<FieldFacts[]> {
-  const terms = sources.map(({ column, rows }, index) => {
-    const field = work.fields[index]?.field
-    if (field === undefined) throw new RangeError(`the table has no field ${index}`)
-    const [min, max] = [`min(${column})`, `max(${column})`]
-    const { measure, wire } = typeRow(field.type)
-    // Of what is made of parts none is the least.
-    const ends = wire.kind === 'json' ? ['null', 'null'] : [shown(field, min), shown(field, max)]
-    const bounds = measure === null ? ['null', 'null'] : [measure.number(min), measure.number(max)]
-    const filled =
-      rows === null ? `count(${column})` : `coalesce(sum(${rows}) filter (where ${column} is not null), 0)`
-    return { field, sql: [filled, `approx_count_distinct(${column})`, ...ends, ...bounds] }
+/** One reading for all fields that are read from the same rows: from all, or from those that were not known before. */
+async function factsOf(
+  work: Work,
+  before: ProfileBefore | null,
+): Promise<{ found: FieldFacts[]; partitions: PartitionFacts }> {
+  const { db } = work
+  const partitions = new Map<string | null, Map<string, ValueFacts>>()
+  const note = (value: string | null, { name }: Field, facts: ValueFacts): void => {
+    const own = partitions.get(value) ?? new Map<string, ValueFacts>()
+    partitions.set(value, own.set(name, facts))
+  }
+  const sources = work.fields.map(({ field }, index) => {
+    const source = sourceOf(work, index, before?.counted ?? [])
+    const isKnown = before?.kept.every(({ facts }) => facts?.[field.name] !== undefined) === true
+    const from = source.rows === null && before !== null && isKnown ? sortedSql(before.read) : source.from
+    return { field, source, from }
   })
-  const facts: FieldFacts[] = []
-  for (const from of new Set(sources.map((source) => source.from))) {
-    const own = terms.flatMap((term, index) => {
-      const source = sources[index]
-      return source?.from === from ? [{ ...term, source, index }] : []
-    })
-    const [row = []] = await work.db.rows(`select ${own.flatMap(({ sql }) => sql).join(', ')} from ${from}`)
-    let at = 0
-    for (const { field, sql, source, index } of own) {
-      const [filled, distinct, min, max, low, high] = row.slice(at, at + sql.length)
-      at += sql.length
-      facts[index] = {
-        field,
-        source,
-        filled: numberOf(filled),
-        distinct: numberOf(distinct),
-        min: min === null ? null : String(min),
-        max: max === null ? null : String(max),
-        bounds: [Number(low), Number(high)],
+  const facts = new Map<Field, ValueFacts[]>()
+  for (const from of new Set(sources.map((one) => one.from))) {
+    const own = sources.filter((one) => one.from === from)
+    const columns = own.map(({ field, source }) => ({ field, column: source.column, weight: source.rows }))
+    const areRows = columns.every(({ weight }) => weight === null)
+    for (const [value, all] of await factsIn(db, from, columns, areRows ? partitionSql(work) : null)) {
+      for (const [place, { field }] of own.entries()) {
+        const one = all[place]
+        if (one === undefined) continue
+        facts.set(field, [...(facts.get(field) ?? []), one])
+        if (areRows) note(value, field, one)
       }
     }
   }
-  return facts
+  for (const { field, source, from } of sources) {
+    if (from === source.from) continue
+    for (const { value, facts: known } of before?.kept ?? []) {
+      const one = known?.[field.name]
+      if (one === undefined) continue
+      facts.set(field, [...(facts.get(field) ?? []), one])
+      note(value, field, one)
+    }
+  }
+  const found: FieldFacts[] = []
+  for (const { field, source } of sources) {
+    const own = facts.get(field) ?? []
+    const filled = own.reduce((sum, one) => sum + one.filled, 0)
+    found.push({
+      field,
+      source,
+      filled,
+      distinct: distinctOf(registersOf(own)),
+      ...(await endsOf(db, field, own)),
+    })
+  }
+  return { found, partitions }
 }
 
 /** The most frequent values, and all of them where they are few. */
@@ -214,53 +210,4 @@ async function countedByHash<T extends Frequent>(
   } finally {
     await db.rows(`drop table ${table}`)
   }
-}
-
-interface Measure {
-  readonly field: Field
-  readonly source: ValueSource
-  /** On its numbers ranges are told apart. */
-  readonly measure: NonNullable<FieldTypeRow['measure']>
-  /** The lowest and the highest number. */
-  readonly bounds: readonly [number, number]
-}
-
-/** Ranges of the same width between the bounds of each measure, all that are in the rows counted in one reading. */
-async function histogramsOf({ db }: Work, measures: readonly Measure[]): Promise<Map<Field, Range[]>> {
-  const histograms = new Map<Field, Range[]>()
-  for (const from of new Set(measures.map(({ source }) => source.from))) {
-    const own = measures.filter(({ source }) => source.from === from)
-    const edges = own.map(({ bounds }) => edgesBetween(...bounds))
-    const counts = own.map(({ source, measure }, index) => {
-      const uppers = edges[index]?.slice(1).map((edge) => `${edge}::double`) ?? []
-      const number = measure.number(source.column)
-      if (source.rows === null)
-        return `array_to_string(map_values(histogram(${number}, [${uppers.join(', ')}])), ' ')`
-      const sums = uppers.map((upper, step) => {
-        const above = step === 0 ? 'true' : `${number} > ${uppers[step - 1] ?? ''}`
-        return `coalesce(sum(${source.rows}) filter (where ${above} and ${number} <= ${upper}), 0)::bigint`
-      })
-      return `array_to_string([${sums.join(', ')}], ' ')`
-    })
-    const [counted = []] = await db.rows(`select ${counts.join(', ')} from ${from}`)
-    for (const [index, { field, measure }] of own.entries())
-      histograms.set(field, rangesOf(measure, edges[index] ?? [], String(counted[index])))
-  }
-  return histograms
-}
-
-function edgesBetween(low: number, high: number): number[] {
-  const inner = Array.from(
-    { length: ranges },
-    (_, step) => low * (1 - step / ranges) + high * (step / ranges),
-  )
-  return [...inner, high]
-}
-
-function rangesOf({ text }: Measure['measure'], edges: readonly number[], counts: string): Range[] {
-  return counts.split(' ').map((rows, step) => ({
-    from: text(edges[step] ?? 0),
-    to: text(edges[step + 1] ?? 0),
-    rows: Number(rows),
-  }))
 }

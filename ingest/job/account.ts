@@ -1,4 +1,5 @@
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
+import type { PartitionFacts } from '../convert/partition-facts.ts'
 import type { Planned } from '../partitions.ts'
 import type { FileTally, ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
@@ -36,7 +37,7 @@ export function allRead(
 /** What the next ingest may take over. */
 export function partitionsOf(
   { table, files }: Job,
-  { read, intake, kept, plan }: TakenIn & { readonly plan: Planned },
+  { read, intake, kept, plan, facts }: TakenIn & { readonly plan: Planned; readonly facts: PartitionFacts },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
   const places = kept === null ? [...files.keys()] : kept.read
@@ -47,7 +48,8 @@ export function partitionsOf(
     return own.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
-    if ('sources' in partition) return partition
+    const told = { facts: Object.fromEntries(facts.get(partition.value) ?? []) }
+    if ('sources' in partition) return { ...partition, ...told }
     const tallies = partition.files.flatMap((file) => read.tallies[file] ?? [])
     const sum = (of: (one: FileTally) => number): number => tallies.reduce((total, one) => total + of(one), 0)
     const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
@@ -61,6 +63,7 @@ export function partitionsOf(
       blankLines: sum(({ blankLines }) => blankLines),
       commentLines: sum(({ commentLines }) => commentLines),
       lacks: lacks.filter((name) => others.every((other) => other.includes(name))),
+      ...told,
     }
   })
   return { partitions, ...(!table.source.unionByName && { header: headerOf(read) }) }

@@ -3,12 +3,14 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure } from '../../core/warehouse/failure.ts'
+import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/published.ts'
 import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
 import { writeIndexes, type NumberedBefore, type Written } from '../convert/indexes.ts'
 import { numberKept } from '../convert/kept-values.ts'
+import { factsToKeep, type PartitionFacts, type ProfileBefore } from '../convert/partition-facts.ts'
 import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptinessOf } from '../drift.ts'
@@ -65,6 +67,8 @@ interface Converted extends Proved {
   /** Of the download, which is made meanwhile where little of it is new; null where it is not begun. */
   readonly packing: Promise<Packed> | null
   readonly profiles: readonly FieldProfile[]
+  /** Of each partition, for the next ingest. */
+  readonly facts: PartitionFacts
   readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
@@ -94,14 +98,17 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
   const before =
     kept === null ? null : await steps.time('counting', () => numberedBefore(job, work, ofRead, plan, kept))
-  const profiles = await steps.time('profiling', () => profile(work, rows, before?.fields))
+  const known = kept === null ? null : await profileBefore(job, ofRead, kept, before)
+  const { profiles, partitions: told } = await steps.time('profiling', () => profile(work, rows, known))
   const beside = await steps.time('indexing', () =>
     writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax, before),
   )
+  const counted = new Set(beside.dictionary?.map(({ name }) => name))
+  const facts = table.partition === null ? new Map() : await factsToKeep(work, told, counted)
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...proved, work, rows, taken: files, packing, profiles, beside, ofHeader, lacking }
+  return { ...proved, work, rows, taken: files, packing, profiles, facts, beside, ofHeader, lacking }
 }
 
 /** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
@@ -114,6 +121,24 @@ async function numberedBefore(
 ): Promise<NumberedBefore | null> {
   const values = valuesBefore(store, table, kept, plan)
   return values === null ? null : { values, fields: await numberKept(work, read, values) }
+}
+
+async function profileBefore(
+  { store, table }: Job,
+  read: Work,
+  { before, partitions }: Kept,
+  numbered: NumberedBefore | null,
+): Promise<ProfileBefore> {
+  const taken = new Set(partitions.flatMap(({ parts }) => parts.map(({ part }) => part.file)))
+  const folder = store.place(layout.snapshot(table, before.snapshot))
+  return {
+    counted: numbered?.fields ?? [],
+    read,
+    kept: partitions.map(({ partition }) => partition),
+    all: before.partitions ?? [],
+    gone: before.parts.filter(({ file }) => !taken.has(file)).map(({ file }) => path.join(folder, file)),
+    profiles: (await readBefore(store, table, before)).fields,
+  }
 }
 
 /**
