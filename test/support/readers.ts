@@ -1,5 +1,6 @@
 import { once, setMaxListeners } from 'node:events'
 import http from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 
 /** Readers who ask again as soon as they are answered, each on a connection that is kept as long as the server keeps it. */
@@ -14,6 +15,8 @@ export interface Readers {
   readonly begun: () => number
   /** The longest that a request took, in ms. */
   readonly longest: () => number
+  /** The longest that this process itself got no processor, in ms: a reader may have asked too late then. */
+  readonly stalled: () => number
   readonly stop: () => Promise<void>
 }
 
@@ -43,6 +46,8 @@ export function readers({
   const [answers, failures] = [new Map<number, number>(), new Map<string, number>()]
   const found: string[] = []
   const over = new AbortController()
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
   setMaxListeners(0, over.signal)
   let longest = 0
   const read = async (reader: number): Promise<void> => {
@@ -77,9 +82,11 @@ export function readers({
     found,
     begun: () => served.size,
     longest: () => longest,
+    stalled: () => delay.max / 1e6,
     stop: async () => {
       over.abort()
       await Promise.all(all)
+      delay.disable()
     },
   }
 }
