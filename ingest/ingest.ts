@@ -76,6 +76,8 @@ const jobBytesMin = 400e6
 const duckdbShare = 0.55
 /** Each thread has buffers of its own. */
 const threadsMax = 4
+/** What a job needs to work on two things at the same time. */
+const asideBytesMin = 800e6
 const retryMsDefault = 1000
 const silenceMsDefault = 30_000
 
@@ -217,6 +219,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         continue
       const trouble = whyNotServed(found, table)
       if (trouble === null) {
+        if (current !== null) await fill(table, current, options, progress)
         await noteLooked(store, table, 'held', options.now())
         return { status: 'held', table, withdrawn: withdrawn.snapshot }
       }
@@ -254,7 +257,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         previous: found.previous,
         scratch,
         db,
-        connect: () => work.connect(),
+        connect: options.memoryBytes < asideBytesMin ? null : () => work.connect(),
         progress,
         partRows,
         definition,

@@ -113,8 +113,21 @@ function endsSql(field: Field, facts: readonly ValueFacts[]): string {
     text === null
       ? `null::${stored(field)}`
       : `decode(unhex('${Buffer.from(text).toString('hex')}'))::${stored(field)}`
-  const values = facts.flatMap(({ min, max }) => [`(${literal(min)})`, `(${literal(max)})`])
+  // Texts are in the order of their bytes, here too: the longest may be far too long for a statement of all.
+  const ends = facts.flatMap(({ min, max }) => [min, max])
+  const due = stored(field) === 'VARCHAR' ? extremesOf(ends) : ends
+  const values = due.map((text) => `(${literal(text)})`)
   return `(select min(value) as low, max(value) as high from (values ${values.join(', ')}) as ends(value))`
+}
+
+function extremesOf(texts: readonly (string | null)[]): (string | null)[] {
+  const all = texts.flatMap((text) => (text === null ? [] : [Buffer.from(text)]))
+  let [low, high] = [all[0] ?? null, all[0] ?? null]
+  for (const text of all) {
+    if (low === null || Buffer.compare(text, low) < 0) low = text
+    if (high === null || Buffer.compare(text, high) > 0) high = text
+  }
+  return [low?.toString() ?? null, high?.toString() ?? null]
 }
 
 /** Rows of values above `from` up to `to`; the first range has its start too. */

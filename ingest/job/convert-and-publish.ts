@@ -92,7 +92,8 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
   await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
   await copying
   const proved = { ...taken, folder, plan }
-  const packing = kept === null ? null : aside.start(packAside(job, proved))
+  const { connect } = job
+  const packing = kept === null || connect === null ? null : aside.start(packAside(job, proved, connect))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = kept === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)

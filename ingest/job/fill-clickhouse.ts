@@ -10,7 +10,7 @@ import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
 import { inScratch } from '../publish/scratch.ts'
 
 /**
- * Loads a published snapshot into a ClickHouse that does not have it, as one that is new, or that lost its disk.
+ * Loads a published snapshot into a ClickHouse of one server that does not have all of it, as one that is new, or that lost its disk.
  *
  * @param memory of DuckDB, such as `500MB`
  * @throws TableFailure where what is there then is not what was sent
@@ -22,7 +22,9 @@ export async function fillClickHouse(
   link: ClickHouse,
   options: { readonly memory: string; readonly threads: number; readonly progress: Progress },
 ): Promise<void> {
-  if (manifest.clickhouse === undefined || (await hasLoaded(link, table, manifest.snapshot))) return
+  // In a cluster one server that lacks a table says nothing of the others, which must not lose theirs for it.
+  if (manifest.clickhouse === undefined || link.cluster !== null) return
+  if (await hasLoaded(link, table, manifest.snapshot, manifest.rows)) return
   const { memory, threads, progress } = options
   const folder = layout.snapshot(table, manifest.snapshot)
   const parts = manifest.parts.map((part) => ({ ...part, key: `${folder}/${part.file}` }))

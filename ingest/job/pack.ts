@@ -23,8 +23,12 @@ export interface Packed {
 }
 
 /** With a connection of its own, since another's statements come one after the other. */
-export async function packAside(job: Job, proved: Proved): Promise<Packed> {
-  const db = await job.connect()
+export async function packAside(
+  job: Job,
+  proved: Proved,
+  connect: () => Promise<Connection>,
+): Promise<Packed> {
+  const db = await connect()
   try {
     return await pack(job, proved, silentProgress, db)
   } finally {

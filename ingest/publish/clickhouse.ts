@@ -118,13 +118,21 @@ function plain(texts: string): string {
   return texts.replaceAll(/(\.\d*?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
 }
 
-/** Whether a ClickHouse has the rows of a snapshot. */
-export async function hasLoaded(link: ClickHouse, table: Table, snapshot: SnapshotId): Promise<boolean> {
+/** Whether a ClickHouse has all rows of a snapshot. */
+export async function hasLoaded(
+  link: ClickHouse,
+  table: Table,
+  snapshot: SnapshotId,
+  rows: number,
+): Promise<boolean> {
+  const name = clickHouseName(table, snapshot)
   const found = await link.rows(
     'select name from system.tables where database = currentDatabase() and name = {name:String}',
-    { name: clickHouseName(table, snapshot) },
+    { name },
   )
-  return found.length > 0
+  if (found.length === 0) return false
+  const [[count] = []] = await link.rows(`select toString(count()) from ${quotedTable(name)}`)
+  return Number(count) === rows
 }
 
 /** Drops the tables of snapshots that are not in the warehouse any more, and of jobs that were killed. */
