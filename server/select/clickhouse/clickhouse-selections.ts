@@ -34,6 +34,15 @@ const valueWeight = 1 / 16
 
 /** Positions that are asked for at once, since the next page is likely to be among them. */
 const windowRows = 65_536
+/** Of the first ones fewer, since most readers go no further, and the first of an order are found sooner. */
+const firstRows = 4096
+
+/** What is asked for at once, of which a position is one. */
+function windowOf(position: number): { readonly start: number; readonly rows: number } {
+  if (position < firstRows) return { start: 0, rows: firstRows }
+  const start = Math.max(firstRows, position - (position % windowRows))
+  return { start, rows: windowRows - (start % windowRows) }
+}
 
 /** Numbers of ClickHouse's errors: too many ask, or a server of its cluster is away; the time is over; more rows or bytes than a query may read, sort or hold. */
 const notNow = new Set([198, 202, 203, 209, 210, 279])
@@ -102,11 +111,11 @@ export class ClickHouseSelections implements Selections {
         const positions = new Uint32Array(Math.max(0, end - first))
         let filled = 0
         while (filled < positions.length) {
-          const within = (first + filled) % windowRows
-          const start = first + filled - within
-          const window = await this.#window(snapshot, filter, name, reading, asked, start)
-          if (window === null) return (await others()).slice(first, rows, reading)
-          const some = window.subarray(within, within + positions.length - filled)
+          const window = windowOf(first + filled)
+          const within = first + filled - window.start
+          const found = await this.#window(snapshot, filter, name, reading, asked, window)
+          if (found === null) return (await others()).slice(first, rows, reading)
+          const some = found.subarray(within, within + positions.length - filled)
           if (some.length === 0)
             throw new Error(`ClickHouse gave fewer rows than the ${count} that it counted`)
           positions.set(some, filled)
@@ -161,17 +170,17 @@ export class ClickHouseSelections implements Selections {
     }
   }
 
-  /** The positions from one that is a multiple of what is asked for at once; null where the table is gone. */
+  /** The positions of a window; null where the table is gone. */
   async #window(
     snapshot: Snapshot,
     filter: RowFilter,
     name: string,
     requester: Requester,
     { from, order, values }: Asked,
-    start: number,
+    { start, rows }: ReturnType<typeof windowOf>,
   ): Promise<Uint32Array | null> {
     const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
-    const own = { ...values, first: String(start), rows: String(windowRows) }
+    const own = { ...values, first: String(start), rows: String(rows) }
     return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
   }
 
