@@ -243,17 +243,19 @@ export function downloadBefore(table: Table, { before }: Kept): HeldFile {
   }
 }
 
+/** Absolute paths of the parts of the snapshot before that are not taken over. */
+export function goneParts(store: Store, table: Table, { before, partitions }: Kept): string[] {
+  const taken = new Set(partitions.flatMap((partition) => partition.parts.map(({ part }) => part.file)))
+  const folder = store.place(layout.snapshot(table, before.snapshot))
+  return before.parts.flatMap(({ file }) => (taken.has(file) ? [] : [path.join(folder, file)]))
+}
+
 /** What the snapshot before knows of its values; null where it counted none. */
-export function valuesBefore(
-  store: Store,
-  table: Table,
-  { before, partitions }: Kept,
-  plan: Planned,
-): ValuesBefore | null {
-  const { dictionary, codes, parts, rows } = before
+export function valuesBefore(store: Store, table: Table, kept: Kept, plan: Planned): ValuesBefore | null {
+  const { before } = kept
+  const { dictionary, codes, rows } = before
   if (dictionary === undefined) return null
   const place = (file: string): string => store.place(`${layout.snapshot(table, before.snapshot)}/${file}`)
-  const taken = new Set(partitions.flatMap((partition) => partition.parts.map(({ part }) => part.file)))
   const runs = plan.parts.flatMap((part) =>
     isTaken(part) ? [{ first: part.firstRow, rows: part.rows, before: part.taken.part.firstRow }] : [],
   )
@@ -262,7 +264,7 @@ export function valuesBefore(
     fields: dictionary.fields,
     codes: codes === undefined ? null : { file: place(codes.file), bytes: codes.bytes, fields: codes.fields },
     rows,
-    gone: parts.filter(({ file }) => !taken.has(file)).map(({ file }) => place(file)),
+    gone: goneParts(store, table, kept),
     runs,
   }
 }

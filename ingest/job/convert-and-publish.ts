@@ -3,7 +3,6 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure } from '../../core/warehouse/failure.ts'
-import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/published.ts'
 import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
@@ -15,6 +14,7 @@ import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptinessOf } from '../drift.ts'
 import {
+  goneParts,
   isTaken,
   planned,
   takenFiles,
@@ -127,17 +127,16 @@ async function numberedBefore(
 async function profileBefore(
   { store, table }: Job,
   read: Work,
-  { before, partitions }: Kept,
+  kept: Kept,
   numbered: NumberedBefore | null,
 ): Promise<ProfileBefore> {
-  const taken = new Set(partitions.flatMap(({ parts }) => parts.map(({ part }) => part.file)))
-  const folder = store.place(layout.snapshot(table, before.snapshot))
+  const { before, partitions } = kept
   return {
     counted: numbered?.fields ?? [],
     read,
     kept: partitions.map(({ partition }) => partition),
     all: before.partitions ?? [],
-    gone: before.parts.filter(({ file }) => !taken.has(file)).map(({ file }) => path.join(folder, file)),
+    gone: goneParts(store, table, kept),
     profiles: (await readBefore(store, table, before)).fields,
   }
 }

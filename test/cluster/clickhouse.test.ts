@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { ClickHouse } from '../../core/clickhouse/link.ts'
-import { createStatements, dropStatements } from '../../core/clickhouse/tables.ts'
+import { createStatements, dropStatements, quotedTable } from '../../core/clickhouse/tables.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { parseRowQuery } from '../../server/query/query.ts'
 import { startClickHouse } from '../support/clickhouse.ts'
@@ -213,6 +213,11 @@ describeWith('a snapshot', () => {
     expect(await rowsOf('?is=false&ordering=-n')).toEqual([2])
     expect(await shop.ingest({ clickHouse: link })).toMatchObject([{ status: 'unchanged' }])
     expect(await rowsOf('?ordering=-n&is__ne=false')).toEqual([3, 1])
+    // And so where rows of it are lost.
+    await link.command(`truncate table ${quotedTable(`d/gone/${outcome.manifest.snapshot}`)}`)
+    expect(await rowsOf('?n__lt=3')).toEqual([])
+    await shop.ingest({ clickHouse: link })
+    expect(await rowsOf('?n__lt=2')).toEqual([1])
     const names = await link.rows(
       "select name from system.tables where database = currentDatabase() and startsWith(name, 'd/gone/')",
     )
