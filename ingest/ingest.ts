@@ -3,6 +3,7 @@ import path from 'node:path'
 import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import type { ClickHouse } from '../core/clickhouse/link.ts'
 import { messageOf, StartError } from '../core/errors.ts'
+import { inOrder } from '../core/in-order.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { OutOfMemory } from '../core/duckdb/errors.ts'
 import { hashOf } from '../core/warehouse/hash.ts'
@@ -76,6 +77,8 @@ const jobBytesMin = 400e6
 const duckdbShare = 0.55
 /** Each thread has buffers of its own. */
 const threadsMax = 4
+/** Files that are hashed at the same time. */
+const hashedMax = 2
 /** What a job needs to work on two things at the same time. */
 const asideBytesMin = 800e6
 const retryMsDefault = 1000
@@ -305,7 +308,11 @@ async function takenOver(
 ): Promise<Kept | null> {
   if (table.partition === null) return null
   const files: KnownFile[] = []
-  for (const { file } of obtained) files.push({ name: file.name, sha256: await hash(file) })
+  const known = async ({ file }: ObtainedFile): Promise<KnownFile> => ({
+    name: file.name,
+    sha256: await hash(file),
+  })
+  for await (const file of inOrder(obtained, hashedMax, known)) files.push(file)
   return keptOf(store, table, current, files)
 }
 
@@ -405,6 +412,10 @@ async function areSums(
   hash: Hash,
 ): Promise<boolean> {
   if (sums.length !== obtained.length) return false
-  for (const [index, { file }] of obtained.entries()) if ((await hash(file)) !== sums[index]) return false
+  let index = 0
+  for await (const sum of inOrder(obtained, hashedMax, ({ file }) => hash(file))) {
+    if (sum !== sums[index]) return false
+    index += 1
+  }
   return true
 }

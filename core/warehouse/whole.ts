@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { inOrder } from '../in-order.ts'
 import { fingerprint } from './fingerprint.ts'
 import { hashBytes, hashOf } from './hash.ts'
 import { filesOf, type Manifest, type StoredFile } from './manifest.ts'
@@ -19,6 +20,9 @@ export class MissingFile extends Error {
     this.name = 'MissingFile'
   }
 }
+
+/** Files that are hashed at the same time. */
+const hashedMax = 2
 
 /** The files of a snapshot, by their names. */
 export interface SnapshotFiles {
@@ -62,7 +66,8 @@ export async function requireFiles(
   isKnown: (file: string) => boolean = () => false,
 ): Promise<void> {
   for (const file of filesOf(manifest)) await requireSize(files, file)
-  for (const file of filesOf(manifest)) if (!isKnown(file.file)) await requireHash(files, file)
+  const unknown = filesOf(manifest).filter(({ file }) => !isKnown(file))
+  for await (const _ of inOrder(unknown, hashedMax, (file) => requireHash(files, file)));
 }
 
 /**

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { chunksOf, hashOf } from '../../core/warehouse/hash.ts'
 import { temporaryFolder } from '../support/workshop.ts'
@@ -16,6 +19,26 @@ test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
     expect(await hashOf(file)).toBe(createHash('sha256').update(content).digest('hex'))
   },
 )
+
+test('as it is built, large files are hashed in threads, which let the program end', async () => {
+  const file = path.join(await temporaryFolder(), 'file')
+  const content = randomBytes(9_000_000)
+  await writeFile(file, content)
+  const built = pathToFileURL(path.resolve('dist/core/warehouse/hash.js')).href
+  const program = `import { hashOf, sumsOf } from ${JSON.stringify(built)}
+    const [file] = process.argv.slice(1)
+    let threads = 0
+    process.on('worker', () => (threads += 1))
+    const found = await Promise.all([hashOf(file), sumsOf(file), sumsOf(file)])
+    const none = await hashOf(file + '-none').catch(({ code }) => code)
+    console.log(JSON.stringify({ found, threads, none }))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, file])
+  const [sha256, sha512] = ['sha256', 'sha512'].map((kind) => createHash(kind).update(content).digest('hex'))
+  const sums = { bytes: content.length, sha256, sha512 }
+  const told = JSON.parse(stdout) as { threads: number }
+  expect(told).toEqual({ found: [sha256, sums, sums], threads: expect.any(Number), none: 'ENOENT' })
+  expect(told.threads).toBeGreaterThan(0)
+})
 
 test('whoever leaves early leaves nothing open', async () => {
   const file = path.join(await temporaryFolder(), 'file')
