@@ -53,10 +53,9 @@ export class CodesWriter {
       const counts = countCodes(groups, values)
       return [new Uint8Array(counts.buffer), ...groups.map(packGroup)].map(deflated)
     })
-    for (const piece of await Promise.all(packed)) {
-      this.#pieces.push({ length: piece.length, sum: zlib.crc32(piece) })
-      await this.#append(piece)
-    }
+    const pieces = await Promise.all(packed)
+    for (const piece of pieces) this.#pieces.push({ length: piece.length, sum: zlib.crc32(piece) })
+    await this.#append(Buffer.concat(pieces))
     this.#rows += rows
   }
 
@@ -105,19 +104,20 @@ async function proveCodes(
     for (let section = 0; section < sectionsIn(shape.rows); section += 1) {
       const first = section * sectionGroups
       const end = Math.min(groupsIn(shape.rows), first + sectionGroups)
-      const pieces = Array.from({ length: end - first }, (_, group) => directory.group(place, first + group))
-      const counted = directory.counts(place, section)
+      const [counted = new Uint8Array(), ...pieces] = await piecesAt(
+        handle,
+        directory.section(place, section),
+      )
       const before = sums.sections.get(section)
       if (before !== undefined) {
-        const written: number[] = []
-        for (const piece of [counted, ...pieces]) written.push(zlib.crc32(await packedAt(handle, piece)))
+        const written = [counted, ...pieces].map((piece) => zlib.crc32(piece))
         requireSame(what, before.join(' '), written.join(' '))
         found.push(...sums.sums.subarray(2 * first, 2 * end))
         continue
       }
       const groups: Codes[] = []
       for (const [nth, piece] of pieces.entries()) {
-        const planes = await pieceAt(handle, piece)
+        const planes = zlib.inflateRawSync(piece)
         const codes = unpackGroup(planes, field.values)
         groups.push(codes)
         const group = first + nth
@@ -129,21 +129,29 @@ async function proveCodes(
         }
       }
       const counts = Buffer.from(countCodes(groups, field.values).buffer)
-      const kept = Buffer.from(await pieceAt(handle, counted))
+      const kept = zlib.inflateRawSync(counted)
       requireSame(`counts of "${field.name}"`, counts.toString('base64'), kept.toString('base64'))
     }
     requireSame(what, sums.sums.join(' '), found.join(' '))
   }
 }
 
-/** @throws TableFailure where it has another sum */
-export async function packedAt(handle: FileHandle, { start, length, sum }: Piece): Promise<Uint8Array> {
-  const bytes = await bytesAt(handle, start, length)
-  if (zlib.crc32(bytes) !== sum)
-    throw new TableFailure('codes are not as they were written; nothing was published')
-  return bytes
-}
-
-export async function pieceAt(handle: FileHandle, piece: Piece): Promise<Uint8Array> {
-  return zlib.inflateRawSync(await packedAt(handle, piece))
+/**
+ * Pieces that follow each other, read at once.
+ *
+ * @throws TableFailure where one has another sum
+ */
+export async function piecesAt(handle: FileHandle, pieces: readonly Piece[]): Promise<Uint8Array[]> {
+  const start = pieces[0]?.start ?? 0
+  const bytes = await bytesAt(
+    handle,
+    start,
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  )
+  return pieces.map((piece) => {
+    const own = bytes.subarray(piece.start - start, piece.start - start + piece.length)
+    if (zlib.crc32(own) !== piece.sum)
+      throw new TableFailure('codes are not as they were written; nothing was published')
+    return own
+  })
 }

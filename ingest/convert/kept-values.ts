@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
+import zlib from 'node:zlib'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import {
@@ -10,7 +11,7 @@ import {
   unpackGroup,
   type Codes,
 } from '../../core/warehouse/codes/layout.ts'
-import { packedAt, pieceAt } from './codes.ts'
+import { piecesAt } from './codes.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 import { tableOf, whatFits, type CodedField } from './dictionary.ts'
 import { bytesAt } from './proof.ts'
@@ -100,7 +101,8 @@ export class KeptCodes {
   readonly #directory: Directory
   readonly #runs: readonly KeptRun[]
   readonly #fields: ReadonlyMap<number, Renumbered>
-  /** By field: the group that was read last. */
+  /** By field: the section that was read last, as it is packed, and the group of it. */
+  readonly #section = new Map<number, { readonly section: number; readonly groups: readonly Uint8Array[] }>()
   readonly #last = new Map<number, { readonly group: number; readonly codes: Codes }>()
 
   private constructor(
@@ -175,11 +177,7 @@ export class KeptCodes {
     const shifts = new Set(this.split(first, sectionRows).map(({ run }) => run && run.before - run.first))
     const [shift = null] = shifts
     if (shifts.size !== 1 || shift === null || (first + shift) % sectionRows !== 0) return null
-    const section = (first + shift) / sectionRows
-    const pieces = [await packedAt(this.#handle, this.#directory.counts(field.place, section))]
-    for (let group = section * sectionGroups; group < (section + 1) * sectionGroups; group += 1)
-      pieces.push(await packedAt(this.#handle, this.#directory.group(field.place, group)))
-    return pieces
+    return piecesAt(this.#handle, this.#directory.section(field.place, (first + shift) / sectionRows))
   }
 
   /** The codes of rows of a run. */
@@ -205,7 +203,17 @@ export class KeptCodes {
   async #group(index: number, { place, values }: Renumbered, group: number): Promise<Codes> {
     const last = this.#last.get(index)
     if (last?.group === group) return last.codes
-    const codes = unpackGroup(await pieceAt(this.#handle, this.#directory.group(place, group)), values)
+    const section = Math.floor(group / sectionGroups)
+    let packed = this.#section.get(index)
+    if (packed?.section !== section) {
+      const [, ...groups] = await piecesAt(this.#handle, this.#directory.section(place, section))
+      packed = { section, groups }
+      this.#section.set(index, packed)
+    }
+    const codes = unpackGroup(
+      zlib.inflateRawSync(packed.groups[group % sectionGroups] ?? new Uint8Array()),
+      values,
+    )
     this.#last.set(index, { group, codes })
     return codes
   }

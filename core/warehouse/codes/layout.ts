@@ -167,10 +167,19 @@ export class Directory {
     return this.#piece(this.#first(field, section) + 1 + (group % sectionGroups))
   }
 
+  /** All that a section has of a field, which follows each other: the counts, then each group. */
+  section(field: number, section: number): Piece[] {
+    const first = this.#first(field, section)
+    return Array.from({ length: 1 + this.#groups(section) }, (_, piece) => this.#piece(first + piece))
+  }
+
   #first(field: number, section: number): number {
-    const { rows, values } = this.#shape
-    const groups = Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
-    return section * values.length * (1 + sectionGroups) + field * (1 + groups)
+    const { values } = this.#shape
+    return section * values.length * (1 + sectionGroups) + field * (1 + this.#groups(section))
+  }
+
+  #groups(section: number): number {
+    return Math.min(sectionGroups, groupsIn(this.#shape.rows) - section * sectionGroups)
   }
 
   #piece(index: number): Piece {
