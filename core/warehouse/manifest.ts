@@ -95,6 +95,9 @@ const partitionShape = z.object({
   facts: z.record(z.string(), valueFactsShape).optional(),
 })
 
+/** The most frequent texts of a field, with how many rows have each, and how many rows any other text has at the most. */
+const frequentTextsShape = z.object({ values: z.array(z.tuple([z.string(), positions])), others: positions })
+
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
 const manifestShape = z.object({
@@ -116,6 +119,8 @@ const manifestShape = z.object({
   partitions: z.array(partitionShape).optional(),
   /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */
   header: sha256.optional(),
+  /** Of tables that declare partitions, for the next ingest: of fields of very many texts. */
+  frequent: z.record(z.string(), frequentTextsShape).optional(),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
   /** For the server alone; not there in older manifests, and where no field has few different values. */
@@ -150,6 +155,7 @@ const manifestShape = z.object({
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type ValueFacts = z.infer<typeof valueFactsShape>
+export type FrequentTexts = z.infer<typeof frequentTextsShape>
 export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
 export type DictionaryFile = z.infer<typeof dictionaryShape>

@@ -2,6 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { ValueFacts } from '../../core/warehouse/manifest.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 import { tableOf, type CodedField } from './dictionary.ts'
 
@@ -180,4 +181,10 @@ export function sourceOf(work: Work, index: number, counted: readonly CodedField
   return known === undefined
     ? { from: sortedSql(work), column: `f${index}`, rows: null }
     : { from: tableOf(known), column: 'value', rows: 'rows' }
+}
+
+/** SQL: the rows of parts, as they are sorted. */
+export function goneSql(fields: Work['fields'], parts: readonly string[]): string {
+  const columns = fields.map(({ field }, index) => `${quotedName(field.name)} as f${index}`)
+  return `(select ${columns.join(', ')} from read_parquet([${parts.map(quotedText).join(', ')}]))`
 }

@@ -1,8 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
-import { quotedName, quotedText } from '../../core/sql.ts'
 import { sortedSql, type Work } from './convert.ts'
-import { endsOf, type Range, type ValueSource } from './facts.ts'
+import { endsOf, goneSql, type Range, type ValueSource } from './facts.ts'
 import type { ProfileBefore } from './partition-facts.ts'
 
 export const ranges = 20
@@ -41,7 +40,7 @@ export async function histogramsOf(
   }
   if (before === null || moved.length === 0) return histograms
   const known = moved.map(({ measure }) => measure)
-  const gone = before.gone.length === 0 ? [] : await countsIn(work, known, goneSql(work, before.gone))
+  const gone = before.gone.length === 0 ? [] : await countsIn(work, known, goneSql(work.fields, before.gone))
   const read = await countsIn(work, known, sortedSql(before.read))
   for (const [place, { measure, was }] of moved.entries())
     note(
@@ -62,12 +61,6 @@ async function countsBefore(
   if (own === undefined || facts.length !== all.length) return null
   const { bounds: were } = await endsOf(db, field, facts)
   return were[0] === bounds[0] && were[1] === bounds[1] ? own.map(({ rows }) => rows) : null
-}
-
-/** SQL: the rows of parts, as they are sorted. */
-function goneSql({ fields }: Work, parts: readonly string[]): string {
-  const columns = fields.map(({ field }, index) => `${quotedName(field.name)} as f${index}`)
-  return `(select ${columns.join(', ')} from read_parquet([${parts.map(quotedText).join(', ')}]))`
 }
 
 /** Of each measure, how many rows are in each of its ranges. */

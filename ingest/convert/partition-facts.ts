@@ -1,5 +1,5 @@
 import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Partition, ValueFacts } from '../../core/warehouse/manifest.ts'
+import type { Manifest, Partition, ValueFacts } from '../../core/warehouse/manifest.ts'
 import { sortedSql, type Work } from './convert.ts'
 import type { CodedField } from './dictionary.ts'
 import { factsIn, type FactsColumn, type Range } from './facts.ts'
@@ -16,6 +16,7 @@ export interface ProfileBefore {
   readonly all: readonly Partition[]
   /** Absolute paths of parts that are not taken over. */
   readonly gone: readonly string[]
+  readonly frequent: Manifest['frequent']
   readonly profiles: readonly { readonly name: string; readonly histogram?: readonly Range[] | undefined }[]
 }
 

@@ -1,20 +1,18 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
-import type { ValueFacts } from '../../core/warehouse/manifest.ts'
-import { numberOf, sortedSql, type Work } from './convert.ts'
+import type { FrequentTexts, ValueFacts } from '../../core/warehouse/manifest.ts'
+import { sortedSql, type Work } from './convert.ts'
 import {
   distinctOf,
   endsOf,
   factsIn,
   registersOf,
-  shown,
   sourceOf,
-  textShownMax,
   type Ends,
   type Range,
   type ValueSource,
 } from './facts.ts'
+import { frequentOf, type Frequent } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 import { partitionSql, type PartitionFacts, type ProfileBefore } from './partition-facts.ts'
 
@@ -36,24 +34,17 @@ export interface FieldProfile {
   readonly histogram?: readonly Range[]
 }
 
-export interface Frequent {
-  readonly value: string
-  readonly rows: number
-}
-
-const topMax = 10
-/** The ancestor's number, up to which it offered values to choose from. */
-const choicesMax = 100
 /** A text that has more different values than this share of its rows is next to unique. */
 const uniqueShare = 0.5
 const alwaysCounted = 1000
-/** Up to so many different values are counted with no thought of memory. */
-const distinctAtHand = 65_536
 
-/** What the fields look like, and each by itself in each partition: by its value, then by name of field. */
+/** What the fields look like, and what the next ingest is to know of them. */
 export interface Profiled {
   readonly profiles: FieldProfile[]
+  /** Of each field by itself in each partition. */
   readonly partitions: PartitionFacts
+  /** By name of field. */
+  readonly frequent: ReadonlyMap<string, FrequentTexts>
 }
 
 /**
@@ -68,7 +59,11 @@ export async function profile(
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0) {
     const none = { nulls: 0, distinct_estimate: 0, min: null, max: null }
-    return { profiles: fields.map(({ name, type }) => ({ name, type, ...none })), partitions: new Map() }
+    return {
+      profiles: fields.map(({ name, type }) => ({ name, type, ...none })),
+      partitions: new Map(),
+      frequent: new Map(),
+    }
   }
   const { found, partitions } = await factsOf(work, before)
   const measures = found.flatMap(({ field, source, bounds, distinct }) => {
@@ -77,6 +72,7 @@ export async function profile(
   })
   const histograms = await histogramsOf(work, measures, before)
   const profiles: FieldProfile[] = []
+  const frequent = new Map<string, FrequentTexts>()
   for (const { field, source, filled, distinct, min, max } of found) {
     const common = {
       name: field.name,
@@ -90,9 +86,13 @@ export async function profile(
     const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
     if (histogram !== undefined) profiles.push({ ...common, histogram })
     else if (isUnique) profiles.push({ ...common, top: null })
-    else profiles.push({ ...common, ...(await frequent(work.db, field, source, distinct)) })
+    else {
+      const { texts, ...told } = await frequentOf(work, { field, source, distinct }, before)
+      profiles.push({ ...common, ...told })
+      if (texts !== null) frequent.set(field.name, texts)
+    }
   }
-  return { profiles, partitions }
+  return { profiles, partitions, frequent }
 }
 
 interface FieldFacts extends Ends {
@@ -155,59 +155,4 @@ async function factsOf(
     })
   }
   return { found, partitions }
-}
-
-/** The most frequent values, and all of them where they are few. */
-async function frequent(
-  db: Connection,
-  field: Field,
-  source: ValueSource,
-  distinct: number,
-): Promise<Pick<FieldProfile, 'top' | 'choices'>> {
-  const counted = async (condition: string): Promise<(Frequent & { readonly place: number })[]> => {
-    const { from, column, rows: weight } = source
-    const number = weight === null ? 'count(*)' : `sum(${weight})::bigint`
-    const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
-      from (select ${column} as value, ${number} as number from ${from} where ${column} is not null ${condition} group by 1
-        order by number desc, value limit ${choicesMax + 1}) order by number desc, value`)
-    return rows.map(([value, count, place]) => ({
-      value: String(value),
-      rows: numberOf(count),
-      place: numberOf(place),
-    }))
-  }
-  const isLarge = source.rows === null && distinct > distinctAtHand
-  const found = (isLarge ? await countedByHash(db, source, counted) : null) ?? (await counted(''))
-  const top = found.slice(0, topMax).map(({ value, rows }) => ({ value, rows }))
-  if (found.length > choicesMax || found.some(({ value }) => value.length >= textShownMax)) return { top }
-  return { top, choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
-}
-
-/**
- * Counts only the values whose hash occurs often enough, since hashes take a fraction of the memory of values.
- *
- * @returns null where hashes do not tell which these are
- */
-async function countedByHash<T extends Frequent>(
-  db: Connection,
-  { from, column }: ValueSource,
-  counted: (condition: string) => Promise<T[]>,
-): Promise<T[] | null> {
-  const table = 'frequent_hashes'
-  await db.rows(`create or replace temp table ${table} as
-    select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
-  try {
-    const [least = []] = await db.rows(
-      `select min(rows) from (select rows from ${table} order by rows desc limit ${choicesMax + 1})`,
-    )
-    const often = `from ${table} where rows >= ${numberOf(least[0])}`
-    const [hashes = []] = await db.rows(`select count(*) ${often}`)
-    if (numberOf(hashes[0]) > distinctAtHand) return null
-    const found = await counted(`and hash(${column}) in (select hash ${often})`)
-    // Of values that share a hash each may occur less often than it.
-    const last = found[choicesMax]
-    return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
-  } finally {
-    await db.rows(`drop table ${table}`)
-  }
 }

@@ -1,4 +1,4 @@
-import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
+import type { FrequentTexts, Manifest, Partition } from '../../core/warehouse/manifest.ts'
 import type { PartitionFacts } from '../convert/partition-facts.ts'
 import type { Planned } from '../partitions.ts'
 import type { FileTally, ReadSource } from '../source/read.ts'
@@ -37,8 +37,19 @@ export function allRead(
 /** What the next ingest may take over. */
 export function partitionsOf(
   { table, files }: Job,
-  { read, intake, kept, plan, facts }: TakenIn & { readonly plan: Planned; readonly facts: PartitionFacts },
-): Pick<Manifest, 'partitions' | 'header'> {
+  {
+    read,
+    intake,
+    kept,
+    plan,
+    facts,
+    frequent,
+  }: TakenIn & {
+    readonly plan: Planned
+    readonly facts: PartitionFacts
+    readonly frequent: ReadonlyMap<string, FrequentTexts>
+  },
+): Pick<Manifest, 'partitions' | 'header' | 'frequent'> {
   if (table.partition === null) return {}
   const places = kept === null ? [...files.keys()] : kept.read
   let first = 0
@@ -66,7 +77,11 @@ export function partitionsOf(
       ...told,
     }
   })
-  return { partitions, ...(!table.source.unionByName && { header: headerOf(read) }) }
+  return {
+    partitions,
+    ...(!table.source.unionByName && { header: headerOf(read) }),
+    ...(frequent.size > 0 && { frequent: Object.fromEntries(frequent) }),
+  }
 }
 
 /** What an operator should look at. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure } from '../../core/warehouse/failure.ts'
-import { filesOf } from '../../core/warehouse/manifest.ts'
+import { filesOf, type FrequentTexts } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/published.ts'
 import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
@@ -69,6 +69,7 @@ interface Converted extends Proved {
   readonly profiles: readonly FieldProfile[]
   /** Of each partition, for the next ingest. */
   readonly facts: PartitionFacts
+  readonly frequent: ReadonlyMap<string, FrequentTexts>
   readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
@@ -100,7 +101,11 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
   const before =
     kept === null ? null : await steps.time('counting', () => numberedBefore(job, work, ofRead, plan, kept))
   const known = kept === null ? null : await profileBefore(job, ofRead, kept, before)
-  const { profiles, partitions: told } = await steps.time('profiling', () => profile(work, rows, known))
+  const {
+    profiles,
+    partitions: told,
+    frequent,
+  } = await steps.time('profiling', () => profile(work, rows, known))
   const beside = await steps.time('indexing', () =>
     writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax, before),
   )
@@ -109,7 +114,19 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...proved, work, rows, taken: files, packing, profiles, facts, beside, ofHeader, lacking }
+  return {
+    ...proved,
+    work,
+    rows,
+    taken: files,
+    packing,
+    profiles,
+    facts,
+    frequent,
+    beside,
+    ofHeader,
+    lacking,
+  }
 }
 
 /** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
@@ -136,6 +153,7 @@ async function profileBefore(
     read,
     kept: partitions.map(({ partition }) => partition),
     all: before.partitions ?? [],
+    frequent: before.frequent,
     gone: goneParts(store, table, kept),
     profiles: (await readBefore(store, table, before)).fields,
   }

@@ -1,0 +1,164 @@
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
+import type { FrequentTexts } from '../../core/warehouse/manifest.ts'
+import { numberOf, sortedSql, type Work } from './convert.ts'
+import { goneSql, shown, textShownMax, type ValueSource } from './facts.ts'
+import type { ProfileBefore } from './partition-facts.ts'
+
+export interface Frequent {
+  readonly value: string
+  readonly rows: number
+}
+
+/** The most frequent values, and all of them where they are few. */
+export interface FrequentValues {
+  readonly top: readonly Frequent[]
+  readonly choices?: readonly string[]
+  /** For the next ingest; null where that must count again. */
+  readonly texts: FrequentTexts | null
+}
+
+const topMax = 10
+/** The ancestor's number, up to which it offered values to choose from. */
+const choicesMax = 100
+/** Those that are counted, so that the next ingest has some more to begin with. */
+const countedMax = 200
+/** Up to so many different values are counted with no thought of memory. */
+const distinctAtHand = 65_536
+
+interface Column {
+  readonly field: Field
+  readonly source: ValueSource
+  /** About how many different values it has. */
+  readonly distinct: number
+}
+
+export async function frequentOf(
+  work: Work,
+  { field, source, distinct }: Column,
+  before: ProfileBefore | null,
+): Promise<FrequentValues> {
+  const { db } = work
+  const since =
+    before === null || source.rows !== null ? null : await frequentSince(work, field, source, before)
+  if (since !== null) return { top: topOf(since.values), texts: since }
+  const isLarge = source.rows === null && distinct > distinctAtHand
+  const found =
+    (isLarge ? await countedByHash(db, field, source) : null) ?? (await countedIn(db, field, source))
+  const top = topOf(found.map(({ value, rows }) => [value, rows]))
+  const areShort = found.every(({ value }) => value.length < textShownMax)
+  if (found.length <= choicesMax) {
+    if (!areShort) return { top, texts: null }
+    return {
+      top,
+      choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value),
+      texts: null,
+    }
+  }
+  const isKept = source.rows === null && typeRow(field.type).isText && areShort
+  const values = found.map(({ value, rows }): [string, number] => [value, rows])
+  return { top, texts: isKept ? { values, others: values.at(-1)?.[1] ?? 0 } : null }
+}
+
+const topOf = (values: readonly (readonly [string, number])[]): Frequent[] =>
+  values.slice(0, topMax).map(([value, rows]) => ({ value, rows }))
+
+interface Counted extends Frequent {
+  /** In the order of values. */
+  readonly place: number
+}
+
+/** @param condition SQL that leaves out values which are not among the most frequent */
+async function countedIn(
+  db: Connection,
+  field: Field,
+  { from, column, rows: weight }: ValueSource,
+  condition = '',
+): Promise<Counted[]> {
+  const number = weight === null ? 'count(*)' : `sum(${weight})::bigint`
+  const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
+    from (select ${column} as value, ${number} as number from ${from} where ${column} is not null ${condition} group by 1
+      order by number desc, value limit ${countedMax}) order by number desc, value`)
+  return rows.map(([value, count, place]) => ({
+    value: String(value),
+    rows: numberOf(count),
+    place: numberOf(place),
+  }))
+}
+
+/**
+ * Counts only the values whose hash occurs often enough, since hashes take a fraction of the memory of values.
+ *
+ * @returns null where hashes do not tell which these are
+ */
+async function countedByHash(db: Connection, field: Field, source: ValueSource): Promise<Counted[] | null> {
+  const { column } = source
+  const table = await countHashes(db, source)
+  try {
+    const [least = []] = await db.rows(
+      `select min(rows) from (select rows from ${table} order by rows desc limit ${countedMax})`,
+    )
+    const often = `from ${table} where rows >= ${numberOf(least[0])}`
+    const [hashes = []] = await db.rows(`select count(*) ${often}`)
+    if (numberOf(hashes[0]) > distinctAtHand) return null
+    const found = await countedIn(db, field, source, `and hash(${column}) in (select hash ${often})`)
+    // Of values that share a hash each may occur less often than it.
+    const last = found[countedMax - 1]
+    return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
+  } finally {
+    await db.rows(`drop table ${table}`)
+  }
+}
+
+async function countHashes(
+  db: Connection,
+  { from, column }: Pick<ValueSource, 'from' | 'column'>,
+): Promise<string> {
+  const table = 'frequent_hashes'
+  await db.rows(`create or replace temp table ${table} as
+    select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
+  return table
+}
+
+/**
+ * By what the snapshot before knows of its most frequent texts: counted is what is gone, and what is new. Any other text
+ * has as many rows as the bound of before and the most that are new of one of them.
+ *
+ * @returns null where that does not tell which the most frequent are
+ */
+async function frequentSince(
+  { db, fields }: Work,
+  field: Field,
+  { column }: ValueSource,
+  { frequent, read, gone }: ProfileBefore,
+): Promise<FrequentTexts | null> {
+  const known = frequent?.[field.name]
+  if (known === undefined) return null
+  const texts = known.values.map(([value]) => value)
+  const among = '(select unnest($1::varchar[]))'
+  const countsIn = async (from: string): Promise<Map<string, number>> => {
+    const rows = await db.rows(
+      `select ${column}, count(*) from ${from} where ${column} in ${among} group by 1`,
+      [texts],
+    )
+    return new Map(rows.map(([value, count]) => [String(value), numberOf(count)]))
+  }
+  const from = sortedSql(read)
+  const less = gone.length === 0 ? new Map<string, number>() : await countsIn(goneSql(fields, gone))
+  const more = await countsIn(from)
+  const table = await countHashes(db, { from, column })
+  const [most = []] = await db.rows(
+    `select coalesce(max(rows), 0) from ${table} where hash not in (select hash(value) from ${among} as known(value))`,
+    [texts],
+  )
+  await db.rows(`drop table ${table}`)
+  const others = known.others + numberOf(most[0])
+  const values = known.values
+    .map(([value, rows]): [string, number] => [value, rows - (less.get(value) ?? 0) + (more.get(value) ?? 0)])
+    .filter(([, rows]) => rows > 0)
+    .toSorted(([value, rows], [other, some]) => some - rows || typeRow(field.type).compare(value, other))
+  const least = values[topMax - 1]?.[1] ?? 0
+  // Where there may be few of them, all are told.
+  return least > others && values.length > choicesMax ? { values, others } : null
+}
