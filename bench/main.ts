@@ -13,6 +13,7 @@ import { engines } from './engines.ts'
 import { ingests } from './ingest.ts'
 import { atItsLimits } from './limits.ts'
 import { selections } from './selections.ts'
+import { partitions } from './partitions.ts'
 import { overload, refreshes } from './pressure.ts'
 import { twoWorkers } from './workers.ts'
 
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   console.log(head)
   const cases: readonly (readonly [name: string, measure: () => Promise<Line[]>])[] = [
     ['ingests', () => ingests(bench)],
+    ['partitions', () => partitions(bench, scale)],
     ['selections', () => selections(bench)],
     ['cold', () => cold(bench)],
     ['live', () => livePages(bench)],

@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+import { Database } from '../core/duckdb/database.ts'
+import { quotedText } from '../core/sql.ts'
+import { fileNames, layout } from '../core/warehouse/layout.ts'
+import { filesOf, type Manifest } from '../core/warehouse/manifest.ts'
+import { publishedOf } from '../core/warehouse/published.ts'
+import { openStore } from '../core/warehouse/stores/open.ts'
+import { menNames, states, surnames, womenNames } from '../ingest/sample/vocabulary.ts'
+import { bareLine, type Bench, type Line } from './cases.ts'
+
+const months = 36
+const changedMonths = 3
+const rowsOfMonth = 1_000_000
+const table = { dataset: 'bench', name: 'payroll' }
+const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
+
+/** A table of 36 months of which 3 are other ones: its refresh, to an ingest of all of it, from the start of each program to its end. */
+export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
+  const folder = path.join(bench.folder, 'partitions')
+  const [refreshed, anew] = [path.join(folder, 'refreshed'), path.join(folder, 'anew')]
+  const environment = { CATALOG: path.join(folder, 'catalog.yaml'), SOURCES: path.join(folder, 'sources') }
+  await mkdir(path.join(environment.SOURCES, table.dataset, table.name), { recursive: true })
+  await writeFile(environment.CATALOG, catalog)
+  const all = Array.from({ length: months }, (_, month) => month)
+  const changed = all.slice(-changedMonths)
+  try {
+    await writeMonths(environment.SOURCES, all, 0, scale)
+    const first = await ingested({ ...environment, WAREHOUSE: refreshed })
+    await writeMonths(environment.SOURCES, changed, 1, scale)
+    const refresh = await ingested({ ...environment, WAREHOUSE: refreshed })
+    const whole = await ingested({ ...environment, WAREHOUSE: anew })
+    const isSame = JSON.stringify(bytesOf(refresh.manifest)) === JSON.stringify(bytesOf(whole.manifest))
+    const name = `${changedMonths} of ${months} partitions changed, ${(whole.manifest.rows / 1e6).toFixed(1)} M rows`
+    return [
+      bareLine(
+        `${name}: the refresh to an ingest of all`,
+        's',
+        refresh.seconds,
+        Math.min(first.seconds, whole.seconds),
+        ['<=', 1 / 8],
+        `refresh: ${stepsOf(refresh)}\n    all: ${stepsOf(whole)}`,
+      ),
+      bareLine(
+        'its parts, indexes and download as of an ingest of all',
+        '',
+        isSame ? 1 : 0,
+        null,
+        ['>=', 1],
+        '',
+      ),
+    ]
+  } finally {
+    for (const warehouse of [refreshed, anew]) await rm(warehouse, { recursive: true, force: true })
+  }
+}
+
+interface Ingested {
+  readonly seconds: number
+  readonly steps: Readonly<Record<string, number>>
+  readonly manifest: Manifest
+}
+
+async function ingested(environment: Readonly<Record<string, string>>): Promise<Ingested> {
+  const began = performance.now()
+  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js'], {
+    env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error('the table was not published')
+  const seconds = (performance.now() - began) / 1000
+  const store = openStore(String(environment['WAREHOUSE']))
+  const manifest = await publishedOf(store, table)
+  if (manifest === null) throw new Error('nothing was published')
+  const report = await store.get(`${layout.snapshot(table, manifest.snapshot)}/${fileNames.report}`)
+  return { seconds, manifest, steps: reportShape.parse(JSON.parse(String(report))).seconds }
+}
+
+const stepsOf = ({ steps }: Ingested): string =>
+  Object.entries(steps)
+    .map(([step, seconds]) => `${step} ${seconds.toFixed(1)}`)
+    .join(', ')
+
+/** What both have to have alike: all but what tells when and how it was made. */
+const bytesOf = (manifest: Manifest): string[] =>
+  filesOf(manifest)
+    .filter(({ file }) => file !== fileNames.report)
+    .map(({ file, sha256 }) => `${file} ${sha256}`)
+    .toSorted()
+
+const catalog = `title: Benchmark
+description: A table that grows by months.
+notice: Use this API sparingly.
+limits: { rows: [{ requests: 10, per: 1m }], catalog: [{ requests: 10, per: 1m }] }
+families: { v1: { prefix: /api/v1, scheme: http, trailing_slash: true } }
+datasets:
+  - slug: ${table.dataset}
+    name: Benchmark
+    description: A synthetic table.
+    author: { name: Acervo, url: 'https://example.org/' }
+    source: { name: Acervo, url: 'https://example.org/' }
+    license: { name: CC0, url: 'https://creativecommons.org/publicdomain/zero/1.0/' }
+    code_url: https://example.org/
+    listed_in: [v1]
+    links: []
+    collected_at: 2026-01-01
+    tables:
+      - name: ${table.name}
+        source: { files: '${table.dataset}/${table.name}/*.csv' }
+        order: [month asc, city asc]
+        partition: month
+        filters: [month, state, city, role, office, paid_at]
+        search: [name]
+        fields:
+          - { name: month, type: string }
+          - { name: id, type: integer }
+          - { name: name, type: string }
+          - { name: state, type: string }
+          - { name: city, type: string }
+          - { name: role, type: string }
+          - { name: office, type: string }
+          - { name: gross, type: decimal, scale: 2 }
+          - { name: net, type: decimal, scale: 2 }
+          - { name: deduction, type: decimal, scale: 2 }
+          - { name: paid_at, type: date }
+`
+
+/** A CSV for each month, the same on every machine; another version has other rows. */
+async function writeMonths(
+  sources: string,
+  which: readonly number[],
+  version: number,
+  scale: number,
+): Promise<void> {
+  const folder = path.join(sources, table.dataset, table.name)
+  const database = await Database.open({
+    memory: '1GB',
+    threads: 2,
+    scratch: path.join(folder, 'spill'),
+    folders: [folder],
+  })
+  const db = await database.connect()
+  try {
+    for (const month of which) {
+      const file = path.join(folder, `${monthOf(month)}.csv`)
+      await db.rows(
+        `copy (${rowsSql(month, Math.round(rowsOfMonth * scale), version)}) to ${quotedText(file)} (header)`,
+      )
+    }
+  } finally {
+    db.close()
+    database.close()
+    await rm(path.join(folder, 'spill'), { recursive: true, force: true })
+  }
+}
+
+const monthOf = (month: number): string =>
+  `${2022 + Math.floor(month / 12)}-${String(1 + (month % 12)).padStart(2, '0')}`
+
+const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).join(', ')}]`
+
+/** A number of a person from 0 below 1, another one for each use. */
+const ofPerson = (use: number): string => `(hash(person, ${use}) >> 11)::double / ${2 ** 53}`
+
+/** The same people are paid each month; few names are frequent, as people's are. */
+function rowsSql(month: number, rows: number, version: number): string {
+  const names = listSql([...womenNames, ...menNames])
+  const [families, areas] = [listSql(surnames), listSql(states.map(({ uf }) => uf))]
+  const ofMonth = (use: number): string =>
+    `(hash(person, ${use}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
+  const one = (list: string, use: number, power = 2): string =>
+    `${list}[1 + floor(pow(${ofPerson(use)}, ${power}) * ${list.split("', '").length})::integer]`
+  return `select ${quotedText(monthOf(month))} as month, person as id,
+      concat_ws(' ', ${one(names, 1)}, ${one(names, 2, 1.5)}, ${one(families, 3)}, ${one(families, 4, 1.5)}) as name,
+      state, concat(state, ' ', 1 + floor(pow(${ofPerson(6)}, 2) * 200)::integer) as city,
+      concat('ROLE ', floor(pow(${ofPerson(7)}, 3) * 400)::integer) as role,
+      concat('OFFICE OF THE STATE ', floor(pow(${ofPerson(8)}, 2) * 120)::integer) as office,
+      gross, (gross - deduction)::decimal(12, 2) as net, deduction,
+      (${quotedText(`${monthOf(month)}-01`)}::date + floor(${ofMonth(1)} * 28)::integer)::date as paid_at
+    from (select person, ${one(areas, 5)} as state, gross, (gross * ${ofMonth(2)} * 0.4)::decimal(12, 2) as deduction
+      from (select person, (1000 + pow(${ofMonth(3)}, 4) * 40000)::decimal(12, 2) as gross
+        from (select unnest(range(1, ${rows + 1})) as person)))`
+}
