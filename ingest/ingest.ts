@@ -3,17 +3,16 @@ import path from 'node:path'
 import { tableId, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import type { ClickHouse } from '../core/clickhouse/link.ts'
 import { messageOf, StartError } from '../core/errors.ts'
-import { inOrder } from '../core/in-order.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { OutOfMemory } from '../core/duckdb/errors.ts'
-import { hashOf } from '../core/warehouse/hash.ts'
 import { damagedIn, setAside } from '../core/warehouse/damaged.ts'
 import { clearFailure, writeFailure } from '../core/warehouse/failure.ts'
 import { newestIn, publishedBefore } from '../core/warehouse/history.ts'
 import { codedValuesMax } from '../core/warehouse/codes/layout.ts'
+import { noteHashed, readHashed } from '../core/warehouse/hashed.ts'
 import { layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { noteLooked } from '../core/warehouse/looked.ts'
-import { holdsFields, type Manifest } from '../core/warehouse/manifest.ts'
+import { holdsFields, type Manifest, type Source } from '../core/warehouse/manifest.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../core/warehouse/published.ts'
 import type { Retention } from '../core/warehouse/retention.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
@@ -25,7 +24,7 @@ import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job/convert-and-publish.ts'
 import { fillClickHouse } from './job/fill-clickhouse.ts'
 import type { Progress } from './progress.ts'
-import { keptOf, type Kept, type KnownFile } from './partitions.ts'
+import { keptOf } from './partitions.ts'
 import { dropForgotten } from './publish/clickhouse.ts'
 import { removeGarbage } from './publish/garbage.ts'
 import { definitionOf, definitionsUntil } from './publish/label.ts'
@@ -34,7 +33,7 @@ import { inScratch, sweepScratch } from './publish/scratch.ts'
 import { TableFailure } from './rejects.ts'
 import { failureReport, type Outcome } from './report.ts'
 import { lookedFor } from './source/find.ts'
-import type { PlacedFile } from './source/member.ts'
+import { SourceHashes } from './source/hashes.ts'
 import { obtain, type ObtainedFile } from './source/obtain.ts'
 
 export interface IngestOptions {
@@ -65,6 +64,8 @@ export interface IngestOptions {
   readonly retryMs?: number
   /** Milliseconds of silence after which a server is asked again. */
   readonly silenceMs?: number
+  /** Milliseconds that a file of a source must have been as it is, before it is told by its times alone. */
+  readonly settledMs?: number
   /** Tables at the same time, where memory allows. */
   readonly jobs?: number
   /** Has what chooses the rows of tables that the catalog gives to it. */
@@ -77,8 +78,6 @@ const jobBytesMin = 400e6
 const duckdbShare = 0.55
 /** Each thread has buffers of its own. */
 const threadsMax = 4
-/** Files that are hashed at the same time. */
-const hashedMax = 2
 /** What a job needs to work on two things at the same time. */
 const asideBytesMin = 800e6
 const retryMsDefault = 1000
@@ -185,12 +184,6 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
   return inScratch(store, async (scratch) => {
-    const hashes = new Map<string, Promise<string>>()
-    const hashOnce = ({ path: file }: PlacedFile): Promise<string> => {
-      const known = hashes.get(file) ?? hashOf(file)
-      hashes.set(file, known)
-      return known
-    }
     const obtained = await obtain(table, {
       sources,
       folder: scratch,
@@ -201,12 +194,19 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       silenceMs: options.silenceMs ?? silenceMsDefault,
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
+    const files = obtained === 'unchanged' ? [] : obtained
+    const hashes = await SourceHashes.of(files, await readHashed(store, table), options.settledMs)
+    const note = (read: readonly Source[]): Promise<void> =>
+      noteHashed(store, table, hashes.noted(read)).catch((error: unknown) =>
+        progress.say(`${tableId(table)}: what was hashed was not noted: ${messageOf(error)}`),
+      )
     if (
       isAsDeclared &&
-      (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashOnce)))
+      (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashes)))
     ) {
       await clearFailure(store, table)
       await fill(table, current, options, progress)
+      await note(current.sources)
       await noteLooked(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
     }
@@ -215,11 +215,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     // Another converter alone is no reason to publish again what was rolled back.
     const definitions = definitionsUntil(table, partRows, converter)
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
-      if (
-        !definitions.includes(withdrawn.definition) ||
-        !(await areSums(withdrawn.sources, obtained, hashOnce))
-      )
-        continue
+      if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
       const trouble = whyNotServed(found, table)
       if (trouble === null) {
         if (current !== null) await fill(table, current, options, progress)
@@ -236,7 +232,9 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
     )
     const kept =
-      isAsDeclared && !acceptsDrift ? await takenOver(store, table, current, obtained, hashOnce) : null
+      isAsDeclared && !acceptsDrift && table.partition !== null
+        ? await keptOf(store, table, current, await hashes.files())
+        : null
     const work = await Database.open({
       ...duckdbLimits(options),
       scratch: path.join(scratch, 'spill'),
@@ -248,7 +246,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     const db = await work.connect({ progress: true })
     try {
-      return await convertAndPublish({
+      const outcome = await convertAndPublish({
         table,
         dataset,
         files: obtained.map(({ file }) => file),
@@ -270,6 +268,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         clickHouse: options.clickHouse ?? null,
         now: options.now,
       })
+      if ('manifest' in outcome) await note(outcome.manifest.sources)
+      return outcome
     } finally {
       db.close()
       work.close()
@@ -296,24 +296,6 @@ async function fill(
   await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
     progress.say(`${tableId(table)}: what is published was not loaded into ClickHouse: ${messageOf(error)}`),
   )
-}
-
-/** What of the published snapshot need not be read again. */
-async function takenOver(
-  store: Store,
-  table: Table,
-  current: Manifest,
-  obtained: readonly ObtainedFile[],
-  hash: Hash,
-): Promise<Kept | null> {
-  if (table.partition === null) return null
-  const files: KnownFile[] = []
-  const known = async ({ file }: ObtainedFile): Promise<KnownFile> => ({
-    name: file.name,
-    sha256: await hash(file),
-  })
-  for await (const file of inOrder(obtained, hashedMax, known)) files.push(file)
-  return keptOf(store, table, current, files)
 }
 
 function withoutSource(table: Table, sources: string, found: Current): Outcome {
@@ -384,38 +366,14 @@ async function* earlierThan(store: Store, table: Table, manifest: Manifest | nul
 
 /** Whether what is published was made from these very files. */
 async function isSame(
-  manifest: Manifest,
+  { sources }: Manifest,
   obtained: readonly ObtainedFile[],
   { fromName }: Table['source'],
-  hash: Hash,
+  hashes: SourceHashes,
 ): Promise<boolean> {
   const areAlike = obtained.every(({ file }, index) => {
-    const before = manifest.sources[index]
+    const before = sources[index]
     return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
   })
-  return (
-    areAlike &&
-    areSums(
-      manifest.sources.map(({ sha256 }) => sha256),
-      obtained,
-      hash,
-    )
-  )
-}
-
-/** The SHA-256 of a file of the source, which is taken once. */
-type Hash = (file: PlacedFile) => Promise<string>
-
-async function areSums(
-  sums: readonly string[],
-  obtained: readonly ObtainedFile[],
-  hash: Hash,
-): Promise<boolean> {
-  if (sums.length !== obtained.length) return false
-  let index = 0
-  for await (const sum of inOrder(obtained, hashedMax, ({ file }) => hash(file))) {
-    if (sum !== sums[index]) return false
-    index += 1
-  }
-  return true
+  return areAlike && (await hashes.are(sources.map(({ sha256 }) => sha256)))
 }

@@ -59,6 +59,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'core/catalog/definition.ts',
     'core/catalog/explain.ts',
     'core/catalog/metadata.ts',
+    'core/warehouse/hashed.ts',
     'core/warehouse/looked.ts',
     'core/warehouse/verified.ts',
     'core/warehouse/manifest.ts',

@@ -18,6 +18,12 @@ export async function fingerprint(file: string): Promise<FileState | null> {
   return found === null ? null : stateOf(found)
 }
 
+/** The version of a file that has not changed within the last so many milliseconds; null of others. */
+export async function settledVersion(file: string, settledMs: number): Promise<string | null> {
+  const found = await stat(file)
+  return Date.now() - found.ctimeMs > settledMs ? (stateOf(found)?.version ?? null) : null
+}
+
 /**
  * The same without letting others have a turn, for a fifth of the time: a start asks it of every file. The same error
  * is thrown.

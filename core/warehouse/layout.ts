@@ -39,6 +39,8 @@ export const layout = {
   failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
   /** When the source of a table was last looked at and gave no new snapshot. */
   looked: (table: TableName): string => `${layout.table(table)}/looked.json`,
+  /** What the files of its source were like when they were hashed. */
+  hashed: (table: TableName): string => `${layout.table(table)}/hashed.json`,
   /** What the YAML of the catalog says, for the next start: see `ParsedCatalog`. */
   parsedCatalog: '.catalog',
   /** Views of all that is published, for analysts. */

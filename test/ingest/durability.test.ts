@@ -70,7 +70,8 @@ describeWithStrace('by its system calls', () => {
     )
     expect(calls[show - 1]).toBe('sync /SCRATCH/work/snapshot')
     const views = calls.indexOf('sync /.locks/warehouse.draft')
-    expect(calls.slice(show + 1, views)).toEqual([
+    const pointed = calls.indexOf(`rename ${home}/current.json.draft -> ${home}/current.json`)
+    expect(calls.slice(show + 1, pointed + 2)).toEqual([
       `sync ${home}`,
       'sync /socios-brasil',
       'sync /',

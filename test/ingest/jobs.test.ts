@@ -78,9 +78,9 @@ describe('a job', () => {
 
   test('publishes nothing for an unchanged source, and something for a changed one or a changed catalog', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
-    const [first] = await shop.ingest()
+    const [first] = await shop.ingest({ settledMs: Infinity })
     const files = await readdir(path.join(shop.warehouse, 'd', 't'))
-    const [again] = await shop.ingest({ now: later })
+    const [again] = await shop.ingest({ now: later, settledMs: Infinity })
     expect(again && outcomeLines(again, true)).toEqual([
       'd/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z',
     ])

@@ -1,0 +1,90 @@
+import { inOrder } from '../../core/in-order.ts'
+import { settledVersion } from '../../core/warehouse/fingerprint.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import type { Hashed } from '../../core/warehouse/hashed.ts'
+import type { Source } from '../../core/warehouse/manifest.ts'
+import type { PlacedFile } from './member.ts'
+import type { ObtainedFile } from './obtain.ts'
+
+/**
+ * A change may not show that comes within a tick of the clock of a file system after the one before: the longest is that of
+ * FAT, 2 seconds.
+ */
+const settledMsDefault = 2500
+/** Files that are hashed at the same time. */
+const hashedMax = 2
+
+/**
+ * The SHA-256 of the files of a source, each taken once, and not at all of a file that is what it was when it was hashed: the
+ * same inode, size, and times of change.
+ */
+export class SourceHashes {
+  /** What each was like before it was read; null of what is not to be told by that. */
+  readonly #versions: readonly (string | null)[]
+  readonly #known: Hashed
+  readonly #files: readonly PlacedFile[]
+  readonly #hashes = new Map<string, Promise<string>>()
+
+  private constructor(files: readonly PlacedFile[], versions: readonly (string | null)[], known: Hashed) {
+    this.#files = files
+    this.#versions = versions
+    this.#known = known
+  }
+
+  /** @param known of an ingest before */
+  static async of(
+    obtained: readonly ObtainedFile[],
+    known: Hashed,
+    settledMs = settledMsDefault,
+  ): Promise<SourceHashes> {
+    const versions: (string | null)[] = []
+    // What came from the web lies here for this ingest alone.
+    for (const { file, validators } of obtained)
+      versions.push(validators === null ? await settledVersion(file.path, settledMs) : null)
+    return new SourceHashes(
+      obtained.map(({ file }) => file),
+      versions,
+      known,
+    )
+  }
+
+  /** Whether the files have these sums, in their order. */
+  async are(sums: readonly string[]): Promise<boolean> {
+    if (sums.length !== this.#files.length) return false
+    let place = 0
+    for await (const sum of this.#all()) {
+      if (sum !== sums[place]) return false
+      place += 1
+    }
+    return true
+  }
+
+  async files(): Promise<{ readonly name: string; readonly sha256: string }[]> {
+    const files: { name: string; sha256: string }[] = []
+    for await (const sha256 of this.#all())
+      files.push({ name: this.#files[files.length]?.name ?? '', sha256 })
+    return files
+  }
+
+  #all(): AsyncGenerator<string> {
+    return inOrder(this.#files.keys(), hashedMax, (place) => this.#hash(place))
+  }
+
+  async #hash(place: number): Promise<string> {
+    const { path: file = '' } = this.#files[place] ?? {}
+    const version = this.#versions[place] ?? null
+    const known = version === null ? undefined : this.#known.get(version)
+    const hash = this.#hashes.get(file) ?? (known === undefined ? hashOf(file) : Promise.resolve(known))
+    this.#hashes.set(file, hash)
+    return hash
+  }
+
+  /** What the next ingest may know. @param sources as they were read, in their order */
+  noted(sources: readonly Source[]): Hashed {
+    const noted = this.#versions.flatMap((version, place): [string, string][] => {
+      const { sha256 } = sources[place] ?? {}
+      return version === null || sha256 === undefined ? [] : [[version, sha256]]
+    })
+    return new Map(noted)
+  }
+}

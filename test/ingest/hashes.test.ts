@@ -1,0 +1,68 @@
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@jest/globals'
+import { getPage, serve } from '../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+
+/** A file of a source that is what it was when it was hashed is not hashed again, and any other is. */
+
+const catalog = tinyCatalog({ fields: ['n:integer'], source: { files: 'd/t-*.csv' } })
+const noted = (shop: Workshop): string => path.join(shop.warehouse, 'd/t/hashed.json')
+const sumsIn = async (shop: Workshop): Promise<string[]> =>
+  Object.values(JSON.parse(await readFile(noted(shop), 'utf8')) as Record<string, string>)
+/** However short a time ago it was written. */
+const settledMs = -60_000
+const later = (): Date => new Date('2027-01-01T00:00:00Z')
+const wrong = 'f'.repeat(64)
+
+async function published(): Promise<Workshop> {
+  const shop = await workshop(catalog, { 'd/t-1.csv': 'n\n1\n', 'd/t-2.csv': 'n\n2\n' })
+  expect((await shop.ingest({ settledMs }))[0]?.status).toBe('published')
+  return shop
+}
+
+test('what is noted is what was published, and is believed', async () => {
+  const shop = await published()
+  const [outcome] = await shop.ingest({ settledMs })
+  expect(outcome?.status).toBe('unchanged')
+  const sums = outcome && 'manifest' in outcome ? outcome.manifest.sources.map(({ sha256 }) => sha256) : []
+  expect(await sumsIn(shop)).toEqual(sums)
+  // Were the file read, it would be the one that is published.
+  await writeFile(noted(shop), (await readFile(noted(shop), 'utf8')).replaceAll(sums[1] ?? '', wrong))
+  expect((await shop.ingest({ settledMs, now: later }))[0]?.status).toBe('published')
+  expect(await sumsIn(shop)).toEqual(sums)
+})
+
+test.each<[what: string, change: (shop: Workshop) => Promise<void>]>([
+  [
+    'other bytes of the same number, with the times of before',
+    async (shop) => {
+      const file = path.join(shop.sources, 'd/t-2.csv')
+      const { atime, mtime } = await stat(file)
+      await writeFile(file, 'n\n3\n')
+      await utimes(file, atime, mtime)
+    },
+  ],
+  ['another file in its place', (shop) => shop.write('d/t-2.csv', 'n\n3\n')],
+])('is read again: %s', async (_what, change) => {
+  const shop = await published()
+  await change(shop)
+  expect((await shop.ingest({ settledMs }))[0]?.status).toBe('published')
+  const { app } = await serve(shop)
+  const { results } = await getPage(app, '/api/v1/dataset/d/t/data/')
+  expect(results).toEqual([{ n: 1 }, { n: 3 }])
+})
+
+test('a file that was written a moment ago is not noted, since a later change may not show', async () => {
+  const shop = await workshop(catalog, { 'd/t-1.csv': 'n\n1\n' })
+  await shop.ingest({ settledMs: 60_000 })
+  await expect(readFile(noted(shop))).rejects.toThrow('ENOENT')
+})
+
+test.each(['', '{', '[]', '{"a": 1}', '{"a": "b"}'])('what is noted as %j is not believed', async (text) => {
+  const shop = await published()
+  const before = await readFile(noted(shop), 'utf8')
+  await writeFile(noted(shop), text)
+  expect((await shop.ingest({ settledMs }))[0]?.status).toBe('unchanged')
+  expect(await readFile(noted(shop), 'utf8')).toBe(before)
+})
