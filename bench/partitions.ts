@@ -42,7 +42,7 @@ export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
         refresh.seconds,
         Math.min(first.seconds, whole.seconds),
         ['<=', 1 / 8],
-        `refresh: ${stepsOf(refresh)}\n    all: ${stepsOf(whole)}`,
+        `refresh: ${stepsOf(refresh)}\n    all: ${stepsOf(whole)}\n    ${megabytesOf(whole)}`,
       ),
       bareLine(
         'its parts, indexes and download as of an ingest of all',
@@ -79,6 +79,13 @@ async function ingested(environment: Readonly<Record<string, string>>): Promise<
   const report = await store.get(`${layout.snapshot(table, manifest.snapshot)}/${fileNames.report}`)
   return { seconds, manifest, steps: reportShape.parse(JSON.parse(String(report))).seconds }
 }
+
+const megabytes = (some: readonly { readonly bytes: number }[]): string =>
+  `${(some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(0)} MB`
+
+/** What it takes on disk. */
+const megabytesOf = ({ manifest: { parts, codes, files, sources } }: Ingested): string =>
+  `parts ${megabytes(parts)}, codes ${megabytes(codes ? [codes] : [])}, download ${megabytes(files)}, text ${megabytes(sources)}`
 
 const stepsOf = ({ steps }: Ingested): string =>
   Object.entries(steps)
