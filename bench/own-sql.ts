@@ -33,7 +33,7 @@ const connection = await database.connect()
 await database.lock()
 // What a page alone needs: its bytes, in order.
 const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-const sql = `select encode(string_agg(line, ',' order by position)), [0::uinteger], [0::uinteger]
+const sql = `select encode(string_agg(line, ',' order by position)), encode('0'), encode('0')
   from (select part.file_row_number as position, ${json.line(fields)} as line
     from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
 

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
-import { itemsOf, listOf, numbersOf, valuesOf, type Items, type Value } from './vectors.ts'
+import { itemsOf, listOf, numbersIn, valuesOf, type Items, type Value } from './vectors.ts'
 
 /** A list is one of texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
@@ -70,20 +70,20 @@ export class Connection {
   }
 
   /**
-   * An answer of one row: texts in one BLOB, the length of each as a list of UINTEGER, and the row number of each as
-   * another. The bytes are copied once, by the binding, and never become a JavaScript text.
+   * An answer of one row of three BLOBs: texts; the length of each, in decimal with commas between; and the row number of each,
+   * likewise. The bytes are copied once, by the binding, and never become a JavaScript text. Lists of numbers would take
+   * aggregates that begin with a table of a megabyte.
    *
    * @throws QueryTimeout or OutOfMemory
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
     return this.#onlyRow(sql, parameters, options, (chunk) => {
-      const [blob, lengths, rows] = [0, 1, 2].map((column) => chunk.getColumnVector(column))
-      if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
-      return {
-        bytes: blob.getItemBytes(0) ?? new Uint8Array(),
-        lengths: numbersOf(lengths),
-        rows: numbersOf(rows),
-      }
+      const [bytes = new Uint8Array(), lengths = bytes, rows = bytes] = [0, 1, 2].map((column) => {
+        const blob = chunk.getColumnVector(column)
+        if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
+        return blob.getItemBytes(0) ?? new Uint8Array()
+      })
+      return { bytes, lengths: numbersIn(lengths), rows: numbersIn(rows) }
     })
   }
 

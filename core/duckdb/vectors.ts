@@ -1,7 +1,6 @@
 import {
   DuckDBBlobValue,
   DuckDBBlobVector,
-  DuckDBListVector,
   DuckDBTypeId,
   DuckDBUIntegerVector,
   DuckDBVarCharVector,
@@ -49,12 +48,26 @@ export function bytesOf(value: Value | undefined): Uint8Array {
   return value.bytes
 }
 
-/** The first list of a vector of lists of UINTEGER; null counts as an empty one. */
-export function numbersOf(vector: DuckDBVector | undefined): Uint32Array {
-  if (!(vector instanceof DuckDBListVector)) throw new TypeError('expected a list')
-  const items = vector.getItemVector(0)
-  if (items === null) return new Uint32Array()
-  return itemsOf(items)
+const [zero, comma] = ['0', ','].map((character) => character.charCodeAt(0)) as [number, number]
+
+/** Whole numbers in decimal, with a comma between two: what `string_agg` makes of them. */
+export function numbersIn(text: Uint8Array): Uint32Array {
+  if (text.length === 0) return new Uint32Array()
+  let count = 1
+  for (let at = 0; at < text.length; at += 1) if (text[at] === comma) count += 1
+  const numbers = new Uint32Array(count)
+  let [number, place] = [0, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? comma
+    if (character !== comma) number = 10 * number + character - zero
+    else {
+      numbers[place] = number
+      place += 1
+      number = 0
+    }
+  }
+  numbers[place] = number
+  return numbers
 }
 
 export function listOf(vector: DuckDBVector | null): Items {

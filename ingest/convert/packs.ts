@@ -155,17 +155,19 @@ async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
 }
 
 async function readTexts(work: Work, index: number, first: number, rows: number): Promise<(string | null)[]> {
-  const { bytes, lengths } = await work.db.texts(
+  const [bytes, lengths] = await work.db.columns(
     `select coalesce(encode(string_agg(text, '' order by row)), ''::blob),
-        list((coalesce(strlen(text) + 1, 0))::uinteger order by row), list(row order by row)
+        list((coalesce(strlen(text) + 1, 0))::uinteger order by row)
       from (select (file_row_number - ${first})::uinteger as row,
         case when f${index} is not null then ${textSql(work, index)} end as text from ${sortedRowsSql(work, first, rows)})`,
     [],
     {},
   )
+  if (!(bytes instanceof Uint8Array) || lengths === undefined || !('values' in lengths))
+    throw new TypeError('expected texts and their lengths')
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = 0
-  return Array.from(lengths, (length) => {
+  return Array.from(lengths.values as Uint32Array, (length) => {
     if (length === 0) return null
     end += length - 1
     return all.toString('utf8', end - length + 1, end)
