@@ -128,16 +128,23 @@ export async function livePages(bench: Bench): Promise<Line[]> {
     const eighth = Math.floor(bench.pages / 8)
     const eight = (n: number): string => pageOf('large', 1 + (n % 8) * eighth + (Math.floor(n / 8) % eighth))
     walks.push(await measure(service, { connections: 8, requests: 6000, target: eight }))
-    const anywhere = (): string => pageOf('large', 1 + below(bench.pages))
-    random.push(await measure(service, { connections: 1, requests: 300, target: anywhere }))
     await service.stop()
     // Cut from blocks each time, never kept whole.
     const cutting = await startService({ ...bench.environment, PAGE_CACHE_MB: '0' })
     const thousand = (n: number): string => pageOf('large', 1 + (n % 8), 1000)
     warm.push(await measure(cutting, { connections: 1, requests: 1000, target: thousand }, { seconds: 1 }))
     await cutting.stop()
-    own.push(await ownSql(bench, 'large'))
   }
+  const service = await startService(bench.environment)
+  const anywhere = { connections: 1, target: () => pageOf('large', 1 + below(bench.pages)) }
+  // So many it takes until V8 has compiled what they run through; of the pages hardly one comes twice.
+  await measure(service, { ...anywhere, requests: 2000 })
+  // In turn, so that whatever else the machine does is met by both.
+  for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
+    own.push(await ownSql(bench, 'large'))
+    random.push(await measure(service, { ...anywhere, requests: 400 }))
+  }
+  await service.stop()
   const reference = leastOf(own)
   const cpu = (runs: readonly Measured[]): number => leastOf(runs.map(({ cpuMs }) => cpuMs))
   return [
@@ -150,7 +157,14 @@ export async function livePages(bench: Bench): Promise<Line[]> {
       ['<=', 0.15],
       walks,
     ),
-    line('random page, cold block, CPU, to its own SQL', 'ms', cpu(random), reference, ['<=', 1.3], random),
+    line(
+      'random page, cold block, CPU, to its own SQL',
+      'ms',
+      median(random.map(({ cpuMs }) => cpuMs)),
+      median(own),
+      ['<=', 1.3],
+      random,
+    ),
     line(
       'page of 1,000 rows, warm block, event loop busy',
       'ms',
