@@ -13,28 +13,39 @@ const idleMs = 500
 
 /** SHA-256 of a file of this machine. */
 export async function hashOf(file: string): Promise<string> {
-  const threads = await threadsFor(file)
-  return threads === null ? hashHere(file) : ((await threads.run(file, { name: 'hashOf' })) as string)
+  return aside('hashOf', file, hashHere)
 }
 
 /** Bytes and sums of a file of this machine, in one reading. */
 export async function sumsOf(file: string): Promise<Sums> {
-  const threads = await threadsFor(file)
-  return threads === null ? sumsHere(file) : ((await threads.run(file, { name: 'sumsOf' })) as Sums)
+  return aside('sumsOf', file, sumsHere)
 }
 
-/** What hashes aside, so that the thread of everything else is free; null where that is not worth it, or where this runs from its source. */
-async function threadsFor(file: string): Promise<Tinypool | null> {
-  if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return null
-  return (opening ??= openThreads())
+/** In a thread of its own, so that the thread of everything else is free, where that is worth it. */
+async function aside<T>(name: 'hashOf' | 'sumsOf', file: string, here: (file: string) => Promise<T>): Promise<T> {
+  // Run from its source, as in tests, it has no program for threads.
+  if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
+  const { threads, failure } = await (opening ??= openThreads())
+  try {
+    return await Promise.race([threads.run(file, { name }) as Promise<T>, failure])
+  } catch {
+    // What is wrong with the file shows again; a thread may be what there is none of.
+    return here(file)
+  }
 }
 
-let opening: Promise<Tinypool> | undefined
+interface Threads {
+  readonly threads: Tinypool
+  /** Never kept: rejected where a thread does not begin. */
+  readonly failure: Promise<never>
+}
 
-async function openThreads(): Promise<Tinypool> {
+let opening: Promise<Threads> | undefined
+
+async function openThreads(): Promise<Threads> {
   // Most programs never need it.
-  const { Tinypool: Threads } = await import('tinypool')
-  return new Threads({
+  const { Tinypool: Pool } = await import('tinypool')
+  const threads = new Pool({
     filename: new URL('./hash-here.js', import.meta.url).href,
     // What a program is run with says nothing of its threads.
     execArgv: [],
@@ -42,4 +53,7 @@ async function openThreads(): Promise<Tinypool> {
     maxThreads: Math.min(threadsMax, os.availableParallelism()),
     idleTimeout: idleMs,
   })
+  const failure = new Promise<never>((_resolve, reject) => threads.on('error', reject))
+  failure.catch(() => undefined)
+  return { threads, failure }
 }

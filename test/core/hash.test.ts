@@ -20,7 +20,10 @@ test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
   },
 )
 
-test('as it is built, large files are hashed in threads, which let the program end', async () => {
+test.each<[what: string, onThread: string]>([
+  ['large files are hashed in threads, which let the program end', ''],
+  ['where no thread begins, they are hashed all the same', "thread.emit('error', new Error('none'))"],
+])('as it is built, %s', async (_what, onThread) => {
   const file = path.join(await temporaryFolder(), 'file')
   const content = randomBytes(9_000_000)
   await writeFile(file, content)
@@ -28,10 +31,14 @@ test('as it is built, large files are hashed in threads, which let the program e
   const program = `import { hashOf, sumsOf } from ${JSON.stringify(built)}
     const [file] = process.argv.slice(1)
     let threads = 0
-    process.on('worker', () => (threads += 1))
+    process.on('worker', (thread) => {
+      threads += 1
+      ${onThread}
+    })
     const found = await Promise.all([hashOf(file), sumsOf(file), sumsOf(file)])
     const none = await hashOf(file + '-none').catch(({ code }) => code)
-    console.log(JSON.stringify({ found, threads, none }))`
+    console.log(JSON.stringify({ found, threads, none }))
+    ${onThread === '' ? '' : 'process.exit()'}`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, file])
   const [sha256, sha512] = ['sha256', 'sha512'].map((kind) => createHash(kind).update(content).digest('hex'))
   const sums = { bytes: content.length, sha256, sha512 }
