@@ -15,6 +15,7 @@ import { getPage, serve, type Page, type ServiceOptions } from '../support/servi
 import { catalogAround, workshop, type Workshop } from '../support/workshop.ts'
 
 const hostileQueries = runsOf('HOSTILE_QUERIES')
+const tableQueries = runsOf('TABLE_QUERIES')
 
 let sampled: Workshop
 beforeAll(async () => {
@@ -41,14 +42,14 @@ test.each(engines)(
     const differences: string[] = []
     for (const table of allTables(sampled.catalog)) {
       const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
-      for (let ask = 0; ask < 25; ask += 1) {
+      for (let ask = 0; ask < tableQueries; ask += 1) {
         const difference = await compareOne(service, table, rows, random)
         if (difference !== null) differences.push(difference)
       }
     }
     expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
   },
-  120_000,
+  60_000 + 3000 * tableQueries,
 )
 
 test('rows by the values of a field are counted and summed as a second reading does', async () => {

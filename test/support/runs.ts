@@ -17,6 +17,8 @@ const runs = {
   QUERIES: { short: 150, long: 10_000 },
   /** The same of one table, in each way in which its rows are chosen. */
   CODED_QUERIES: { short: 25, long: 2000 },
+  /** The same of each table of the samples, in each of these ways. */
+  TABLE_QUERIES: { short: 25, long: 1000 },
   /** The same of rows that are kept one by one. */
   PACKED_QUERIES: { short: 40, long: 5000 },
   /** The same of texts that readers have stumbled over. */
