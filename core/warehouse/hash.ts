@@ -25,8 +25,8 @@ export async function sumsOf(file: string): Promise<Sums> {
 async function aside<T>(name: 'hashOf' | 'sumsOf', file: string, here: (file: string) => Promise<T>): Promise<T> {
   // Run from its source, as in tests, it has no program for threads.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
-  const { threads, failure } = await (opening ??= openThreads())
   try {
+    const { threads, failure } = await (opening ??= openThreads())
     return await Promise.race([threads.run(file, { name }) as Promise<T>, failure])
   } catch {
     // What is wrong with the file shows again; a thread may be what there is none of.
@@ -40,6 +40,7 @@ interface Threads {
   readonly failure: Promise<never>
 }
 
+/** Rejected for good where no thread began. */
 let opening: Promise<Threads> | undefined
 
 async function openThreads(): Promise<Threads> {
@@ -53,7 +54,14 @@ async function openThreads(): Promise<Threads> {
     maxThreads: Math.min(threadsMax, os.availableParallelism()),
     idleTimeout: idleMs,
   })
-  const failure = new Promise<never>((_resolve, reject) => threads.on('error', reject))
+  const failure = new Promise<never>((_resolve, reject) => {
+    threads.on('error', (error: Error) => {
+      reject(error)
+      opening = failure
+      // What waits for a thread is hashed here by now.
+      threads.cancelPendingTasks()
+    })
+  })
   failure.catch(() => undefined)
   return { threads, failure }
 }
