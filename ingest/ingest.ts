@@ -66,6 +66,8 @@ export interface IngestOptions {
   readonly silenceMs?: number
   /** Milliseconds that a file of a source must have been as it is, before it is told by its times alone. */
   readonly settledMs?: number
+  /** Milliseconds after which such a file is read again all the same. */
+  readonly believedMs?: number
   /** Tables at the same time, where memory allows. */
   readonly jobs?: number
   /** Has what chooses the rows of tables that the catalog gives to it. */
@@ -195,7 +197,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     const files = obtained === 'unchanged' ? [] : obtained
-    const hashes = await SourceHashes.of(files, await readHashed(store, table), options.settledMs)
+    const hashes = await SourceHashes.of(files, await readHashed(store, table), {
+      now: options.now(),
+      settledMs: options.settledMs,
+      believedMs: options.believedMs,
+    })
     const note = (read: readonly Source[]): Promise<void> =>
       noteHashed(store, table, hashes.noted(read)).catch((error: unknown) =>
         progress.say(`${tableId(table)}: what was hashed was not noted: ${messageOf(error)}`),

@@ -1,4 +1,5 @@
 import { stat as statWith, statSync, type Stats } from 'node:fs'
+import { stat as statExactly } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { codeOf } from '../errors.ts'
 import type { FileState } from './stores/store.ts'
@@ -18,10 +19,12 @@ export async function fingerprint(file: string): Promise<FileState | null> {
   return found === null ? null : stateOf(found)
 }
 
-/** The version of a file that has not changed within the last so many milliseconds; null of others. */
+/** What a file is like that has not changed within the last so many milliseconds, as exactly as the system tells; null of others. */
 export async function settledVersion(file: string, settledMs: number): Promise<string | null> {
-  const found = await stat(file)
-  return Date.now() - found.ctimeMs > settledMs ? (stateOf(found)?.version ?? null) : null
+  const { dev, ino, size, mtimeNs, ctimeNs } = await statExactly(file, { bigint: true })
+  return Date.now() - Number(ctimeNs / 1_000_000n) > settledMs
+    ? [dev, ino, mtimeNs, ctimeNs, size].join(' ')
+    : null
 }
 
 /**

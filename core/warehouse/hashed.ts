@@ -5,10 +5,15 @@ import type { Store } from './stores/store.ts'
 
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** SHA-256 of files of a source, by what each was like (see `FileState`) when it was hashed. */
-export type Hashed = ReadonlyMap<string, string>
+const hashShape = z.object({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** When the file was read for it, UTC. */
+  at: z.iso.datetime(),
+})
+const hashedShape = z.record(z.string(), hashShape)
 
-const hashedShape = z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/))
+/** SHA-256 of files of a source, by what each was like before it was read for it (see `settledVersion`). */
+export type Hashed = ReadonlyMap<string, z.infer<typeof hashShape>>
 
 /** What was noted; nothing where that cannot be read. */
 export async function readHashed(store: Store, table: TableName): Promise<Hashed> {

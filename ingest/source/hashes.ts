@@ -11,8 +11,18 @@ import type { ObtainedFile } from './obtain.ts'
  * FAT, 2 seconds.
  */
 const settledMsDefault = 2500
+/** Where a file system makes up these times, a change may not show at all: so each file is read again once a day. */
+const believedMsDefault = 86_400_000
 /** Files that are hashed at the same time. */
 const hashedMax = 2
+
+export interface Belief {
+  readonly now: Date
+  /** Milliseconds that a file must have been as it is. */
+  readonly settledMs?: number | undefined
+  /** Milliseconds after which it is read again. */
+  readonly believedMs?: number | undefined
+}
 
 /**
  * The SHA-256 of the files of a source, each taken once, and not at all of a file that is what it was when it was hashed: the
@@ -24,18 +34,25 @@ export class SourceHashes {
   readonly #known: Hashed
   readonly #files: readonly PlacedFile[]
   readonly #hashes = new Map<string, Promise<string>>()
+  readonly #now: Date
 
-  private constructor(files: readonly PlacedFile[], versions: readonly (string | null)[], known: Hashed) {
+  private constructor(
+    files: readonly PlacedFile[],
+    versions: readonly (string | null)[],
+    known: Hashed,
+    now: Date,
+  ) {
     this.#files = files
     this.#versions = versions
     this.#known = known
+    this.#now = now
   }
 
   /** @param known of an ingest before */
   static async of(
     obtained: readonly ObtainedFile[],
     known: Hashed,
-    settledMs = settledMsDefault,
+    { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
     // What came from the web lies here for this ingest alone.
@@ -44,7 +61,8 @@ export class SourceHashes {
     return new SourceHashes(
       obtained.map(({ file }) => file),
       versions,
-      known,
+      new Map([...known].filter(([, { at }]) => now.getTime() - Date.parse(at) < believedMs)),
+      now,
     )
   }
 
@@ -74,17 +92,22 @@ export class SourceHashes {
     const { path: file = '' } = this.#files[place] ?? {}
     const version = this.#versions[place] ?? null
     const known = version === null ? undefined : this.#known.get(version)
-    const hash = this.#hashes.get(file) ?? (known === undefined ? hashOf(file) : Promise.resolve(known))
+    const hash =
+      this.#hashes.get(file) ?? (known === undefined ? hashOf(file) : Promise.resolve(known.sha256))
     this.#hashes.set(file, hash)
     return hash
   }
 
   /** What the next ingest may know. @param sources as they were read, in their order */
   noted(sources: readonly Source[]): Hashed {
-    const noted = this.#versions.flatMap((version, place): [string, string][] => {
-      const { sha256 } = sources[place] ?? {}
-      return version === null || sha256 === undefined ? [] : [[version, sha256]]
-    })
-    return new Map(noted)
+    const at = this.#now.toISOString()
+    return new Map(
+      this.#versions.flatMap((version, place) => {
+        const { sha256 } = sources[place] ?? {}
+        if (version === null || sha256 === undefined) return []
+        const known = this.#known.get(version)
+        return [[version, known?.sha256 === sha256 ? known : { sha256, at }] as const]
+      }),
+    )
   }
 }

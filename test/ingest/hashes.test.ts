@@ -2,17 +2,20 @@ import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
 import { getPage, serve } from '../support/service.ts'
-import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { importDate, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 /** A file of a source that is what it was when it was hashed is not hashed again, and any other is. */
 
 const catalog = tinyCatalog({ fields: ['n:integer'], source: { files: 'd/t-*.csv' } })
 const noted = (shop: Workshop): string => path.join(shop.warehouse, 'd/t/hashed.json')
 const sumsIn = async (shop: Workshop): Promise<string[]> =>
-  Object.values(JSON.parse(await readFile(noted(shop), 'utf8')) as Record<string, string>)
+  Object.values(JSON.parse(await readFile(noted(shop), 'utf8')) as Record<string, { sha256: string }>).map(
+    ({ sha256 }) => sha256,
+  )
 /** However short a time ago it was written. */
 const settledMs = -60_000
-const later = (): Date => new Date('2027-01-01T00:00:00Z')
+const later = (): Date => new Date(importDate.getTime() + 60_000)
+const aDayLater = (): Date => new Date(importDate.getTime() + 86_400_000)
 const wrong = 'f'.repeat(64)
 
 async function published(): Promise<Workshop> {
@@ -53,16 +56,27 @@ test.each<[what: string, change: (shop: Workshop) => Promise<void>]>([
   expect(results).toEqual([{ n: 1 }, { n: 3 }])
 })
 
+test('what was noted a day ago is not believed', async () => {
+  const shop = await published()
+  const [before] = await sumsIn(shop)
+  await writeFile(noted(shop), (await readFile(noted(shop), 'utf8')).replaceAll(before ?? '', wrong))
+  expect((await shop.ingest({ settledMs, now: aDayLater }))[0]?.status).toBe('unchanged')
+  expect(await sumsIn(shop)).toContain(before)
+})
+
 test('a file that was written a moment ago is not noted, since a later change may not show', async () => {
   const shop = await workshop(catalog, { 'd/t-1.csv': 'n\n1\n' })
   await shop.ingest({ settledMs: 60_000 })
   await expect(readFile(noted(shop))).rejects.toThrow('ENOENT')
 })
 
-test.each(['', '{', '[]', '{"a": 1}', '{"a": "b"}'])('what is noted as %j is not believed', async (text) => {
-  const shop = await published()
-  const before = await readFile(noted(shop), 'utf8')
-  await writeFile(noted(shop), text)
-  expect((await shop.ingest({ settledMs }))[0]?.status).toBe('unchanged')
-  expect(await readFile(noted(shop), 'utf8')).toBe(before)
-})
+test.each(['', '{', '[]', '{"a": 1}', '{"a": {"sha256": "b", "at": "2026-01-01T00:00:00Z"}}'])(
+  'what is noted as %j is not believed',
+  async (text) => {
+    const shop = await published()
+    const before = await readFile(noted(shop), 'utf8')
+    await writeFile(noted(shop), text)
+    expect((await shop.ingest({ settledMs }))[0]?.status).toBe('unchanged')
+    expect(await readFile(noted(shop), 'utf8')).toBe(before)
+  },
+)
