@@ -30,7 +30,7 @@ import type { Worker } from './workers/worker.ts'
  * CPU for nothing; different queries run side by side all the same.
  */
 const queryThreads = 1
-/** Which rows of which columns of one part: all the others find nothing in such statements, and take a tenth of their time. */
+/** Pages are some rows of some columns: all the others find nothing in such statements, and take a tenth of their time. */
 const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause', 'unused_columns']
 
 /** What lives in a process that serves, besides its connections. */

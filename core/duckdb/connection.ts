@@ -83,7 +83,10 @@ export class Connection {
         if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
         return blob.getItemBytes(0) ?? new Uint8Array()
       })
-      return { bytes, lengths: numbersIn(lengths), rows: numbersIn(rows) }
+      const texts = { bytes, lengths: numbersIn(lengths), rows: numbersIn(rows) }
+      // A text that is null would be left out of some.
+      if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
+      return texts
     })
   }
 

@@ -94,7 +94,9 @@ async function countedIn(
  */
 async function countedByHash(db: Connection, field: Field, source: ValueSource): Promise<Counted[] | null> {
   const { column } = source
-  const table = await countHashes(db, source)
+  const table = 'frequent_hashes'
+  await db.rows(`create or replace temp table ${table} as
+    select hash(${column}) as hash, count(*)::uinteger as rows from ${source.from} where ${column} is not null group by 1`)
   try {
     const [least = []] = await db.rows(
       `select min(rows) from (select rows from ${table} order by rows desc limit ${countedMax})`,
@@ -111,16 +113,6 @@ async function countedByHash(db: Connection, field: Field, source: ValueSource):
   }
 }
 
-async function countHashes(
-  db: Connection,
-  { from, column }: Pick<ValueSource, 'from' | 'column'>,
-): Promise<string> {
-  const table = 'frequent_hashes'
-  await db.rows(`create or replace temp table ${table} as
-    select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
-  return table
-}
-
 /**
  * By what the snapshot before knows of its most frequent texts: counted is what is gone, and what is new. Any other text
  * has as many rows as the bound of before and the most that are new of one of them.
@@ -133,7 +125,8 @@ async function frequentSince(
   { column }: ValueSource,
   { frequent, read, gone }: ProfileBefore,
 ): Promise<FrequentTexts | null> {
-  const known = frequent?.[field.name]
+  const known =
+    frequent !== undefined && Object.hasOwn(frequent, field.name) ? frequent[field.name] : undefined
   if (known === undefined) return null
   const texts = known.values.map(([value]) => value)
   const among = '(select unnest($1::varchar[]))'
@@ -147,12 +140,12 @@ async function frequentSince(
   const from = sortedSql(read)
   const less = gone.length === 0 ? new Map<string, number>() : await countsIn(goneSql(fields, gone))
   const more = await countsIn(from)
-  const table = await countHashes(db, { from, column })
+  // By their hashes, since texts that share one only make the bound higher.
   const [most = []] = await db.rows(
-    `select coalesce(max(rows), 0) from ${table} where hash not in (select hash(value) from ${among} as known(value))`,
+    `select coalesce(max(rows), 0) from (select count(*) as rows from ${from}
+      where ${column} is not null and ${column} not in ${among} group by hash(${column}))`,
     [texts],
   )
-  await db.rows(`drop table ${table}`)
   const others = known.others + numberOf(most[0])
   const values = known.values
     .map(([value, rows]): [string, number] => [value, rows - (less.get(value) ?? 0) + (more.get(value) ?? 0)])

@@ -163,11 +163,12 @@ async function readTexts(work: Work, index: number, first: number, rows: number)
     [],
     {},
   )
-  if (!(bytes instanceof Uint8Array) || lengths === undefined || !('values' in lengths))
+  const numbers = lengths === undefined || lengths instanceof Uint8Array ? null : lengths.values
+  if (!(bytes instanceof Uint8Array) || !(numbers instanceof Uint32Array))
     throw new TypeError('expected texts and their lengths')
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = 0
-  return Array.from(lengths.values as Uint32Array, (length) => {
+  return Array.from(numbers, (length) => {
     if (length === 0) return null
     end += length - 1
     return all.toString('utf8', end - length + 1, end)

@@ -1,5 +1,5 @@
 import { constants, createReadStream, createWriteStream } from 'node:fs'
-import { copyFile, rm, truncate } from 'node:fs/promises'
+import { copyFile, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -50,7 +50,7 @@ export async function writeDownload(
   )
   const header = gzipSync(names)
   members.push([header.length, names.length])
-  const begun = beginningOf(parts, header.length)
+  const begun = await beginningOf(parts, header.length)
   members.push(...begun.map(({ member }) => member))
   async function* bytes(): AsyncGenerator<Buffer> {
     if (begun.length === 0) yield header
@@ -83,7 +83,12 @@ export async function writeDownload(
     }
   }
   if (begun[0] !== undefined) await copyBeginning(begun[0].file, target, bytesIn(members))
-  await pipeline(bytes, createWriteStream(target, { flags: 'a' }))
+  await pipeline(bytes, createWriteStream(target, { flags: begun.length === 0 ? 'wx' : 'a' }))
+  const { size } = await stat(target)
+  if (size !== bytesIn(members))
+    throw new TableFailure(
+      `the proof of the download failed: it has ${size} bytes, and ${bytesIn(members)} are due; nothing was published`,
+    )
   const expected = rows + (await breaksIn(work, hasBreaks))
   if (lines === expected) return members
   throw new TableFailure(
@@ -104,7 +109,10 @@ const bytesIn = (members: readonly DownloadMember[]): number =>
   members.reduce((sum, [packed]) => sum + packed, 0)
 
 /** The first parts, where they are those with which the download before began too; none where most of it is other ones. */
-function beginningOf(parts: readonly (DuePart | MemberBefore)[], headerBytes: number): MemberBefore[] {
+async function beginningOf(
+  parts: readonly (DuePart | MemberBefore)[],
+  headerBytes: number,
+): Promise<MemberBefore[]> {
   const begun: MemberBefore[] = []
   let at = headerBytes
   for (const part of parts) {
@@ -112,7 +120,7 @@ function beginningOf(parts: readonly (DuePart | MemberBefore)[], headerBytes: nu
     begun.push(part)
     at += part.member[0]
   }
-  return begun.length > parts.length / 2 ? begun : []
+  return begun[0] !== undefined && at > (await stat(begun[0].file)).size / 2 ? begun : []
 }
 
 /** By the system, which does it at a fraction of what it costs here, or has not to do it at all. */
