@@ -273,17 +273,18 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
     express304: await startReference('express', { ANSWERS: freshFile, ...withHeaders }),
   }
   const load = { connections: 16, seconds: bench.seconds }
+  const warmUp = { seconds: Math.min(1, bench.seconds) }
   const unchanged = { ...load, target: one, headers: { 'If-None-Match': tag } }
   const cases = {
-    turn: () => measure(service, { ...load, target: turn }, { seconds: 1 }),
-    turnUnkept: () => measure(unkept, { ...load, target: turn }, { seconds: 1 }),
-    turnHttp: () => measure(servers.http, { ...load, target: turn }, { seconds: 1 }),
-    turnExpress: () => measure(servers.express, { ...load, target: turn }, { seconds: 1 }),
-    one: () => measure(service, { ...load, target: one }, { seconds: 1 }),
-    oneHttp: () => measure(servers.http, { ...load, target: one }, { seconds: 1 }),
-    oneExpress: () => measure(servers.expressHeaders, { ...load, target: one }, { seconds: 1 }),
-    unchanged: () => measure(service, unchanged, { seconds: 1 }),
-    unchangedExpress: () => measure(servers.express304, unchanged, { seconds: 1 }),
+    turn: () => measure(service, { ...load, target: turn }, warmUp),
+    turnUnkept: () => measure(unkept, { ...load, target: turn }, warmUp),
+    turnHttp: () => measure(servers.http, { ...load, target: turn }, warmUp),
+    turnExpress: () => measure(servers.express, { ...load, target: turn }, warmUp),
+    one: () => measure(service, { ...load, target: one }, warmUp),
+    oneHttp: () => measure(servers.http, { ...load, target: one }, warmUp),
+    oneExpress: () => measure(servers.expressHeaders, { ...load, target: one }, warmUp),
+    unchanged: () => measure(service, unchanged, warmUp),
+    unchangedExpress: () => measure(servers.express304, unchanged, warmUp),
   } as const
   const runs: Record<string, Measured[]> = {}
   for (let round = 0; round < bench.rounds; round += 1) {

@@ -278,10 +278,11 @@ test.each<[what: string, changed: string, areKnown: boolean]>([
   ])
   const [shop, other] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
-  await publishedBy(shop)
+  const large = { partRows: 262_144 }
+  await publishedBy(shop, large)
   for (const one of [shop, other]) await one.write('d/t-3.csv', changed)
   for (const month of [1, 2]) await other.write(`d/t-${month}.csv`, namesOf(month, 300))
-  const [own, fresh] = [await publishedBy(shop), await publishedBy(other)]
+  const [own, fresh] = [await publishedBy(shop, large), await publishedBy(other, large)]
   expect(own.report.taken_over).toEqual(['1', '2'])
   expect(essence(own)).toEqual(essence(fresh))
   // What is known of before is a bound, and that of all rows is a closer one.
