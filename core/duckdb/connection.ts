@@ -78,12 +78,12 @@ export class Connection {
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
     return this.#onlyRow(sql, parameters, options, (chunk) => {
-      const [bytes = new Uint8Array(), lengths = bytes, rows = bytes] = [0, 1, 2].map((column) => {
+      const blobAt = (column: number): Uint8Array => {
         const blob = chunk.getColumnVector(column)
         if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
         return blob.getItemBytes(0) ?? new Uint8Array()
-      })
-      const texts = { bytes, lengths: numbersIn(lengths), rows: numbersIn(rows) }
+      }
+      const texts = { bytes: blobAt(0), lengths: numbersIn(blobAt(1)), rows: numbersIn(blobAt(2)) }
       // A text that is null would be left out of some.
       if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
       return texts

@@ -181,20 +181,24 @@ test('what changed alone is read, and served beside what did not', async () => {
   )
 })
 
-const numbered = (month: number, count: number, different = count): string =>
-  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
-
-test('row groups of a partition do not depend on how many rows are before it', async () => {
-  const plain = catalogAround([
+/** A table of months with one field besides. */
+const byMonths = (field: string, filters: readonly string[] = ['month']) =>
+  catalogAround([
     {
       name: 't',
       order: ['month asc'],
       partition: 'month',
-      filters: ['month'],
+      filters: [...filters],
       source: { files: 'd/t-*.csv' },
-      fields: ['month:integer', 'n:integer'].map(fieldOf),
+      fields: ['month:integer', field].map(fieldOf),
     },
   ])
+
+const numbered = (month: number, count: number, different = count): string =>
+  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
+
+test('row groups of a partition do not depend on how many rows are before it', async () => {
+  const plain = byMonths('n:integer')
   // Sorted rows lie in groups of 131,072, which no partition begins or ends with.
   const files = [numbered(1, 100_000), numbered(2, 120_777), numbered(3, 90_000)]
   const write = async (shop: Workshop): Promise<void> => {
@@ -219,16 +223,7 @@ test.each<[what: string, changed: number, rows: number]>([
 ])(
   'codes of whole sections are the same after another of %s',
   async (_what, changed, rows) => {
-    const plain = catalogAround([
-      {
-        name: 't',
-        order: ['month asc'],
-        partition: 'month',
-        filters: ['month', 'n'],
-        source: { files: 'd/t-*.csv' },
-        fields: ['month:integer', 'n:integer'].map(fieldOf),
-      },
-    ])
+    const plain = byMonths('n:integer', ['month', 'n'])
     const counts = [300_000, 1_100_000, 90_000]
     const few = { partRows: 262_144, codedDistinctMax: 1000 }
     const [shop, other] = [await workshop(plain), await workshop(plain)]
@@ -266,16 +261,7 @@ test.each<[what: string, changed: string, areKnown: boolean]>([
   ['of which one that was not there is the most frequent', namesOf(3, 300, { another: 2000 }), false],
   ['that are few', namesOf(3, 30), true],
 ])('the most frequent names are the same after others: %s', async (_what, changed, areKnown) => {
-  const plain = catalogAround([
-    {
-      name: 't',
-      order: ['month asc'],
-      partition: 'month',
-      filters: ['month'],
-      source: { files: 'd/t-*.csv' },
-      fields: ['month:integer', 'name:string'].map(fieldOf),
-    },
-  ])
+  const plain = byMonths('name:string')
   const [shop, other] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
   const large = { partRows: 262_144 }
