@@ -23,10 +23,13 @@ const sumsIn = async (shop: Workshop): Promise<string[]> =>
 const settledMs = -60_000
 const later = (): Date => new Date(importDate.getTime() + 60_000)
 const aDayLater = (): Date => new Date(importDate.getTime() + 86_400_000)
+/** A time that is set as exactly as it is told. */
+const aSecond = 1_500_000_000
 const wrong = 'f'.repeat(64)
 
 async function published(): Promise<Workshop> {
   const shop = await workshop(catalog, { 'd/t-1.csv': 'n\n1\n', 'd/t-2.csv': 'n\n2\n' })
+  await utimes(path.join(shop.sources, 'd/t-2.csv'), aSecond, aSecond)
   expect((await shop.ingest({ settledMs }))[0]?.status).toBe('published')
   return shop
 }
@@ -48,9 +51,10 @@ test.each<[what: string, change: (shop: Workshop) => Promise<void>]>([
     'other bytes of the same number, with the times of before',
     async (shop) => {
       const file = path.join(shop.sources, 'd/t-2.csv')
-      const { atime, mtime } = await stat(file)
+      const { mtimeMs } = await stat(file)
       await writeFile(file, 'n\n3\n')
-      await utimes(file, atime, mtime)
+      await utimes(file, aSecond, aSecond)
+      expect((await stat(file)).mtimeMs).toBe(mtimeMs)
     },
   ],
   ['another file in its place', (shop) => shop.write('d/t-2.csv', 'n\n3\n')],
