@@ -1,7 +1,7 @@
 import { open, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Agent, request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { Progress } from '../progress.ts'
 import { TableFailure } from '../rejects.ts'
@@ -215,6 +215,7 @@ class Download {
 
   /** The address itself may be anywhere, since the operator wrote it; where a server leads to is its own word. */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
+    const { request, anywhere, publicOnly } = await httpClient()
     let address = this.#address
     for (let redirects = 0; ; redirects += 1) {
       const isOurs = address.origin === this.#address.origin
@@ -241,8 +242,21 @@ class Download {
   }
 }
 
-const anywhere = new Agent()
-const publicOnly = new Agent({ connect: { lookup: publicLookup } })
+let client: ReturnType<typeof loadHttpClient> | null = null
+
+/** Loaded with the first request: most sources are local files, and undici is a quarter of the start-up time. */
+function httpClient(): ReturnType<typeof loadHttpClient> {
+  return (client ??= loadHttpClient())
+}
+
+async function loadHttpClient() {
+  const { Agent, request } = await import('undici')
+  return {
+    request,
+    anywhere: new Agent(),
+    publicOnly: new Agent({ connect: { lookup: publicLookup } }),
+  }
+}
 
 /** Bytes of a body that nobody wants; past them its connection is cheaper to close. */
 const leftBytesMax = 65_536
