@@ -44,7 +44,7 @@ let pristine: string
 let home: string
 const due = new Map<string, Buffer>()
 
-const uncached: ServiceOptions = { keptBytesMax: 0, blockBytes: 0 }
+const uncached: ServiceOptions = { keptBytesMax: 0, blockBytes: 0, ownDatabases: true }
 
 beforeAll(async () => {
   const catalog = catalogAround([

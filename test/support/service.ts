@@ -34,7 +34,7 @@ import type { Selections } from '../../server/select/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
-import { temporaryFolder, type Workshop } from './workshop.ts'
+import { temporaryFolder, testFolder, type Workshop } from './workshop.ts'
 
 const checks = new AnswerChecks()
 
@@ -44,10 +44,27 @@ afterEach(async () => {
 })
 
 const closers: (() => Promise<void>)[] = []
+/** Databases that the services of a test file share: opening one takes longer than most tests. */
+const shared = new Map<string, Promise<Database>>()
 
 afterAll(async () => {
   for (const close of closers) await close()
+  for (const database of shared.values()) (await database).close()
 })
+
+type DatabaseUse = 'pages' | 'scans'
+
+/** Opens a database that reads all folders of the test file. */
+async function openDatabase(use: DatabaseUse, memory: string): Promise<Database> {
+  const [scratch, threads] = [await temporaryFolder(), use === 'pages' ? 1 : 2]
+  return Database.open({ memory, threads, scratch, folders: [testFolder] })
+}
+
+function sharedDatabase(use: DatabaseUse, memory: string): Promise<Database> {
+  const database = shared.get(use) ?? openDatabase(use, memory)
+  shared.set(use, database)
+  return database
+}
 
 export interface Service {
   readonly app: RequestListener
@@ -81,7 +98,10 @@ export type ServiceOptions = Partial<
   readonly finishedBytesMax?: number
   readonly filesMax?: number
   readonly blockBytes?: number
+  /** DuckDB's memory; such a service has databases of its own. */
   readonly memory?: string
+  /** Databases of its own, for tests that change published files in place. */
+  readonly ownDatabases?: boolean
   readonly filesAddress?: string
   /** Another engine than DuckDB. */
   readonly otherSelections?: Selections
@@ -96,12 +116,9 @@ export async function serve(
   { catalog, warehouse, store }: Workshop,
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const database = await Database.open({
-    memory: options.memory ?? '256MB',
-    threads: 1,
-    scratch: await temporaryFolder(),
-    folders: [warehouse],
-  })
+  const hasOwnDatabases = options.memory !== undefined || options.ownDatabases === true
+  const databaseFor = hasOwnDatabases ? openDatabase : sharedDatabase
+  const database = await databaseFor('pages', options.memory ?? '256MB')
   const pool = await Pool.open(database, {
     connections: 2,
     queueTimeoutMs: 20_000,
@@ -109,7 +126,6 @@ export async function serve(
     queryTimeoutMs: 20_000,
     ...options,
   })
-  await database.lock()
   let lines = ''
   const log = openLog('info', {}, { write: (line: string) => void (lines += line) })
   const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
@@ -117,12 +133,7 @@ export async function serve(
   await snapshots.refresh()
   const readiness = new Readiness(snapshots)
   readiness.loaded()
-  const scanDatabase = await Database.open({
-    memory: options.memory ?? '256MB',
-    threads: 2,
-    scratch: await temporaryFolder(),
-    folders: [warehouse],
-  })
+  const scanDatabase = await databaseFor('scans', options.memory ?? '256MB')
   const scanConnections = await Pool.open(
     scanDatabase,
     {
@@ -134,7 +145,6 @@ export async function serve(
     },
     shareOf(options.connections ?? 2),
   )
-  await scanDatabase.lock()
   const limits = {
     selectionBytesMax: 10_000_000,
     codesBytesMax: 10_000_000,
@@ -194,6 +204,7 @@ export async function serve(
     finished.close()
     await pool.close()
     await scanConnections.close()
+    if (!hasOwnDatabases) return
     database.close()
     scanDatabase.close()
   }

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,17 +12,14 @@ import { silentProgress } from '../../ingest/progress.ts'
 import type { Outcome } from '../../ingest/report.ts'
 import type { PlacedFile } from '../../ingest/source/member.ts'
 
-const folders: string[] = []
+/** Holds all folders of the test file; removed when it ends. */
+export const testFolder = mkdtempSync(path.join(os.tmpdir(), 'acervo-test-'))
 
-afterAll(async () => {
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
-})
+afterAll(() => rm(testFolder, { recursive: true, force: true }))
 
-/** A folder of the test file's own, removed when it ends. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'acervo-test-'))
-  folders.push(folder)
-  return folder
+/** A new folder inside that of the test file. */
+export function temporaryFolder(): Promise<string> {
+  return mkdtemp(path.join(testFolder, 'part-'))
 }
 
 /** Sources and a warehouse of one test. */
