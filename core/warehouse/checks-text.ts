@@ -14,13 +14,15 @@ interface ChecksText {
   }[]
 }
 
+const write = ({ start, length, sum }: Piece): PieceText => [start, length, sum]
+const read = ([start, length, sum]: PieceText): Piece => ({ start, length, sum })
+
 /**
  * Sums of pieces as the file beside the parts holds them.
  *
  * @param checks by the name of a file
  */
 export function checksText(checks: ReadonlyMap<string, FileChecks>): string {
-  const write = ({ start, length, sum }: Piece): PieceText => [start, length, sum]
   const texts = [...checks].map(([file, { bytes, footer, columns, groups }]): [string, ChecksText] => [
     file,
     {
@@ -41,7 +43,6 @@ export function checksText(checks: ReadonlyMap<string, FileChecks>): string {
 
 /** What `checksText` wrote, which its hash has to show. */
 export function parseChecks(text: string): Map<string, FileChecks> {
-  const read = ([start, length, sum]: PieceText): Piece => ({ start, length, sum })
   const texts = JSON.parse(text) as Record<string, ChecksText>
   return new Map(
     Object.entries(texts).map(([file, { bytes, footer, columns, groups }]) => {

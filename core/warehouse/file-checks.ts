@@ -70,7 +70,11 @@ export async function checksOf(file: string, pass?: (chunk: Uint8Array) => void)
   let [at, piece] = [0, 0]
   for await (const chunk of chunksOf(file)) {
     pass?.(chunk)
-    for (let next = starts[piece]; next !== undefined && next.start < at + chunk.length; next = starts[piece]) {
+    for (
+      let next = starts[piece];
+      next !== undefined && next.start < at + chunk.length;
+      next = starts[piece]
+    ) {
       const part = chunk.subarray(Math.max(0, next.start - at), Math.max(0, next.end - at))
       sums.set(next.start, zlib.crc32(part, sums.get(next.start) ?? 0))
       if (next.end > at + chunk.length) break
@@ -185,7 +189,8 @@ async function readFooter(
     const tail = await readFrom(tailStart)
     const footerStart = size - magicBytes - tail.readUInt32LE(tail.length - magicBytes)
     if (footerStart < 0) throw new Error('it has no footer')
-    const footer = footerStart < tailStart ? await readFrom(footerStart) : tail.subarray(footerStart - tailStart)
+    const footer =
+      footerStart < tailStart ? await readFrom(footerStart) : tail.subarray(footerStart - tailStart)
     return { bytes: size, footerStart, metadata: parquetMetadata(new Uint8Array(footer)) }
   } finally {
     await handle.close()

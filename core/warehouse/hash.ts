@@ -22,7 +22,11 @@ export async function sumsOf(file: string): Promise<Sums> {
 }
 
 /** In a thread of its own, so that the thread of everything else is free, where that is worth it. */
-async function aside<T>(name: 'hashOf' | 'sumsOf', file: string, here: (file: string) => Promise<T>): Promise<T> {
+async function aside<T>(
+  name: 'hashOf' | 'sumsOf',
+  file: string,
+  here: (file: string) => Promise<T>,
+): Promise<T> {
   // Run from its source, as in tests, it has no program for threads.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
   try {

@@ -18,7 +18,9 @@ export type Hashed = ReadonlyMap<string, z.infer<typeof hashShape>>
 /** What was noted; nothing where that cannot be read. */
 export async function readHashed(store: Store, table: TableName): Promise<Hashed> {
   try {
-    return new Map(Object.entries(hashedShape.parse(JSON.parse(String(await store.get(layout.hashed(table)))))))
+    return new Map(
+      Object.entries(hashedShape.parse(JSON.parse(String(await store.get(layout.hashed(table)))))),
+    )
   } catch {
     return new Map()
   }

@@ -10,8 +10,7 @@ export function isSnapshotId(text: string): text is SnapshotId {
 /** The moment that a snapshot's id names. */
 export function timeOf(id: SnapshotId): Date {
   const [, date = '', time = ''] = /^(\d{8})T(\d{6})/.exec(id) ?? []
-  const digits = `${date}${time}`.match(/\d\d/g) ?? []
-  const [century, year, month, day, hours, minutes, seconds] = digits
+  const [century, year, month, day, hours, minutes, seconds] = `${date}${time}`.match(/\d\d/g) ?? []
   return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
 }
 
@@ -30,7 +29,8 @@ export const layout = {
   manifest: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
   /** Beside the parts of a snapshot that a job found damaged, and when. */
-  setAside: (table: TableName, snapshot: SnapshotId): string => `${layout.snapshot(table, snapshot)}/damaged.txt`,
+  setAside: (table: TableName, snapshot: SnapshotId): string =>
+    `${layout.snapshot(table, snapshot)}/damaged.txt`,
   /** What the files of each snapshot were like when a job last found them whole. */
   verified: (table: TableName): string => `${layout.table(table)}/verified.json`,
   /** Which snapshots a rollback took back, so that their sources are not published again unasked. */

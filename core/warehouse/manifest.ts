@@ -167,7 +167,9 @@ export type Source = z.infer<typeof sourceShape>
 /** A manifest that cannot be what was written, or is of another version. */
 export class DamagedManifest extends Error {
   constructor(key: string, cause: unknown) {
-    super(`${key} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, { cause })
+    super(`${key} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, {
+      cause,
+    })
     this.name = 'DamagedManifest'
   }
 }

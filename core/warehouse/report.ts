@@ -15,7 +15,10 @@ const fieldShape = z.object({
   /** All values that there are, in their order, where they are few and short. */
   choices: z.array(z.string()).optional(),
   /** The most frequent values; null where next to every value is another. */
-  top: z.array(z.object({ value: z.string(), rows: z.int() })).nullable().optional(),
+  top: z
+    .array(z.object({ value: z.string(), rows: z.int() }))
+    .nullable()
+    .optional(),
   /** Values above `from` up to `to`; the first range with its start too. */
   histogram: z.array(z.object({ from: z.string(), to: z.string(), rows: z.int() })).optional(),
 })

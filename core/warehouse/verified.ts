@@ -33,7 +33,9 @@ export async function noteVerified(
   versions: Versions,
 ): Promise<void> {
   const there = new Set(await store.list(layout.table(table)))
-  const others = Object.entries(await readAll(store, table)).filter(([other]) => other !== id && there.has(other))
+  const others = Object.entries(await readAll(store, table)).filter(
+    ([other]) => other !== id && there.has(other),
+  )
   const all = { [id]: Object.fromEntries(versions), ...Object.fromEntries(others) }
   const text = `${JSON.stringify(all, null, 2)}\n`
   const before = await store.get(layout.verified(table))

@@ -47,7 +47,10 @@ export function filesInStore(store: Store, folder: string): SnapshotFiles {
  * @param folder absolute path on this machine
  * @param hash reads a file, by its path
  */
-export function filesInFolder(folder: string, hash: (file: string) => Promise<string> = hashOf): SnapshotFiles {
+export function filesInFolder(
+  folder: string,
+  hash: (file: string) => Promise<string> = hashOf,
+): SnapshotFiles {
   return {
     bytes: async (file) => (await fingerprint(path.join(folder, file)))?.bytes ?? null,
     hash: (file) => hash(path.join(folder, file)),
@@ -82,7 +85,9 @@ export async function requireFile(files: SnapshotFiles, stored: StoredFile): Pro
 
 async function requireHash(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   if ((await files.hash(stored.file)) !== stored.sha256) {
-    throw new DamagedFile(`${stored.file} is not as it was written: its bytes have another hash than in the manifest`)
+    throw new DamagedFile(
+      `${stored.file} is not as it was written: its bytes have another hash than in the manifest`,
+    )
   }
 }
 

@@ -30,17 +30,16 @@ export async function readWithdrawn(store: Store, table: TableName): Promise<Wit
   try {
     return z.array(withdrawnShape).parse(JSON.parse(bytes.toString()))
   } catch (cause) {
-    throw new Error(`${key} is damaged: remove it, and what was rolled back may be published again`, { cause })
+    throw new Error(`${key} is damaged: remove it, and what was rolled back may be published again`, {
+      cause,
+    })
   }
 }
 
 /** Holds a snapshot back, with those that were taken back before it. Only under the lock of the table. */
 export async function withdraw(store: Store, table: TableName, manifest: Manifest, at: Date): Promise<void> {
   const before = await readWithdrawn(store, table)
-  const all = [
-    ...before.filter(({ snapshot }) => snapshot !== manifest.snapshot),
-    withdrawnOf(manifest, at),
-  ]
+  const all = [...before.filter(({ snapshot }) => snapshot !== manifest.snapshot), withdrawnOf(manifest, at)]
   await store.put(layout.withdrawn(table), `${JSON.stringify(all, null, 2)}\n`)
 }
 

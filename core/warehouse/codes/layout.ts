@@ -61,8 +61,7 @@ export function unpackGroup(planes: Uint8Array, values: number): Codes {
   if (isNarrow(values)) return planes
   const rows = planes.length / 2
   const codes = new Uint16Array(rows)
-  for (let row = 0; row < rows; row += 1)
-    codes[row] = (planes[row] ?? 0) | ((planes[rows + row] ?? 0) << 8)
+  for (let row = 0; row < rows; row += 1) codes[row] = (planes[row] ?? 0) | ((planes[rows + row] ?? 0) << 8)
   return codes
 }
 
@@ -101,7 +100,9 @@ const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    zlib.deflateRaw(bytes, { level: deflateLevel }, (error, packed) => (error === null ? resolve(packed) : reject(error)))
+    zlib.deflateRaw(bytes, { level: deflateLevel }, (error, packed) =>
+      error === null ? resolve(packed) : reject(error),
+    )
   })
 
 /** What lies where in a file of codes. */

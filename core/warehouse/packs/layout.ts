@@ -166,7 +166,7 @@ const headNumbers = 5
 export class Pack {
   readonly #bytes: Buffer
   readonly #rows: number
-  readonly #heads: readonly number[]
+  readonly #heads: Float64Array
 
   /**
    * @param bytes as `packed` made them
@@ -175,7 +175,7 @@ export class Pack {
   constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
     this.#bytes = bytes
     this.#rows = rows
-    const heads = new Array<number>(headNumbers * areCoded.length)
+    const heads = new Float64Array(headNumbers * areCoded.length)
     let at = 0
     for (let field = 0, to = 0; field < areCoded.length; field += 1, to += headNumbers) {
       const isCoded = areCoded[field] === true

@@ -36,7 +36,10 @@ export class FolderStore implements Store {
 
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
     const part = range === undefined ? {} : { start: range.start, end: range.end - 1 }
-    return createReadStream(this.#pathOf(key), { ...part, highWaterMark: readBytes }) as AsyncIterable<Uint8Array>
+    return createReadStream(this.#pathOf(key), {
+      ...part,
+      highWaterMark: readBytes,
+    }) as AsyncIterable<Uint8Array>
   }
 
   async list(folder: string): Promise<string[]> {
@@ -98,7 +101,8 @@ export class FolderStore implements Store {
 
   #pathOf(key: string): string {
     const names = key === '' ? [] : key.split('/')
-    if (names.some((name) => ['', '.', '..'].includes(name))) throw new Error(`${key} is no key of a warehouse`)
+    if (names.some((name) => ['', '.', '..'].includes(name)))
+      throw new Error(`${key} is no key of a warehouse`)
     return path.join(this.localFolder, ...names)
   }
 

@@ -174,7 +174,7 @@ export class LocalFiles {
       throw new NotHere(key, `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} in all`)
     const deadline = performance.now() + roomPatienceMs
     while (this.#bytes - own.bytes + bytes > bytesMax) {
-      const [oldest] = [...this.#files].filter(([, { holders, bytes: size }]) => holders === 0 && size > 0)
+      const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
       else if (performance.now() > deadline) throw new NotHere(key, 'all that is here is at work')
       else await this.#whenFreed()
@@ -183,11 +183,12 @@ export class LocalFiles {
   }
 
   async #whenFreed(): Promise<void> {
-    let tell: () => void = () => undefined
-    const freed = new Promise<void>((resolve) => (tell = resolve))
-    this.#freed.add(tell)
-    await Promise.race([freed, wait(roomPatienceMs, undefined, { ref: false })])
-    this.#freed.delete(tell)
+    const waited = new AbortController()
+    const stopWaiting = (): void => waited.abort()
+    this.#freed.add(stopWaiting)
+    const options = { ref: false, signal: waited.signal }
+    await wait(roomPatienceMs, undefined, options).catch(() => undefined)
+    this.#freed.delete(stopWaiting)
   }
 
   /** At once, so that nobody finds it in between. */

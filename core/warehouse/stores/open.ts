@@ -40,5 +40,7 @@ export function openStore(warehouse: string, options: StoreOptions = { localFold
   const open = kinds[scheme]
   if (open !== undefined) return open(warehouse, options)
   const known = Object.keys(kinds).map((kind) => `${kind}://`)
-  throw new StartError(`WAREHOUSE: there is no kind of warehouse ${scheme}://; it is a folder, or begins with ${known.join(', ')}`)
+  throw new StartError(
+    `WAREHOUSE: there is no kind of warehouse ${scheme}://; it is a folder, or begins with ${known.join(', ')}`,
+  )
 }

@@ -53,7 +53,8 @@ export class S3Store implements Store {
 
   /** @param address `s3://bucket` or `s3://bucket/prefix` */
   constructor(address: string, { folder, bytesMax = Infinity, lease = {} }: S3Options) {
-    const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/*$/.exec(address) ?? []
+    const [, bucket, prefix = ''] =
+      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/*$/.exec(address) ?? []
     if (bucket === undefined || prefix.split('/').some((name) => name === '.' || name === '..'))
       throw new StartError(`WAREHOUSE: ${address} is no address such as s3://bucket/prefix`)
     this.#bucket = bucket
@@ -104,7 +105,10 @@ export class S3Store implements Store {
     const head = this.#nameOf(folder === '' ? '' : `${folder}/`)
     const names: string[] = []
     for await (const page of this.#pages(head, '/')) {
-      const all = [...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix), ...filesIn(page).map(({ name }) => name)]
+      const all = [
+        ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix),
+        ...filesIn(page).map(({ name }) => name),
+      ]
       names.push(...all.map((name = '') => name.slice(head.length).replace(/\/$/, '')))
     }
     return names.filter((name) => name !== '')
@@ -126,8 +130,8 @@ export class S3Store implements Store {
       return
     }
     const names = await readdir(from)
-    const isLast = (name: string): number => Number(name === fileNames.manifest)
-    for (const name of names.toSorted((a, b) => isLast(a) - isLast(b))) {
+    const others = names.filter((name) => name !== fileNames.manifest)
+    for (const name of [...others, ...names.filter((one) => one === fileNames.manifest)]) {
       // Another job, which the lock went to meanwhile, takes what is there for left behind.
       this.#requireHeld(key)
       const known = same.get(name)
@@ -348,7 +352,11 @@ export class S3Store implements Store {
         // Not every store knows those that the SDK would add.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
-        requestHandler: { connectionTimeout: connectMs, requestTimeout: silenceMs, throwOnRequestTimeout: true },
+        requestHandler: {
+          connectionTimeout: connectMs,
+          requestTimeout: silenceMs,
+          throwOnRequestTimeout: true,
+        },
       }),
     }))
     return this.#client
