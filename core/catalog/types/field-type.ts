@@ -103,7 +103,15 @@ export interface FieldTypeRow {
     readonly tableSchema: 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array' | 'any'
     /** https://www.w3.org/TR/tabular-data-primer/#datatypes */
     readonly csvw:
-      'string' | 'integer' | 'long' | 'double' | 'decimal' | 'boolean' | 'date' | 'dateTime' | 'json'
+      | 'string'
+      | 'integer'
+      | 'long'
+      | 'double'
+      | 'decimal'
+      | 'boolean'
+      | 'date'
+      | 'dateTime'
+      | 'json'
     /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
     readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
     /** Of what JSON has for it. */

@@ -40,7 +40,8 @@ export function packsIn(rows: number): number {
 
 /** A field of some rows, on its way into a pack: of each row its code, or the text that JSON has; null for null. */
 export type PackedColumn =
-  { readonly codes: Uint8Array | Uint16Array } | { readonly texts: readonly (string | null)[] }
+  | { readonly codes: Uint8Array | Uint16Array }
+  | { readonly texts: readonly (string | null)[] }
 
 /** @param columns of at most 128 rows, all of as many */
 export function packed(columns: readonly PackedColumn[]): Buffer {
