@@ -126,3 +126,39 @@ test.each([1, packRows, packRows + 1, packRows * sectionPacks, packRows * (2 * s
     }
   },
 )
+
+test.each<[rule: string, codes: number[], bytes: number[]]>([
+  ['equal codes take no bits', [7, 7, 7], [0, 7, 0]],
+  ['two codes take a bit each, the lowest first', [3, 4, 4, 3], [1, 3, 0, 0b0110]],
+  ['bits run on into the next byte', [0, 7, 5, 2], [3, 0, 0, 0b01_111_000, 0b0101]],
+  ['the least code is stored once', [300, 301], [1, 44, 1, 0b10]],
+  ['the highest code keeps its top bit', [0, 65_535], [16, 0, 0, 0, 0, 255, 255]],
+])('packed codes: %s', (_rule, numbers, bytes) => {
+  const codesOfRows = Uint16Array.from(numbers)
+  const pack = packed([{ codes: codesOfRows }])
+  expect([...pack]).toEqual(bytes)
+  const read = new Pack(pack, numbers.length, [true])
+  expect(numbers.map((_, row) => read.code(0, row))).toEqual(numbers)
+})
+
+test.each<[rule: string, texts: (string | null)[], bytes: number[]]>([
+  [
+    'decimals are integers above the least, 0 for null',
+    ['1.5', null, '2.0'],
+    [2, 3, 0, 0, 0, 0, 0, 0, 46, 64, 0b10_000_001, 1],
+  ],
+  ['texts follow their lengths, 0 for null', ['a', null, ''], [0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0b01_00_10, 97]],
+])('packed values: %s', (_rule, texts, bytes) => {
+  const pack = packed([{ texts }])
+  expect([...pack]).toEqual(bytes)
+  expect(new Pack(pack, texts.length, [false]).texts(0)).toEqual(texts)
+})
+
+// A number of every width, so that each way to read one is met.
+test.each(Array.from({ length: 45 }, (_, index) => index + 1))('numbers of %d bits come back', (bits) => {
+  const most = 2 ** bits - 2
+  const texts = [0, 1, most - 1, Math.floor(most / 3), most].map((number) => String(number))
+  const pack = new Pack(packed([{ texts: [...texts, null] }]), texts.length + 1, [false])
+  expect(pack.texts(0)).toEqual([...texts, null])
+  expect(pack.text(0, 4)).toBe(String(most))
+})
