@@ -2,7 +2,7 @@
 
 SCALE ?= 1
 SHARE ?= 1
-SEED ?= $(shell date +%s)
+SEED ?=
 TABLES ?=
 REQUESTS ?= 1000000
 SECONDS ?= 3600
@@ -17,17 +17,22 @@ QUIET ?=
 # What somebody names comes to the programs as it is, whatever the shell would make of it.
 export TABLE FILE MEMBER DATASET
 
-.PHONY: serve test test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
+.PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
 
 serve: build
 	@npm run -s sample -- --if-none
 	@npm run -s ingest -- --unpublished || echo 'some tables were not published, see above; serving the others'
 	@npm run -s start
 
+# Format, lint, types, and the tests that need only Node. A few minutes.
 test: node_modules/.package-lock.json
-	npm test
+	@SEED=$(SEED) npm test
 
-# The tests of random input, as long as they were meant: hours, or the share of them that is asked for.
+# Every test, with the real components that are installed; the end says what was missing.
+test-all: node_modules/.package-lock.json
+	@SEED=$(SEED) npm run -s test-all
+
+# The tests of random input with hours of it, or the SHARE of them.
 test-long: build
 	@SHARE=$(SHARE) SEED=$(SEED) npm run -s test-long
 

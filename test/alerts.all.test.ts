@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { parse, stringify } from 'yaml'
 import { found } from './support/installed.ts'
 import { oneTable, startWorkers } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
+import { describeWith } from './support/needs.ts'
 
 /** The rules and the dashboard that operators are given, against the metrics that there are, by Prometheus' own tools. */
 
@@ -166,8 +167,7 @@ const faults: readonly (readonly [alert: string, labels: Series, series: Series]
 ]
 
 const promtool = found('promtool')
-const withPromtool = promtool === null ? describe.skip : describe
-if (promtool === null) console.warn('promtool is not installed: the alert rules are not tried')
+const withPromtool = describeWith(promtool !== null, 'promtool (Debian: prometheus)')
 
 async function tool(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(promtool ?? '', args).catch(

@@ -12,28 +12,21 @@ import { publishViews } from '../ingest/publish/views.ts'
 import { writeSamples } from '../ingest/sample/write.ts'
 import { getPage, serve } from './support/service.ts'
 import { temporaryFolder, workshop, type Workshop } from './support/workshop.ts'
+import { describeWith, pythonClients } from './support/needs.ts'
 
 /**
  * The queries of warehouse/README.md in the clients that analysts use. ACERVO_CLIENTS names the bin folder of a Python
  * environment with duckdb, duckdb-cli, pandas and polars.
  */
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
-const describeWithClients = clients === '' ? describe.skip : describe
-if (clients === '') {
-  process.stderr.write(
-    'ACERVO_CLIENTS names no Python environment: the tests with DuckDB, pandas and polars are skipped\n',
-  )
-}
 
-const hasR = clients !== '' && spawnSync('Rscript', ['--version']).status === 0
-const describeWithR = hasR ? describe : describe.skip
-if (clients !== '' && !hasR) process.stderr.write('Rscript is not here: the test with R is skipped\n')
+const hasR = spawnSync('Rscript', ['--version']).status === 0
 
 const run = promisify(execFile)
 const readme = (language: string, text: string): string[] =>
   [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code)
 
-describeWithClients('the warehouse in the hands of analysts', () => {
+describeWith(clients !== '', pythonClients)('the warehouse in the hands of analysts', () => {
   let shop: Workshop
   let text: string
   let cwd: string
@@ -157,7 +150,7 @@ print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
       expect(stdout.trim()).toBe(`${rows.at(-1)} gzip`)
     }, 120_000)
 
-    describeWithR('in R', () => {
+    describeWith(hasR, 'R (Debian: r-base-core)')('in R', () => {
       test('readr and data.table read pages and exports, too', async () => {
         const script = `for (address in commandArgs(TRUE))
   cat(nrow(read.csv(address)), nrow(readr::read_csv(address, show_col_types = FALSE)), nrow(data.table::fread(address, showProgress = FALSE)), "\n")`

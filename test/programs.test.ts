@@ -15,6 +15,7 @@ import { run, start, startServer } from './support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 import { until } from './support/until.ts'
 import { zipOf } from './support/zip.ts'
+import { describeWith } from './support/needs.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -259,10 +260,7 @@ describe('the server program', () => {
 
   // Of util-linux; that of others takes other options.
   const script = process.platform === 'linux' ? found('script') : null
-  const onTerminal = script === null ? describe.skip : describe
-  if (script === null) console.warn('script(1) is not installed: nothing is looked at on a terminal')
-
-  onTerminal('on a terminal', () => {
+  describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
     test('says in its last line where to look, below lines that people can read', async () => {
       const port = String(await freePort())
       const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }

@@ -2,19 +2,17 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
 import type { Outcome } from '../ingest/report.ts'
 import { serve, walk, type Service } from './support/service.ts'
 import { tinyCatalog, workshop } from './support/workshop.ts'
+import { describeWith, realFiles } from './support/needs.ts'
 
 /** Files as governments publish them, loaded by what the catalog declares alone, against an independent reading. */
 const realData = process.env['ACERVO_REAL_DATA'] ?? ''
 const raw = path.join(realData, 'raw')
-const describeWithData = realData !== '' && existsSync(raw) ? describe : describe.skip
-if (describeWithData === describe.skip) {
-  process.stderr.write('ACERVO_REAL_DATA names no folder of real data: the tests on raw files are skipped\n')
-}
+const describeWithData = describeWith(realData !== '' && existsSync(raw), realFiles)
 
 type Texts = Readonly<Record<string, string>>
 type Read = (texts: Texts, name: string) => unknown

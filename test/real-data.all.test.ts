@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse'
 import { allTables, tableId, type Catalog, type Field, type Table } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
@@ -11,15 +11,15 @@ import { compareOne, randomFrom } from './support/random-queries.ts'
 import { runsOf, seed } from './support/runs.ts'
 import { getPage, serve, type Service } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
+import { describeWith, realFiles } from './support/needs.ts'
 
 /** Real public files, where the setting names their folder; every row is compared with an independent reading. */
 const queries = runsOf('QUERIES')
 const realData = process.env['ACERVO_REAL_DATA'] ?? ''
-const describeWithData =
-  realData !== '' && existsSync(path.join(realData, 'sources')) ? describe : describe.skip
-if (describeWithData === describe.skip) {
-  process.stderr.write('ACERVO_REAL_DATA names no folder of real data: the tests on real data are skipped\n')
-}
+const describeWithData = describeWith(
+  realData !== '' && existsSync(path.join(realData, 'sources')),
+  realFiles,
+)
 
 const counts: Readonly<Record<string, number>> = {
   'covid19/boletim': 13_329,

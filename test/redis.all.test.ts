@@ -1,16 +1,17 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { oneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'
 import { hasRedis, startRedis } from './support/redis.ts'
 import { until } from './support/until.ts'
+import { describeWith, redis } from './support/needs.ts'
 
 /** Limits that several servers share, against a real Redis, whatever becomes of it. */
 
-const withRedis = hasRedis ? describe : describe.skip
+const withRedis = describeWith(hasRedis, redis)
 
 let settings: Readonly<Record<string, string>>
 beforeAll(async () => {

@@ -3,13 +3,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
+import { describeWith } from './support/needs.ts'
 
 /** Several processes on one port, as an operator runs them. */
 
@@ -186,10 +187,7 @@ test('a worker that dies while all are replaced is replaced once', async () => {
 
 const prlimit = '/usr/bin/prlimit'
 const hasPrlimit = existsSync(prlimit)
-if (!hasPrlimit) process.stderr.write(`${prlimit} is not here: its test of workers is skipped\n`)
-
-const withPrlimit = hasPrlimit ? describe : describe.skip
-withPrlimit('without descriptors', () => {
+describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
   test('where the system starts no more processes, those that are there go on', async () => {
     const server = await startWorkers(table.settings, 2)
     const limit = (descriptors: number): unknown =>

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { ClickHouse } from '../../core/clickhouse/link.ts'
@@ -18,10 +18,11 @@ import { compareOne, randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, importDate, workshop, type Workshop } from '../support/workshop.ts'
+import { clickHouse, describeWith } from '../support/needs.ts'
 
 /** Which rows a query chooses, in which order and how many, as a ClickHouse says it, against DuckDB and a second reading. */
 
-const describeWith = hasClickHouse ? describe : describe.skip
+const describeWithClickHouse = describeWith(hasClickHouse, clickHouse)
 
 /** The catalog with all of its tables given to ClickHouse. */
 function given(catalog: Catalog): Catalog {
@@ -60,7 +61,7 @@ afterAll(async () => {
   if (hasClickHouse) await link.close()
 })
 
-describeWith('tables that are given to ClickHouse', () => {
+describeWithClickHouse('tables that are given to ClickHouse', () => {
   let sampled: Workshop
   let own: Service
   let other: Service
@@ -117,7 +118,7 @@ describeWith('tables that are given to ClickHouse', () => {
   })
 })
 
-describeWith('texts that readers have stumbled over', () => {
+describeWithClickHouse('texts that readers have stumbled over', () => {
   test('are found by it as by DuckDB', async () => {
     const catalog = given(catalogAround([{ name: 't', ...hostileTable }]))
     const shop = await workshop(catalog, { 'd/t.csv.gz': gzipSync(hostileCsv(randomFrom(seed), 600)) })
@@ -147,7 +148,7 @@ const small = {
 const smallCsv =
   'n,day,at,is,price\n1,0001-01-01,1815-06-18 11:30:00.000001,true,1.50\n2,9999-12-31,,false,\n3,,2020-02-29 00:00:00,,-7.25\n'
 
-describeWith('a snapshot', () => {
+describeWithClickHouse('a snapshot', () => {
   test('has days that the calendar of ClickHouse does not have', async () => {
     const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
     await shop.ingest({ clickHouse: link })
@@ -233,7 +234,7 @@ describeWith('a snapshot', () => {
   })
 })
 
-describeWith('a ClickHouse that hangs', () => {
+describeWithClickHouse('a ClickHouse that hangs', () => {
   test('keeps nobody waiting, and answers when it goes on', async () => {
     const own = await startClickHouse()
     const hanging = await ClickHouse.open(own.address)
@@ -250,7 +251,7 @@ describeWith('a ClickHouse that hangs', () => {
   })
 })
 
-describeWith('a walk', () => {
+describeWithClickHouse('a walk', () => {
   const rows = 140_000
   const numbers = Array.from({ length: rows }, (_, n) => `${n},${(n * 7919) % 140_009},,,\n`).join('')
   const table = {
@@ -312,7 +313,7 @@ const said =
     response.end(`Code: ${code}. DB::Exception: No. (SOME_ERROR) (version 26.7)`)
   }
 
-describeWith('what a ClickHouse says instead of an answer', () => {
+describeWithClickHouse('what a ClickHouse says instead of an answer', () => {
   let shop: Workshop
   beforeAll(async () => {
     shop = await workshop(catalogAround([{ ...small, name: 'ill' }]), { 'd/ill.csv': smallCsv })

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { startBetween, type Between } from '../support/between.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts'
@@ -8,10 +8,11 @@ import { run, start, startServer, type ServerProgram } from '../support/programs
 import { readers } from '../support/readers.ts'
 import { runsOf } from '../support/runs.ts'
 import { until } from '../support/until.ts'
+import { describeWith, objectStore } from '../support/needs.ts'
 
 /** A job that publishes into an object store, and dies at any of its requests, while a server follows. */
 
-const describeWithStore = hasObjectStore ? describe : describe.skip
+const describeWithStore = describeWith(hasObjectStore, objectStore)
 const count = 300
 const ofVersion = (version: number): string => numbered(count, 'n,version', () => [version])
 

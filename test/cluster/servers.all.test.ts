@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startBetween, type Between } from '../support/between.ts'
 import { hasNginx, startNginx, type Proxy } from '../support/nginx.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
@@ -8,6 +8,7 @@ import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts
 import { freePort } from '../support/ports.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
+import { describeWith, nginx, objectStore, redis } from '../support/needs.ts'
 
 /**
  * Two servers over one object store, behind nginx, with their limits in one Redis: whatever becomes of any of them, each walk
@@ -15,7 +16,7 @@ import { hasRedis, startRedis } from '../support/redis.ts'
  */
 
 const isWhole = hasObjectStore && hasNginx && hasRedis
-const describeCluster = isWhole ? describe : describe.skip
+const describeCluster = describeWith(isWhole, `${objectStore}, ${nginx} and ${redis}`)
 
 const count = 5000
 const pageSize = 100

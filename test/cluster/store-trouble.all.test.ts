@@ -1,15 +1,16 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { startBetween, type Asked, type Between } from '../support/between.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
+import { describeWith, objectStore } from '../support/needs.ts'
 
 /** A server whose object store is away, slow, failing or wrong: what it has goes on, and nothing wrong is ever told. */
 
-const describeWithStore = hasObjectStore ? describe : describe.skip
+const describeWithStore = describeWith(hasObjectStore, objectStore)
 
 async function ask({ port }: ServerProgram, query = 'page_size=3'): Promise<[status: number, n: unknown]> {
   const answer = await fetch(`http://127.0.0.1:${port}${rows}?${query}`)

@@ -10,9 +10,10 @@ import { writeSamples } from '../../ingest/sample/write.ts'
 import { datasetDocuments, tableDocuments } from '../../server/documents/registry.ts'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
-import { isWhole, runsOf, seed } from '../support/runs.ts'
+import { isExhaustive, runsOf, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
 import { temporaryFolder, workshop } from '../support/workshop.ts'
+import { describeWith, pythonClients } from '../support/needs.ts'
 
 /**
  * Documents in the hands of those who read them: each is loaded by the code of its consumers. ACERVO_CLIENTS names the bin
@@ -20,15 +21,8 @@ import { temporaryFolder, workshop } from '../support/workshop.ts'
  */
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const hasConsumers = clients !== '' && existsSync(path.join(clients, 'schemathesis'))
-if (!hasConsumers) {
-  process.stderr.write(
-    'ACERVO_CLIENTS names no Python environment with schemathesis, frictionless, mlcroissant and others: their tests are skipped\n',
-  )
-}
 const shapes = process.env['ACERVO_SHAPES'] ?? ''
 const hasShapes = existsSync(shapes)
-if (!hasShapes)
-  process.stderr.write('ACERVO_SHAPES names no SHACL shapes of DCAT-AP: the catalog is read, not judged\n')
 
 const folder = path.resolve('test/consumers')
 const run = promisify(execFile)
@@ -79,7 +73,7 @@ const broken = async (addresses: readonly string[]): Promise<string[]> => {
   return bad
 }
 
-const describeWithConsumers = hasConsumers ? describe : describe.skip
+const describeWithConsumers = describeWith(hasConsumers, pythonClients)
 
 describeWithConsumers('documents in the hands of their consumers', () => {
   beforeAll(async () => {
@@ -339,7 +333,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
             'run',
             base + target,
             `--url=${base}`,
-            `--phases=examples,${index === 1 || isWhole ? 'coverage,' : ''}fuzzing`,
+            `--phases=examples,${index === 1 || isExhaustive ? 'coverage,' : ''}fuzzing`,
             '--checks=all',
             `--seed=${Math.abs(seed)}`,
             `--max-examples=${Math.max(1, Math.round(cases / (index === 0 ? 200 : 10)))}`,

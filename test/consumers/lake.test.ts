@@ -5,7 +5,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
@@ -14,6 +14,7 @@ import { publishViews } from '../../ingest/publish/views.ts'
 import { freePort } from '../support/ports.ts'
 import { serve, type Service } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { describeWith, pythonClients } from '../support/needs.ts'
 
 /**
  * The DuckLake that an ingest writes, and the views beside it, in DuckDB from Python: of the oldest and the newest version that is
@@ -23,16 +24,11 @@ const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const python = path.join(clients, 'python')
 const besides = (name: string): string => path.join(clients, '..', name, 'bin', 'python')
 const hasClients = clients !== '' && existsSync(besides('duckdb-oldest'))
-if (!hasClients) {
-  process.stderr.write(
-    'ACERVO_CLIENTS names no environment with DuckDB of other versions beside it: DuckLakes are not opened\n',
-  )
-}
 const run = promisify(execFile)
 const moment = (index: number): Date => new Date(Date.UTC(2026, 0, 2 + index, 3, 4, 5))
 /** All of them stay. */
 const retention = { count: 10, graceMs: 1e12 }
-const withClients = hasClients ? describe : describe.skip
+const withClients = describeWith(hasClients, pythonClients)
 
 test('without the extension there is a line, and no lake', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })

@@ -11,6 +11,7 @@ import { oneTable } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/workshop.ts'
+import { describeWith, pythonClients } from '../support/needs.ts'
 
 /** The files that operators are given, by the programs that read them. */
 
@@ -27,17 +28,12 @@ async function ran(program: string, ...args: string[]): Promise<{ code: number; 
   }
 }
 
-function tellMissing(isThere: boolean, what: string): boolean {
-  if (!isThere) console.warn(`${what} is not installed: what it says of the files is not asked`)
-  return isThere
-}
-
 const analyze = found('systemd-analyze')
-const withSystemd = tellMissing(analyze !== null, 'systemd') ? describe : describe.skip
-const withLinters = tellMissing(clients !== '', 'a linter of containers') ? describe : describe.skip
+const withSystemd = describeWith(analyze !== null, 'systemd-analyze (Debian: systemd)')
+const withLinters = describeWith(clients !== '', pythonClients)
 const setpriv = found('setpriv')
 const isRoot = process.getuid?.() === 0
-const withUsers = tellMissing(setpriv !== null && isRoot, 'a user of its own') ? describe : describe.skip
+const withUsers = describeWith(setpriv !== null && isRoot, 'root and setpriv, to run as another user')
 
 withSystemd('the units of systemd', () => {
   test('are right, and give the programs little room', async () => {

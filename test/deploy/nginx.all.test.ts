@@ -2,16 +2,17 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { hasNginx, startNginx, type Answer, type Proxy } from '../support/nginx.ts'
 import { numbered, oneTable, rows } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
+import { describeWith, nginx } from '../support/needs.ts'
 
 /** The configuration that operators are given, in a real nginx before a real server. */
 
-const withNginx = hasNginx ? describe : describe.skip
+const withNginx = describeWith(hasNginx, nginx)
 
 withNginx('nginx in front', () => {
   let home: string

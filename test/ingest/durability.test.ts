@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
+import { describeWith, strace } from '../support/needs.ts'
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0
-if (!hasStrace)
-  process.stderr.write('strace is not on this machine: the order of system calls is not tested\n')
 
 /** The calls of an ingest of one small table that make things durable, with names that do not change. */
 async function durableCalls(): Promise<string[]> {
@@ -48,8 +47,7 @@ async function durableCalls(): Promise<string[]> {
     })
 }
 
-const describeWithStrace = hasStrace ? describe : describe.skip
-describeWithStrace('by its system calls', () => {
+describeWith(hasStrace, strace)('by its system calls', () => {
   test('everything is synced before the rename that shows it, and the rename after it', async () => {
     const calls = await durableCalls()
     const home = '/socios-brasil/empresas'

@@ -6,14 +6,15 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
 import { temporaryFolder } from '../support/workshop.ts'
-import { isWhole, runsOf, seed } from '../support/runs.ts'
+import { isExhaustive, runsOf, seed } from '../support/runs.ts'
+import { describeWith, strace } from '../support/needs.ts'
 
 /** The built ingest, killed wherever it is; `npm test` has built it. KILLS sets how often at random. */
 const kills = runsOf('KILLS')
@@ -117,9 +118,6 @@ test(`${kills} jobs killed at random leave the old snapshot or the new one, and 
 }, 600_000)
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0
-if (!hasStrace)
-  process.stderr.write('strace is missing: the tests that stop an ingest at each system call are skipped\n')
-const describeWithStrace = hasStrace ? describe : describe.skip
 
 /** Runs an ingest that strace stops, or that it makes fail, at the `when`th call of a kind. */
 function ingestUnder(
@@ -156,10 +154,10 @@ function ingestUnder(
 
 /** In short runs some of them are tried, from the first on: there are few of some kinds. */
 function stepFrom(when: number): number {
-  return isWhole ? 1 : 1 + ((seed + when) % 4)
+  return isExhaustive ? 1 : 1 + ((seed + when) % 4)
 }
 
-describeWithStrace('by system calls', () => {
+describeWith(hasStrace, strace)('by system calls', () => {
   // All that make what was written last, and what shows it.
   test.each(['fsync', 'rename', 'mkdir', 'unlink', 'rmdir'])(
     'killed at each %s, an ingest leaves the old snapshot or the new one',
@@ -222,16 +220,12 @@ describeWithStrace('by system calls', () => {
 const disk = path.join(os.tmpdir(), `acervo-disk-${process.pid}`)
 mkdirSync(disk)
 const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', disk]).status === 0
-if (!isMounted)
-  process.stderr.write('a small disk cannot be mounted here: the test of a full one is skipped\n')
 afterAll(() => {
   if (isMounted) spawnSync('umount', [disk])
   rmdirSync(disk)
 })
 
-const describeOnSmallDisk = isMounted ? describe : describe.skip
-
-describeOnSmallDisk('a full disk', () => {
+describeWith(isMounted, 'the right to mount a small disk')('a full disk', () => {
   let elsewhere: string
   beforeAll(() => {
     elsewhere = warehouse

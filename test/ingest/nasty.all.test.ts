@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
 import { bad, broken, misfit, refused, rows, unended, whatCame, type Came } from '../support/declared.ts'
+import { describeWith, realFiles } from '../support/needs.ts'
 
 /**
  * Small odd and broken files of others (csv-spectrum, csvkit, csvlint), where the setting names their folder. Each one
@@ -11,10 +12,7 @@ import { bad, broken, misfit, refused, rows, unended, whatCame, type Came } from
  */
 const realData = process.env['ACERVO_REAL_DATA'] ?? ''
 const folder = path.join(realData, 'nasty')
-const describeWithData = realData !== '' && existsSync(folder) ? describe : describe.skip
-if (describeWithData === describe.skip) {
-  process.stderr.write('ACERVO_REAL_DATA names no folder of nasty files: the tests on them are skipped\n')
-}
+const describeWithData = describeWith(realData !== '' && existsSync(folder), realFiles)
 
 interface Dialect {
   readonly from_line?: number

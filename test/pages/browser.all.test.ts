@@ -6,7 +6,7 @@ import { languages } from '../../core/catalog/languages.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
-import { isWhole } from '../support/runs.ts'
+import { isExhaustive } from '../support/runs.ts'
 import { workshop } from '../support/workshop.ts'
 
 /** What a reader meets in a real browser. */
@@ -79,7 +79,7 @@ describeInBrowser('pages in a browser', () => {
       // In one language half of the looks, in the other one the rest; all of them where all is tried.
       const half = path.startsWith('/en') ? 1 : 0
       for (const [index, { width, colorScheme }] of looks.entries()) {
-        if (!isWhole && index % 2 !== half) continue
+        if (!isExhaustive && index % 2 !== half) continue
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme })
         found.push(...(await page.evaluate(examine, { width, colorScheme })))

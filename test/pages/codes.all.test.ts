@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
@@ -16,13 +16,14 @@ import { randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
 import { temporaryFolder, workshop } from '../support/workshop.ts'
+import { describeWith, pythonClients } from '../support/needs.ts'
 
 /**
  * The lines that a page gives to bring what it shows into a program: they are run as they are printed, with the real
  * clients of ACERVO_CLIENTS (see `test/clients.test.ts`), and must bring the rows of the page.
  */
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
-const describeWithClients = clients === '' ? describe.skip : describe
+const describeWithClients = describeWith(clients !== '', pythonClients)
 const run = promisify(execFile)
 const asks = runsOf('CODES')
 

@@ -8,7 +8,7 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { formsIn, linksIn, type Control } from '../support/markup.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { isWhole, seed } from '../support/runs.ts'
+import { isExhaustive, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
 import { workshop } from '../support/workshop.ts'
 
@@ -63,7 +63,7 @@ function here(link: string, page: string): string | null {
 }
 
 /** One language after the other, from run to run, but where all is tried. */
-const spoken = isWhole ? languages : languages.filter((_, index) => index === seed % languages.length)
+const spoken = isExhaustive ? languages : languages.filter((_, index) => index === seed % languages.length)
 
 /** Pages that are opened to follow what is on them; all others are only looked at. */
 function isOpened(target: string): boolean {

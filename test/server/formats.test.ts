@@ -15,6 +15,7 @@ import { randomFrom } from '../support/random-queries.ts'
 import { seed } from '../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop, type Workshop } from '../support/workshop.ts'
+import { describeWith, pythonClients } from '../support/needs.ts'
 
 /** The same rows in every format, and whole exports. */
 
@@ -448,7 +449,7 @@ function serveSlow(): { fail: () => void; restore: () => void } {
 }
 
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
-;(clients === '' ? describe.skip : describe)('read by other libraries', () => {
+describeWith(clients !== '', pythonClients)('read by other libraries', () => {
   test('pyarrow and polars find the values of the JSON', async () => {
     const folder = await temporaryFolder()
     const { results } = await getPage(service.app, `${address}?page_size=40&ordering=-n`)

@@ -1,19 +1,17 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
-import { afterAll, beforeAll, describe } from '@jest/globals'
+import { afterAll, beforeAll } from '@jest/globals'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Workshop } from './workshop.ts'
 import { freePort } from './ports.ts'
 import { serve, type Service, type ServiceOptions } from './service.ts'
+import { describeWith } from './needs.ts'
 
 /**
  * A real browser, headless. ACERVO_BROWSER names the program of a Chromium; without it what needs one is skipped.
  */
 const program = process.env['ACERVO_BROWSER'] ?? ''
-export const describeInBrowser = program === '' ? describe.skip : describe
-if (program === '') {
-  process.stderr.write('ACERVO_BROWSER names no Chromium: the tests in a browser are skipped\n')
-}
+export const describeInBrowser = describeWith(program !== '', 'Chromium (ACERVO_BROWSER)')
 
 let browser: Browser | undefined
 

@@ -7,8 +7,6 @@ import { until } from './until.ts'
 const chdb = process.env['ACERVO_CLICKHOUSE'] ?? ''
 
 export const hasClickHouse = chdb !== '' && existsSync(path.join(chdb, 'package.json'))
-if (!hasClickHouse)
-  process.stderr.write('ACERVO_CLICKHOUSE names no folder of chdb: what needs ClickHouse is left out\n')
 
 /** @returns its process, and its address as CLICKHOUSE_URL has it, once it answers */
 export async function spawnClickHouse(

@@ -14,7 +14,6 @@ import { until } from './until.ts'
 const nginx = found('nginx')
 const openssl = found('openssl')
 export const hasNginx = nginx !== null && openssl !== null
-if (!hasNginx) console.warn('nginx or openssl is not installed: what stands in front is not tried')
 
 export interface Answer {
   readonly status: number

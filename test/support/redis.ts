@@ -7,7 +7,6 @@ import { until } from './until.ts'
 
 const redis = found('redis-server')
 export const hasRedis = redis !== null
-if (!hasRedis) console.warn('redis-server is not installed: the tests of shared limits are skipped')
 
 /** A Redis of the tests' own, ended with their file. */
 export async function startRedis(port: number): Promise<ChildProcess> {

@@ -1,59 +1,78 @@
+import { jest } from '@jest/globals'
+
 /**
- * How often the tests of random input run. Every change needs the short runs; `make test-long` takes the long ones, or
- * the share of them that SHARE says. One alone is set by its own name: `LIVES=5000 npm run jest test/server/lives`.
+ * How often each test of random input repeats, by level: `make test` is quick, `make test-all` thorough, `make test-long`
+ * takes hours. One alone is set by its own name: `LIVES=5000 npm run jest -- test/server/lives`.
  */
 const runs = {
-  /** Of the ingest, in the middle of its work. */
-  KILLS: { short: 12, long: 300 },
-  /** Of bits in published files. */
-  FLIPS: { short: 100, long: 5000 },
+  /** SIGKILLs of an ingest, at random moments. */
+  KILLS: { quick: 2, all: 12, long: 300 },
+  /** Flipped bits in published files. */
+  FLIPS: { quick: 12, all: 100, long: 5000 },
   /** Sources, valid and damaged. */
-  FUZZ_RUNS: { short: 400, long: 30_000 },
-  /** Of the files of a table that has partitions. */
-  PARTITION_CHANGES: { short: 8, long: 300 },
-  /** Files of every dialect, whose entries are suggested. */
-  SUGGESTED: { short: 30, long: 2000 },
-  /** Queries of real tables. */
-  QUERIES: { short: 150, long: 10_000 },
-  /** The same of one table, in each way in which its rows are chosen. */
-  CODED_QUERIES: { short: 25, long: 2000 },
-  /** The same of each table of the samples, in each of these ways. */
-  TABLE_QUERIES: { short: 25, long: 1000 },
-  /** The same of rows that are kept one by one. */
-  PACKED_QUERIES: { short: 40, long: 5000 },
-  /** The same of texts that readers have stumbled over. */
-  HOSTILE_QUERIES: { short: 300, long: 20_000 },
-  /** Answers of two processes in Arrow, compared to the byte. */
-  ARROW_QUERIES: { short: 150, long: 10_000 },
-  /** Of sockets, in whatever way they end. */
-  LIVES: { short: 400, long: 10_000 },
-  /** Asks whose lines of code are run. */
-  CODES: { short: 12, long: 100 },
-  /** Requests that schemathesis makes up from OpenAPI. */
-  FUZZED: { short: 300, long: 20_000 },
-  /** Of every kind, to the program itself; `make fuzz` takes the long ones. */
-  REQUESTS: { short: 50_000, long: 1_000_000 },
-  /** Of the server, and of one of its workers, while readers ask. */
-  SERVER_KILLS: { short: 5, long: 500 },
-  /** Of a job that publishes into an object store, at one of its requests. */
-  PUBLISH_KILLS: { short: 6, long: 200 },
-  /** Asked of ClickHouse and of DuckDB. */
-  CLICKHOUSE_QUERIES: { short: 300, long: 10_000 },
-  /** Of files while they are served. */
-  DAMAGES: { short: 30, long: 1000 },
-  /** Of files before they are served. */
-  UNREAD_DAMAGES: { short: 15, long: 750 },
+  FUZZ_RUNS: { quick: 80, all: 400, long: 30_000 },
+  /** Changes to the files of a partitioned table. */
+  PARTITION_CHANGES: { quick: 3, all: 8, long: 300 },
+  /** CSV files of every dialect whose catalog entries are suggested. */
+  SUGGESTED: { quick: 5, all: 30, long: 2000 },
+  /** Catalogs and sources made up by a generator. */
+  UNSEEN: { quick: 12, all: 60, long: 2000 },
+  /** Queries of each real table. */
+  QUERIES: { quick: 20, all: 150, long: 10_000 },
+  /** Queries of one table with codes, for each way to select rows. */
+  CODED_QUERIES: { quick: 12, all: 25, long: 2000 },
+  /** Queries of each sample table, for each way to select rows. */
+  TABLE_QUERIES: { quick: 3, all: 25, long: 1000 },
+  /** Queries of a packed table. */
+  PACKED_QUERIES: { quick: 20, all: 40, long: 5000 },
+  /** Queries of texts with unusual characters. */
+  HOSTILE_QUERIES: { quick: 60, all: 300, long: 20_000 },
+  /** Arrow answers of two processes, compared byte by byte. */
+  ARROW_QUERIES: { quick: 25, all: 150, long: 10_000 },
+  /** Connections that end at any moment. */
+  LIVES: { quick: 80, all: 400, long: 10_000 },
+  /** Pages whose code examples are run. */
+  CODES: { quick: 4, all: 12, long: 100 },
+  /** Requests that schemathesis makes from the OpenAPI document. */
+  FUZZED: { quick: 100, all: 300, long: 20_000 },
+  /** Requests of every kind to the server program. */
+  REQUESTS: { quick: 1500, all: 20_000, long: 1_000_000 },
+  /** SIGKILLs of the server, and of one of its workers, under load. */
+  SERVER_KILLS: { quick: 1, all: 5, long: 500 },
+  /** SIGKILLs of an ingest into an object store, at one of its requests. */
+  PUBLISH_KILLS: { quick: 1, all: 6, long: 200 },
+  /** Queries compared between ClickHouse and DuckDB. */
+  CLICKHOUSE_QUERIES: { quick: 50, all: 300, long: 10_000 },
+  /** Files damaged while they are served. */
+  DAMAGES: { quick: 4, all: 30, long: 1000 },
+  /** Files damaged before they are served. */
+  UNREAD_DAMAGES: { quick: 3, all: 15, long: 750 },
 } as const
 
-export function runsOf(name: keyof typeof runs): number {
-  const { short, long } = runs[name]
-  const { [name]: own, SHARE: share } = process.env
-  if (own !== undefined) return Number(own)
-  return share === undefined ? short : Math.max(short, Math.round(Number(share) * long))
+type Level = 'quick' | 'all' | 'long'
+
+function levelOf(text = 'quick'): Level {
+  if (text === 'quick' || text === 'all' || text === 'long') return text
+  throw new Error(`LEVEL is "${text}", and must be quick, all or long`)
 }
 
-/** Whether all that there is to try is tried, not a part of it by the seed. */
-export const isWhole = Number(process.env['SHARE'] ?? 0) >= 0.5
+const level = levelOf(process.env['LEVEL'])
 
-/** What random input is made from; another seed makes other input. */
-export const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 1000))
+/** Number of repetitions at the level of this run; `SHARE` scales those of `long`. */
+export function runsOf(name: keyof typeof runs): number {
+  const counts = runs[name]
+  const { [name]: own, SHARE: share = '1' } = process.env
+  if (own !== undefined) return Number(own)
+  return level === 'long' ? Math.max(counts.all, Math.round(Number(share) * counts.long)) : counts[level]
+}
+
+/** Whether every case is tried. `make test` tries a part of the cases, chosen by the seed. */
+export const isExhaustive = level === 'long'
+
+/** Cases of a table for this level: `make test` takes every `step`th, from the first on. */
+export function casesFor<Case>(cases: readonly Case[], step: number): readonly Case[] {
+  return level === 'quick' ? cases.filter((_, index) => index % step === 0) : cases
+}
+
+/** Makes random input repeatable: jest prints it, and `SEED=` sets it. */
+export const seed = jest.getSeed() >>> 0

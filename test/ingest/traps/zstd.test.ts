@@ -1,6 +1,7 @@
 import zlib from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { describeWith } from '../../support/needs.ts'
 
 /** Node has zstd since 22.15; before, files of it are refused. */
 const { zstdCompressSync, constants } = zlib as unknown as {
@@ -10,19 +11,20 @@ const { zstdCompressSync, constants } = zlib as unknown as {
 const fields = ['a:string', 'b:integer']
 const came = (content: Uint8Array): Promise<Came> => whatCame({ fields }, { 'd/t.csv.zst': content })
 
-const describeWithout = zstdCompressSync === undefined ? describe : describe.skip
-describeWithout('a zstd file where Node has none', () => {
-  test('is refused, with what to do', async () => {
-    await expect(came(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))).resolves.toEqual(
-      refused(
-        `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
-      ),
-    )
-  })
-})
+describeWith(zstdCompressSync === undefined, 'a Node without zstd, before 22.15')(
+  'a zstd file where Node has none',
+  () => {
+    test('is refused, with what to do', async () => {
+      await expect(came(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))).resolves.toEqual(
+        refused(
+          `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
+        ),
+      )
+    })
+  },
+)
 
-const describeWith = zstdCompressSync === undefined ? describe.skip : describe
-describeWith('a zstd file', () => {
+describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a zstd file', () => {
   const lines = Array.from({ length: 3000 }, (_, n) => `x${(n * 7919) % 1000},${n}\n`)
   const text = Buffer.from(`a,b\n${lines.join('')}`)
   const checked = { params: { [constants['ZSTD_c_checksumFlag'] ?? 201]: 1 } }
