@@ -4,6 +4,7 @@ import { CatalogError } from '../core/catalog/faults.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { serve, walk } from './support/service.ts'
 import { tinyCatalog, workshop } from './support/workshop.ts'
+import { runsOf, seed } from './support/runs.ts'
 
 /** Any fields, any order, any rows: what a catalog that nobody has seen declares comes back exactly and sorted. */
 
@@ -131,7 +132,7 @@ test('a catalog and a source never seen before', async () => {
       expect(pages.flatMap((page) => page.results.map((row) => Object.entries(row)))).toEqual(rows)
       expect(new Set(pages.map((page) => page.count))).toEqual(new Set([example.rows.length]))
     }),
-    { numRuns: 60 },
+    { seed, numRuns: runsOf('UNSEEN') },
   )
   expect(refused).toBeLessThan(10)
 }, 120_000)

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inOrder } from '../../core/in-order.ts'
+import { seed } from '../support/runs.ts'
 
 test('what comes of items is told in their order, so many at a time, whichever ends first', async () => {
   await fc.assert(
@@ -23,7 +24,7 @@ test('what comes of items is told in their order, so many at a time, whichever e
         expect(seen).toBeLessThanOrEqual(max)
       },
     ),
-    { numRuns: 100 },
+    { seed, numRuns: 100 },
   )
 })
 

@@ -355,7 +355,7 @@ test.each([0, 1, 3])(
         }
         expect(scanned(chunks, form, aside)).toEqual(scanned([content], form, aside))
       }),
-      { numRuns: files },
+      { seed, numRuns: files },
     )
   },
   timeoutMs,

@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
-import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
-import type { IngestOptions } from '../../ingest/ingest.ts'
-import type { Report } from '../../ingest/report.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { runsOf, seed } from '../support/runs.ts'
+import { byMonths, essence, options, publishedBy, type Published } from '../support/partitions.ts'
+import { runsOf, seed, testSampled } from '../support/runs.ts'
 import { getPage, serve, walk } from '../support/service.ts'
-import { catalogAround, fieldOf, importDate, workshop, type Workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
 /** Of a table whose files have partitions of their own only what changed is read, and what is published is the same. */
 
@@ -25,13 +24,6 @@ const table = {
   ),
 }
 const catalog = catalogAround([table])
-let seconds = 0
-const options: Partial<IngestOptions> = {
-  partRows: 40,
-  codedDistinctMax: 60,
-  // What was there before may come again, as another snapshot.
-  now: () => new Date(importDate.getTime() + 1000 * (seconds += 1)),
-}
 
 interface Row {
   readonly city: string
@@ -73,41 +65,6 @@ async function both(shop: Workshop, files: Files): Promise<{ own: Published; fre
     await other.write(`d/t-${name}.csv`, csvOf(file))
   }
   return { own: await publishedBy(shop), fresh: await publishedBy(other) }
-}
-
-interface Published {
-  readonly manifest: Manifest
-  readonly report: Report
-}
-
-async function publishedBy(shop: Workshop, besides: Partial<IngestOptions> = {}): Promise<Published> {
-  const [outcome] = await shop.ingest({ ...options, ...besides })
-  if (outcome?.status === 'failed') throw outcome.failure
-  if (outcome?.status !== 'published') throw new Error(`expected a snapshot, not ${outcome?.status}`)
-  return outcome
-}
-
-/** All that a snapshot is, but for when it was made. */
-function essence({ manifest, report }: Published): unknown {
-  const { rows, textBytes, partitions, header, parts, order, fields, sources, definition } = manifest
-  const files = filesOf(manifest).filter(({ file }) => file !== 'report.json')
-  return {
-    rows,
-    textBytes,
-    partitions,
-    header,
-    parts,
-    order,
-    fields,
-    sources,
-    definition,
-    files,
-    rowsIn: report.rows_in,
-    rowsOut: report.rows_out,
-    rejected: report.rejected_rows,
-    profile: report.fields,
-    members: report.download_members,
-  }
 }
 
 const changes = runsOf('PARTITION_CHANGES')
@@ -181,65 +138,6 @@ test('what changed alone is read, and served beside what did not', async () => {
   )
 })
 
-/** A table of months with one field besides. */
-const byMonths = (field: string, filters: readonly string[] = ['month']) =>
-  catalogAround([
-    {
-      name: 't',
-      order: ['month asc'],
-      partition: 'month',
-      filters: [...filters],
-      source: { files: 'd/t-*.csv' },
-      fields: ['month:integer', field].map(fieldOf),
-    },
-  ])
-
-const numbered = (month: number, count: number, different = count): string =>
-  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
-
-test('row groups of a partition do not depend on how many rows are before it', async () => {
-  const plain = byMonths('n:integer')
-  // Sorted rows lie in groups of 131,072, which no partition begins or ends with.
-  const files = [numbered(1, 100_000), numbered(2, 120_777), numbered(3, 90_000)]
-  const write = async (shop: Workshop): Promise<void> => {
-    for (const [index, content] of files.entries()) await shop.write(`d/t-${index}.csv`, content)
-  }
-  const [shop, other] = [await workshop(plain), await workshop(plain)]
-  await write(shop)
-  await publishedBy(shop, { partRows: 262_144 })
-  files[0] = numbered(1, 77_001)
-  await write(shop)
-  await write(other)
-  const own = await publishedBy(shop, { partRows: 262_144 })
-  expect(own.report.taken_over).toEqual(['2', '3'])
-  expect(essence(own)).toEqual(essence(await publishedBy(other, { partRows: 262_144 })))
-}, 120_000)
-
-// Sections of codes have 262,144 rows, and two are written at once.
-test.each<[what: string, changed: number, rows: number]>([
-  ['the last month', 2, 80_000],
-  ['the first month, by less than a section', 0, 300_001],
-  ['the first month, by a section', 0, 300_000 - 262_144],
-])(
-  'codes of whole sections are the same after another of %s',
-  async (_what, changed, rows) => {
-    const plain = byMonths('n:integer', ['month', 'n'])
-    const counts = [300_000, 1_100_000, 90_000]
-    const few = { partRows: 262_144, codedDistinctMax: 1000 }
-    const [shop, other] = [await workshop(plain), await workshop(plain)]
-    const write = (shops: readonly Workshop[], month: number): Promise<unknown> =>
-      Promise.all(shops.map((one) => one.write(`d/t-${month}.csv`, numbered(month, counts[month] ?? 0, 300))))
-    for (const month of counts.keys()) await write([shop, other], month)
-    await publishedBy(shop, few)
-    counts[changed] = rows
-    await write([shop, other], changed)
-    const published = await publishedBy(shop, few)
-    expect(published.report.taken_over).toHaveLength(2)
-    expect(essence(published)).toEqual(essence(await publishedBy(other, few)))
-  },
-  120_000,
-)
-
 /** The first name has as many rows as there are names, the second half as many, and so on. */
 const namesOf = (month: number, count: number, extra: Readonly<Record<string, number>> = {}): string => {
   const rows = Array.from({ length: count }, (_, n): [string, number] => [
@@ -253,7 +151,7 @@ const namesOf = (month: number, count: number, extra: Readonly<Record<string, nu
 }
 
 // Of 300 names the 200 most frequent are known, each of the others has 6 of 5,700 rows at the most, and the tenth has 90.
-test.each<[what: string, changed: string, areKnown: boolean]>([
+testSampled<[what: string, changed: string, areKnown: boolean]>([
   ['of which one is more frequent', namesOf(3, 300, { 'name 0': 1 }), true],
   ['of which two change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 }), true],
   ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 79 }), true],
@@ -276,7 +174,7 @@ test.each<[what: string, changed: string, areKnown: boolean]>([
   expect(bound > exact).toBe(areKnown)
 })
 
-test.each<[what: string, change: (files: Files) => void, taken: string[]]>([
+testSampled<[what: string, change: (files: Files) => void, taken: string[]]>([
   [
     'a month more',
     (files) => files.set('202004', { month: '202004', rows: rowsOf(randomFrom(1)) }),

@@ -7,6 +7,7 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { hasSources, writeSamples } from '../../ingest/sample/write.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
+import { isQuick } from '../support/runs.ts'
 
 type Row = Readonly<Record<string, string>>
 
@@ -43,11 +44,12 @@ function byPlace(rows: readonly Row[]): Row[][] {
   return [...places.values()]
 }
 
-test('all 21 tables have samples that the ingest takes without a reject', async () => {
+test('the tables have samples that the ingest takes without a reject', async () => {
+  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 5 === 0)
   const shop = await workshop(catalog)
-  const outcomes = await shop.ingest({ sources: folder })
+  const outcomes = await shop.ingest({ sources: folder, tables: tables.map(({ name }) => name) })
   expect(outcomes.map((outcome) => `${tableId(outcome.table)} ${outcome.status}`)).toEqual(
-    allTables(catalog).map((table) => `${tableId(table)} published`),
+    tables.map((table) => `${tableId(table)} published`),
   )
 })
 

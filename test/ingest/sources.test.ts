@@ -9,6 +9,7 @@ import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { getPage, serve } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { runsOf, seed, testSampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['a:string', 'b:integer'] })
 const isPublished = (outcome: Outcome | undefined): boolean => outcome?.status === 'published'
@@ -32,7 +33,7 @@ describe('every plain form of CSV loads the same rows', () => {
     ['y\nz', 2],
     [null, null],
   ]
-  test.each<[form: string, name: string, content: string | Uint8Array]>([
+  testSampled<[form: string, name: string, content: string | Uint8Array]>([
     ['LF', 'd/t.csv', 'a,b\nx,1\n"y\nz",2\n,\n'],
     ['no line feed at the end', 'd/t.csv', 'a,b\nx,1\n"y\nz",2\n,'],
     ['CRLF', 'd/t.csv', 'a,b\r\nx,1\r\n"y\nz",2\r\n,\r\n'],
@@ -119,7 +120,7 @@ describe('every plain form of CSV loads the same rows', () => {
 })
 
 describe('what cannot be read without guessing is refused with line and reason', () => {
-  test.each<[what: string, content: string | Uint8Array, lines: string[]]>([
+  testSampled<[what: string, content: string | Uint8Array, lines: string[]]>([
     ['an empty file', '', ['d/t: FAILED, t.csv is empty: it must at least have a header']],
     [
       'a short row',
@@ -228,7 +229,7 @@ describe('what cannot be read without guessing is refused with line and reason',
   })
 
   const packed = gzipSync('a,b\nx,1\n'.repeat(5000))
-  test.each<[what: string, content: Uint8Array, line: RegExp]>([
+  testSampled<[what: string, content: Uint8Array, line: RegExp]>([
     [
       'cut off',
       packed.subarray(0, packed.length - 5),
@@ -300,7 +301,7 @@ describe('links in SOURCES', () => {
   const listed = { files: ['d/t.csv'], checksums: 'SHA256SUMS' }
 
   /** Links as path under SOURCES -> what it leads to, relative to where it lies. */
-  test.each<[what: string, source: object, links: Record<string, string>, came: string]>([
+  testSampled<[what: string, source: object, links: Record<string, string>, came: string]>([
     ['a file to one inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
     ['a file to one inside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],
     ['a folder to one inside', { files: 'l/good.csv' }, { l: 'kept' }, 'published'],
@@ -395,7 +396,7 @@ test('whatever a writer of RFC 4180 writes comes back exactly, however its bytes
         expect(await rowsOf(shop)).toEqual(cells.map(([a, b]) => [`k${a}`, b === '' ? null : b]))
       },
     ),
-    { numRuns: 25 },
+    { seed, numRuns: runsOf('WRITTEN') },
   )
 })
 

@@ -1,9 +1,10 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { rows as cameAs } from '../support/declared.ts'
 import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { testSampled } from '../support/runs.ts'
 
 describe('what is suggested of a column', () => {
-  test.each<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
+  testSampled<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
     ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
     [
       'groups and a decimal comma',

@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
 import { rows as cameAs } from '../support/declared.ts'
 import { entryOf, ingested, linesOf, suggested } from '../support/suggested.ts'
+import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 
 const separators = [',', ';', '\t', '|']
 const cellText = fc.oneof(
@@ -61,7 +62,7 @@ test('whatever is enclosed in ", or nothing is: the dialect is the one of the wr
       fc.pre(one.file.text.includes('"') || !one.file.text.includes("'"))
       expect(await dialectSuggested(one.file.text)).toEqual(meant(one, '"'))
     }),
-    { numRuns: 60 },
+    { seed, numRuns: runsOf('DIALECTS') },
   )
 }, 60_000)
 
@@ -70,14 +71,14 @@ test("what is enclosed in ' is suggested with it, whatever the values hold", asy
     fc.asyncProperty(written("'", 'always'), async (one) => {
       expect(await dialectSuggested(one.file.text)).toEqual(meant(one, "'"))
     }),
-    { numRuns: 30 },
+    { seed, numRuns: Math.ceil(runsOf('DIALECTS') / 2) },
   )
 }, 60_000)
 
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
 
-test.each<[what: string, text: string, dialect: object]>([
+testSampled<[what: string, text: string, dialect: object]>([
   [
     'JSON in every row',
     `id,data\n${times(60, (n) => `${n},"{""a"": ${n}, ""b"": 'x', ""c"": ""y, z""}"`)}`,
@@ -210,7 +211,7 @@ test('a plain file without a header, whose faults are told', async () => {
   ])
 })
 
-test.each<[name: string, content: string | Buffer, message: RegExp]>([
+testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
   ['x.csv', '', /^it is empty: it must at least have a header/],
@@ -241,8 +242,10 @@ test.each<[name: string, content: string | Buffer, message: RegExp]>([
 
 describe('what lies beside the rows, or late in a file', () => {
   test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
+    // More than the sample of 4 MiB that the columns are first told from.
+    const rowsBefore = isQuick ? 120_000 : 400_000
     const many = Array.from(
-      { length: 400_000 },
+      { length: rowsBefore },
       (_, n) => `${n},${n}.5,2020-01-0${1 + (n % 9)},some text to fill the file`,
     )
     const late = ['x,1.12345,03/02/2020,São Paulo', 'y,2,13/02/2020,b']
@@ -255,11 +258,13 @@ describe('what lies beside the rows, or late in a file', () => {
       { name: 'd', type: 'string' },
     ])
     expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
-    expect(told).toContain('all but 2 of 400,002 are whole numbers: "x" (line 400002), "y" (line 400003)')
+    expect(told).toContain(
+      `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
+    )
     expect(told).toContain('a byte further down is not utf-8: latin-1')
   }, 60_000)
 
-  test.each<[what: string, content: string, source: object, names: string[]]>([
+  testSampled<[what: string, content: string, source: object, names: string[]]>([
     ['twice', 'a,a,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'a_2', 'b'] }, ['a', 'a_2', 'b']],
     ['blank', 'a,,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'column_2', 'b'] }, ['a', 'column_2', 'b']],
     [
@@ -299,12 +304,13 @@ describe('what lies beside the rows, or late in a file', () => {
   })
 
   test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
-    const rows = Array.from({ length: 200_000 }, (_, n) => `${n},São Paulo e mais\n`)
+    const rowsBefore = isQuick ? 60_000 : 200_000
+    const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)
     const { told, entry } = await entryOf(
       Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
     )
     expect(entry.source).toBeUndefined()
-    expect(told).toContain('1 rows cannot be read: line 200002: the byte 0xe3 is not UTF-8')
+    expect(told).toContain(`1 rows cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
   })
 
   test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {

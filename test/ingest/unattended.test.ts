@@ -16,7 +16,7 @@ import { sourceEndings } from '../../ingest/source/packings.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
-import { runsOf } from '../support/runs.ts'
+import { runsOf, testSampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
 const address = '/api/v1/dataset/d/t/data/'
@@ -45,7 +45,7 @@ const mayBeEmpty = 'where the table may have none, its may_be_empty: true in the
 const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
 
 describe('a source unlike the one before', () => {
-  test.each<[what: string, text: string, told: string, always: string]>([
+  testSampled<[what: string, text: string, told: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows, and 10 before', ''],
     ['with a header alone', 'n,s\n', 'there are 0 rows, and 10 before; there is no row in t.csv', mayBeEmpty],
     ['whose field is empty', csv(10, ''), 'all values of "s" are null, and 10 were filled before', ''],
@@ -61,7 +61,7 @@ describe('a source unlike the one before', () => {
     expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
   })
 
-  test.each<[what: string, text: string, told: string, row: object]>([
+  testSampled<[what: string, text: string, told: string, row: object]>([
     [
       'a column gone',
       'n\n0\n1\n2\n3\n4\n5\n',
@@ -266,7 +266,7 @@ describe('a rollback across a change of the catalog', () => {
     expect((await rollback(shop.store, tableOf(narrow), new Date())).rows).toBe(10)
   })
 
-  test.each<[what: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
+  testSampled<[what: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
     [
       'what is held back',
       false,
@@ -315,7 +315,7 @@ const placeOf = async (shop: Workshop, name: string): Promise<string> => {
 }
 
 describe('what is damaged', () => {
-  test.each<
+  testSampled<
     [what: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
   >([
     ['a part', ['03/part-00000.parquet'], [], 'published', ['01', '02'], 11],

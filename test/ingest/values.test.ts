@@ -1,7 +1,8 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import request from 'supertest'
 import { serve } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** Ingests one column of values and reads them back through the API, as the digits on the wire. */
 async function published(type: string, texts: readonly string[]): Promise<string[]> {
@@ -16,7 +17,7 @@ async function published(type: string, texts: readonly string[]): Promise<string
 }
 
 describe('right values arrive exactly', () => {
-  test.each<[type: string, texts: string[], onTheWire: string[]]>([
+  testSampled<[type: string, texts: string[], onTheWire: string[]]>([
     [
       'integer',
       ['0', '-7', '9007199254740993', '9223372036854775807', '-9223372036854775808', '007', '-0', ''],
@@ -144,7 +145,7 @@ describe('right values arrive exactly', () => {
 })
 
 describe('a value that is not of its type is a reject, never rounded and never null', () => {
-  test.each<[type: string, texts: string[], reason: string]>([
+  testSampled<[type: string, texts: string[], reason: string]>([
     [
       'integer',
       [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { cut, file, startWeb, status, webShop, type Act } from '../support/web.ts'
+import { testSampled } from '../support/runs.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
 const at = '/base/d/t.csv'
@@ -11,7 +12,7 @@ const refusal = (host: string): string =>
   `failed: ${address} redirects to ${host}, a private address: refused; write the address itself if it is meant`
 
 describe('a server that leads elsewhere on itself', () => {
-  test.each<[code: number, location: string]>([
+  testSampled<[code: number, location: string]>([
     [301, '/moved.csv'],
     [302, '../../moved.csv'],
     [303, '/moved.csv#top'],
@@ -83,7 +84,7 @@ async function hiddenWeb(): Promise<{ port: number; connections: () => number }>
 }
 
 describe('a server that leads to a place that only this machine reaches', () => {
-  test.each<[location: string, host: string]>([
+  testSampled<[location: string, host: string]>([
     ['http://127.0.0.1:PORT/t.csv', '127.0.0.1'],
     ['//127.0.0.1:PORT/t.csv', '127.0.0.1'],
     ['https://127.0.0.1:PORT/t.csv', '127.0.0.1'],
@@ -123,7 +124,7 @@ describe('a server that leads to a place that only this machine reaches', () => 
     3000,
   )
 
-  test.each<[location: string]>([
+  testSampled<[location: string]>([
     ['file:///etc/hostname'],
     ['ftp://example.org/t.csv'],
     ['data:text/csv,a,b'],

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { cut, file, rest, startWeb, status, webShop, type Act } from '../support/web.ts'
+import { testSampled } from '../support/runs.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
 const rows = [
@@ -20,7 +21,7 @@ const sum = (
 ): string => createHash(algorithm).update(content).digest(as)
 
 describe('a digest that the server states', () => {
-  test.each<[headers: Record<string, string>]>([
+  testSampled<[headers: Record<string, string>]>([
     [{ 'repr-digest': `sha-256=:${sum('sha256')}:` }],
     [{ 'repr-digest': `sha-512=:${sum('sha512')}:` }],
     [{ 'repr-digest': `md5=:${sum('md5', 'x')}:, sha-512=:${sum('sha512')}:, sha-256=:${sum('sha256')}:` }],
@@ -34,7 +35,7 @@ describe('a digest that the server states', () => {
     expect(web.asked).toEqual([at])
   })
 
-  test.each<[algorithm: string, headers: Record<string, string>]>([
+  testSampled<[algorithm: string, headers: Record<string, string>]>([
     ['sha256', { 'repr-digest': `sha-256=:${sum('sha256', 'x')}:` }],
     ['sha512', { 'repr-digest': `sha-512=:${sum('sha512', 'x')}:` }],
     ['sha512', { 'repr-digest': `sha-256=:${sum('sha256')}:, sha-512=:${sum('sha512', 'x')}:` }],
@@ -78,7 +79,7 @@ describe('a digest that the server states', () => {
 describe('a packing on the way', () => {
   const etag = { etag: '"1"' }
   const packed = { ...etag, 'content-encoding': 'gzip' }
-  test.each<[what: string, name: string, acts: Act[]]>([
+  testSampled<[what: string, name: string, acts: Act[]]>([
     ['gzip, unasked', 't.csv', [file(gzip, packed)]],
     [
       'gzip, with a digest',
@@ -106,7 +107,7 @@ describe('a packing on the way', () => {
     await expect(shop.rows()).resolves.toEqual(rows)
   })
 
-  test.each<[coding: string, body: Uint8Array]>([
+  testSampled<[coding: string, body: Uint8Array]>([
     ['br', brotliCompressSync(csv)],
     ['gzip, br', brotliCompressSync(gzip)],
     ['deflate', gzip],
@@ -163,7 +164,7 @@ describe('a list of check sums', () => {
 })
 
 describe('the name in an address', () => {
-  test.each<[name: string]>([
+  testSampled<[name: string]>([
     ['%2e%2e%2ft.csv'],
     ['%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2fescaped.csv'],
     ['..%5C..%5Cescaped.csv'],

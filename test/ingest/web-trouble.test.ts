@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { freePort } from '../support/ports.ts'
 import { cut, file, rest, slow, startWeb, status, webShop, type Act } from '../support/web.ts'
+import { testSampled } from '../support/runs.ts'
 
 const lines = (text: string): string => Array.from({ length: 300 }, (_, n) => `${text}${n},${n}\n`).join('')
 const rowsOf = (text: string): unknown[][] => Array.from({ length: 300 }, (_, n) => [`${text}${n}`, n])
@@ -18,7 +19,7 @@ const resumed = `${at} range: bytes=1000- if-range: "1"`
 describe('a line that is cut', () => {
   const broken = 'http://web/base/d/t.csv: other side closed; next try in 0.0 s'
 
-  test.each<[what: string, acts: Act[], asked: string[]]>([
+  testSampled<[what: string, acts: Act[], asked: string[]]>([
     ['an ETag', [cut(csv, 1000, one), file(csv, one)], [at, resumed]],
     [
       'a Last-Modified of long ago',
@@ -45,7 +46,7 @@ describe('a line that is cut', () => {
     expect(shop.said.slice(0, asked.length + 1)).toEqual(['fetching', ...broke, 'reading'])
   })
 
-  test.each<[what: string, headers: Record<string, string>]>([
+  testSampled<[what: string, headers: Record<string, string>]>([
     ['nothing', {}],
     ['a weak ETag', { etag: 'W/"1"' }],
     // RFC 9110, 13.1.5: the date is for those who have no ETag, and only where it is a strong validator.
@@ -60,7 +61,7 @@ describe('a line that is cut', () => {
   })
 
   const other = changed.slice(0, -9)
-  test.each<[what: string, acts: Act[], asked: string[]]>([
+  testSampled<[what: string, acts: Act[], asked: string[]]>([
     ['a good server', [file(changed, two)], [at, resumed]],
     ['a server without ranges', [status(200, two, changed)], [at, resumed]],
     ['a server without If-Range', [rest(changed, two), file(changed, two)], [at, resumed, at]],
@@ -82,7 +83,7 @@ describe('a line that is cut', () => {
 
   const size = csv.length
   const part = csv.slice(1000)
-  test.each<[what: string, act: Act]>([
+  testSampled<[what: string, act: Act]>([
     ['416', status(416, { 'content-range': `bytes */${size}` })],
     ['206 of an earlier range', status(206, { 'content-range': `bytes 900-${size - 1}/${size}` }, part)],
     ['206 of a later range', status(206, { 'content-range': `bytes 1001-${size - 1}/${size}` }, part)],
@@ -109,7 +110,7 @@ describe('a line that is cut', () => {
     expect(web.asked).toEqual([at, resumed.replace('1000', String(csv.length)), at])
   })
 
-  test.each<[name: string, body: string | Buffer, warnings: string[]]>([
+  testSampled<[name: string, body: string | Buffer, warnings: string[]]>([
     ['t.csv', csv, ['the server did not say how long t.csv is: see that it is not cut off']],
     // Its packing tells where it ends.
     ['t.csv.gz', gzipSync(csv), []],
@@ -155,7 +156,7 @@ describe('a line that is ended right after the header', () => {
   const troubles = Array.from({ length: 5 }, () => 'other side closed')
   const broken = `failed: http://web/base/d/t.csv could not be fetched in 5 tries: ${troubles.join('; ')}`
 
-  test.each<[what: string, act: Act, told: string]>([
+  testSampled<[what: string, act: Act, told: string]>([
     ['its length', status(200, { 'content-length': header.length }, header), noRow],
     [
       'a length that is shorter than what comes',
@@ -188,7 +189,7 @@ describe('a server in trouble', () => {
     expect(shop.said.slice(0, 3)).toEqual(['fetching', again, 'reading'])
   })
 
-  test.each<[what: string, after: () => string, seconds: RegExp, least: number]>([
+  testSampled<[what: string, after: () => string, seconds: RegExp, least: number]>([
     ['in seconds', () => '1', /^1\.0$/, 950],
     ['as a date', () => new Date(Date.now() + 2000).toUTCString(), /^(0\.[5-9]|[12]\.\d)$/, 450],
     ['as a date that is over', () => modified, /^0\.0$/, 0],
@@ -279,7 +280,7 @@ describe('a server in trouble', () => {
 
 describe('what is no source', () => {
   const page = '<!DOCTYPE html>\n<html><body>Not found</body></html>'
-  test.each<[name: string, message: RegExp]>([
+  testSampled<[name: string, message: RegExp]>([
     ['t.csv', /^failed: t\.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself$/],
     ['t.csv.gz', /^failed: t\.csv\.gz is not a gzip file, as its name says$/],
   ])('is refused: an error page served as %s', async (name, message) => {
@@ -287,7 +288,7 @@ describe('what is no source', () => {
     await expect((await webShop(web)).run()).resolves.toMatch(message)
   })
 
-  test.each<[what: string, act: Act]>([
+  testSampled<[what: string, act: Act]>([
     ['with a length', file(csv)],
     ['in chunks', status(200, {}, csv)],
   ])('is refused: more than may be unpacked, %s', async (_what, act) => {

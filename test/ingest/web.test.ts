@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
+import { testSampled } from '../support/runs.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
 const rows = [
@@ -21,7 +22,7 @@ const sha256 = (content: string | Uint8Array): string => createHash('sha256').up
 describe('a source on the web', () => {
   const zip = zipOf('inner.csv', csv)
   const gzip = gzipSync(csv)
-  test.each<[name: string, body: string | Uint8Array, asked: string[]]>([
+  testSampled<[name: string, body: string | Uint8Array, asked: string[]]>([
     ['t.csv', csv, ['/base/d/t.csv']],
     ['t.csv.gz', gzip, ['/base/d/t.csv', '/base/d/t.csv.gz']],
     ['t.csv.zip', zip, sourceEndings.map((ending) => `/base/d/t${ending}`)],
@@ -59,7 +60,7 @@ describe('a source on the web', () => {
     await expect(shop.rows()).resolves.toEqual(rows)
   })
 
-  test.each<[code: number]>([[400], [401], [403], [451], [204]])('fails at once on a %d', async (code) => {
+  testSampled<[code: number]>([[400], [401], [403], [451], [204]])('fails at once on a %d', async (code) => {
     const web = await startWeb({ '/base/d/t.csv': status(code, {}, code === 204 ? '' : 'no') })
     await expect((await webShop(web)).run()).resolves.toBe(
       `failed: http://web/base/d/t.csv answers ${code}: see that it is the address of the file`,
@@ -69,7 +70,7 @@ describe('a source on the web', () => {
 })
 
 describe('a source that was fetched before', () => {
-  test.each<[validators: Record<string, string>, condition: string]>([
+  testSampled<[validators: Record<string, string>, condition: string]>([
     [{ etag: '"1"' }, ' if-none-match: "1"'],
     [{ etag: 'W/"1"' }, ' if-none-match: W/"1"'],
     [{ etag: '"1"', 'last-modified': modified }, ' if-none-match: "1"'],
@@ -159,7 +160,7 @@ describe('a source of several files', () => {
     ])
   })
 
-  test.each<[what: string, acts: Record<string, Act>, gone: string]>([
+  testSampled<[what: string, acts: Record<string, Act>, gone: string]>([
     ['the first is', { '/2.csv': two }, 'http://web/1.csv'],
     ['the second is', { '/1.csv': one }, 'http://web/2.csv'],
   ])('fails where %s missing, naming it', async (_what, acts, gone) => {

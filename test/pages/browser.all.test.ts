@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { allTables } from '../../core/catalog/catalog.ts'
 import { languages } from '../../core/catalog/languages.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
 import { isExhaustive } from '../support/runs.ts'
-import { workshop } from '../support/workshop.ts'
+import { publishSamples } from '../support/samples.ts'
 
 /** What a reader meets in a real browser. */
 
@@ -16,12 +13,7 @@ describeInBrowser('pages in a browser', () => {
   let at: Site
   let axe: string
   beforeAll(async () => {
-    const catalog = await loadCatalog('catalog.yaml')
-    const shop = await workshop(catalog)
-    const tables = allTables(catalog).filter(({ dataset }) => dataset === 'covid19')
-    const samples = writeSamples(shop.sources, tables, 0.5)
-    while ((await samples.next()).done !== true);
-    await shop.ingest({ tables: tables.map(({ name }) => name) })
+    const shop = await publishSamples(0.5, ({ dataset }) => dataset === 'covid19')
     at = await site(shop)
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   }, 60_000)

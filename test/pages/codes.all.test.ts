@@ -7,16 +7,15 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse/sync'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
 import { randomQuery, readRows, type Row } from '../support/evaluator.ts'
 import { textIn } from '../support/markup.ts'
 import { freePort } from '../support/ports.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
-import { temporaryFolder, workshop } from '../support/workshop.ts'
+import { temporaryFolder } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
+import { publishSamples } from '../support/samples.ts'
 
 /**
  * The lines that a page gives to bring what it shows into a program: they are run as they are printed, with the real
@@ -55,20 +54,15 @@ describeWithClients('lines of code of a page', () => {
   let home: string
   let tables: { table: Table; rows: Row[] }[]
   beforeAll(async () => {
-    const catalog = await loadCatalog('catalog.yaml')
     const wanted = new Set(['caso_full', 'bens_candidatos', 'filiados', 'nomes'])
-    const chosen = allTables(catalog).filter(({ name }) => wanted.has(name))
-    const shop = await workshop(catalog)
-    const samples = writeSamples(shop.sources, chosen, 0.05)
-    while ((await samples.next()).done !== true);
-    await shop.ingest({ tables: [...wanted] })
+    const shop = await publishSamples(0.05, ({ name }) => wanted.has(name))
     const port = await freePort()
     base = `http://localhost:${port}`
     const { app } = await serve(shop, { publicUrl: new URL(base) })
     server = http.createServer(app).listen(port, 'localhost')
     await once(server, 'listening')
     tables = await Promise.all(
-      chosen.map(async (table) => ({
+      allTables(shop.catalog).map(async (table) => ({
         table,
         rows: await readRows(path.join(shop.sources, `${tableId(table)}.csv.gz`), table),
       })),

@@ -1,22 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { allTables } from '../../core/catalog/catalog.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
 import { textIn } from '../support/markup.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
-import { workshop } from '../support/workshop.ts'
+import { publishSamples } from '../support/samples.ts'
 
 /** Addresses of JSON: programs get what they got before there were pages, and browsers a page of the very same answer. */
 
 let service: Service
 beforeAll(async () => {
-  const catalog = await loadCatalog('catalog.yaml')
-  const shop = await workshop(catalog)
-  const tables = allTables(catalog).filter(({ dataset }) => dataset === 'covid19')
-  const samples = writeSamples(shop.sources, tables, 0.1)
-  while ((await samples.next()).done !== true);
-  await shop.ingest({ tables: tables.map(({ name }) => name) })
-  service = await serve(shop)
+  service = await serve(await publishSamples(0.1, ({ name }) => ['caso', 'boletim'].includes(name)))
 }, 60_000)
 
 const addresses = [

@@ -4,13 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { languages } from '../../core/catalog/languages.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
 import { formsIn, linksIn, type Control } from '../support/markup.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { isExhaustive, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
-import { workshop } from '../support/workshop.ts'
+import { publishSamples } from '../support/samples.ts'
 
 /** The whole portal of the catalog, as a crawler without JavaScript finds it. */
 
@@ -18,16 +16,12 @@ let server: http.Server
 let base: string
 let published: string[]
 beforeAll(async () => {
-  const catalog = await loadCatalog('catalog.yaml')
-  const shop = await workshop(catalog)
-  const samples = writeSamples(shop.sources, allTables(catalog), 0.05)
-  while ((await samples.next()).done !== true);
-  await shop.ingest()
+  const shop = await publishSamples(0.05)
   const { app } = await serve(shop)
   server = http.createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  published = allTables(catalog).map(tableId)
+  published = allTables(shop.catalog).map(tableId)
 }, 120_000)
 afterAll(() => {
   server.close()

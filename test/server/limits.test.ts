@@ -140,6 +140,17 @@ describe('the limits of the catalog', () => {
   })
 })
 
+/** A table whose download has three pieces of 4 MB. */
+async function incompressibleTable(): Promise<Workshop> {
+  const texts = Array.from({ length: 120 }, () => randomBytes(70_000).toString('base64'))
+  const table = await workshop(
+    tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] }),
+    { 'd/t.csv': `n,s\n${texts.map((text, n) => `${n},${text}\n`).join('')}` },
+  )
+  await table.ingest()
+  return table
+}
+
 describe('what an ask counts', () => {
   test('is nothing for what the reader has, and goes on so past the limit', async () => {
     const { app } = await limited({ rows: [{ requests: 1, ...minute }] })
@@ -186,6 +197,10 @@ describe('what an ask counts', () => {
     })
   })
 
+  let files: Workshop
+  beforeAll(async () => {
+    files = await incompressibleTable()
+  })
   test.each<[what: string, headers: Record<string, string>, status: number, counts: number]>([
     ['what the reader has', {}, 304, 0],
     ['the same, by a reader who trusts no cache', { 'Cache-Control': 'no-cache' }, 304, 0],
@@ -195,14 +210,6 @@ describe('what an ask counts', () => {
     ['ranges', { 'If-None-Match': '', Range: 'bytes=0-0,9-9' }, 200, 3],
     ['ranges that are one', { 'If-None-Match': '', Range: 'bytes=0-5,6-9' }, 206, 1],
   ])('is what is sent of a file: %s', async (_what, headers, status, counts) => {
-    const files = await workshop(
-      tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] }),
-      {
-        // Of letters that do not pack: three pieces of 4 MB.
-        'd/t.csv': `n,s\n${Array.from({ length: 120 }, (_, n) => `${n},${randomBytes(70_000).toString('base64')}\n`).join('')}`,
-      },
-    )
-    await files.ingest()
     const catalog: Catalog = { ...files.catalog, limits: { ...none, files: [{ requests: 100, ...minute }] } }
     const { app } = await serve({ ...files, catalog }, { rateLimits: true })
     const { headers: found } = await request(app).get('/files/d/t.csv.gz').expect(302)

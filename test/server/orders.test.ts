@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+import { isQuick } from '../support/runs.ts'
 
 /** Orders that the catalog declares, and rows that are kept together. */
 
-const rowCount = 280_000
+const rowCount = isQuick ? 30_000 : 280_000
 const address = '/api/v1/dataset/d/t/data/'
 
 interface Cells {

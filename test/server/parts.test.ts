@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { allTables } from '../../core/catalog/catalog.ts'
 import { readRows, type Row } from '../support/evaluator.ts'
 import { compareOne, randomFrom } from '../support/random-queries.ts'
-import { seed } from '../support/runs.ts'
+import { isQuick, seed } from '../support/runs.ts'
 import { getPage, rawGet, serve, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -73,7 +73,7 @@ test.each<[number, string, ServiceOptions]>([
     const service = await serve(shop, options)
     const random = randomFrom(seed)
     const differences: string[] = []
-    for (let ask = 0; ask < 200; ask += 1) {
+    for (let ask = 0; ask < (isQuick ? 40 : 200); ask += 1) {
       const difference = await compareOne(service, only, rows, random)
       if (difference !== null) differences.push(difference)
     }

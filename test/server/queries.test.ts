@@ -2,30 +2,27 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from '@jest/globals'
-import { allTables, tableId } from '../../core/catalog/catalog.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
+import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
 import { parseRowQuery } from '../../server/query/query.ts'
 import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { LinearSelections } from '../support/linear-selections.ts'
 import { compareOne, randomFrom, rowText } from '../support/random-queries.ts'
-import { runsOf, seed } from '../support/runs.ts'
+import { isQuick, runsOf, seed } from '../support/runs.ts'
 import { getPage, serve, type Page, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, workshop, type Workshop } from '../support/workshop.ts'
+import { publishSamples } from '../support/samples.ts'
 
 const hostileQueries = runsOf('HOSTILE_QUERIES')
 const tableQueries = runsOf('TABLE_QUERIES')
 
 let sampled: Workshop
+let tables: readonly Table[]
 beforeAll(async () => {
-  const catalog = await loadCatalog('catalog.yaml')
-  sampled = await workshop(catalog)
-  const samples = writeSamples(sampled.sources, allTables(catalog), 0.1)
-  while ((await samples.next()).done !== true);
   // Parts and groups of a few rows, so that each query goes over several.
-  await sampled.ingest({ partRows: 128, codedDistinctMax: 40 })
-})
+  sampled = await publishSamples(isQuick ? 0.04 : 0.1, undefined, { partRows: 128, codedDistinctMax: 40 })
+  tables = allTables(sampled.catalog)
+}, 120_000)
 
 /** Each engine that says which rows a query chooses; one that is added is added here. */
 const engines: [engine: string, open: () => ServiceOptions][] = [
@@ -40,7 +37,7 @@ test.each(engines)(
     const service = await serve(sampled, open())
     const random = randomFrom(seed)
     const differences: string[] = []
-    for (const table of allTables(sampled.catalog)) {
+    for (const table of tables) {
       const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
       for (let ask = 0; ask < tableQueries; ask += 1) {
         const difference = await compareOne(service, table, rows, random)
@@ -63,7 +60,7 @@ test('rows by the values of a field are counted and summed as a second reading d
     pay: async () => undefined,
   }
   const differences: string[] = []
-  for (const table of allTables(sampled.catalog)) {
+  for (const table of tables) {
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw new Error('not published')
     const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
@@ -91,7 +88,7 @@ test('random queries over hostile texts answer what a second reading finds', asy
   const random = randomFrom(seed)
   const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
   const file = path.join(shop.sources, 'd/t.csv.gz')
-  await shop.write('d/t.csv.gz', gzipSync(hostileCsv(random, 1500, 3)))
+  await shop.write('d/t.csv.gz', gzipSync(isQuick ? hostileCsv(random, 400, 1) : hostileCsv(random, 1500, 3)))
   const [outcome] = await shop.ingest({ partRows: 64, codedDistinctMax: 100 })
   expect(outcome).toMatchObject({ status: 'published' })
   const service = await serve(shop)
@@ -107,16 +104,12 @@ test('random queries over hostile texts answer what a second reading finds', asy
 }, 1_800_000)
 
 test('a walk of any ask gives each matching row once, also across a refresh', async () => {
-  const catalog = await loadCatalog('catalog.yaml')
-  const shop = await workshop(catalog)
-  const tables = allTables(catalog).filter(({ name }) => ['caso', 'socios', 'nomes'].includes(name))
-  const samples = writeSamples(shop.sources, tables, 0.1)
-  while ((await samples.next()).done !== true);
-  const ingest = { tables: tables.map(({ name }) => name), partRows: 64, codedDistinctMax: 40 }
-  await shop.ingest(ingest)
+  const names = isQuick ? ['socios'] : ['caso', 'socios', 'nomes']
+  const small = { partRows: 64, codedDistinctMax: 40 }
+  const shop = await publishSamples(0.1, ({ name }) => names.includes(name), small)
   const { app, snapshots } = await serve(shop)
   const random = randomFrom(seed)
-  for (const table of tables) {
+  for (const table of allTables(shop.catalog)) {
     const file = path.join(shop.sources, `${tableId(table)}.csv.gz`)
     const rows = await readRows(file, table)
     for (let left = 8; left > 0; left -= 1) {
@@ -137,7 +130,7 @@ test('a walk of any ask gives each matching row once, also across a refresh', as
           .toString()
           .split('\n')
         await writeFile(file, gzipSync([head, ...lines.filter((_, index) => index % 2 === 0), ''].join('\n')))
-        const [outcome] = await shop.ingest({ ...ingest, tables: [table.name], acceptsDrift: true })
+        const [outcome] = await shop.ingest({ ...small, tables: [table.name], acceptsDrift: true })
         if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
         await snapshots.refresh()
       }

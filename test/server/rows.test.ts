@@ -1,6 +1,8 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, jest, test } from '@jest/globals'
+import { setTimeout } from 'node:timers/promises'
+import type { RequestListener } from 'node:http'
+import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { cutsOf } from '../../server/fetch/cuts.ts'
 import { blockRowsMax as blockRows } from '../../server/snapshots/block-size.ts'
@@ -21,11 +23,17 @@ async function numbered(rows: number, partRows: number) {
 }
 
 describe('pages', () => {
+  let inParts: RequestListener
+  let app: RequestListener
+  beforeAll(async () => {
+    ;({ app: inParts } = await serve(await numbered(23, 5)))
+    ;({ app } = await serve(await numbered(23, 100)))
+  })
+
   test.each([1, 2, 3, 7, 10, 22, 23, 24, 1000])(
     'of %i rows give each row once and in order, over parts of 5 rows',
     async (size) => {
-      const { app } = await serve(await numbered(23, 5))
-      const pages = await walk(app, `${address}?page_size=${size}`)
+      const pages = await walk(inParts, `${address}?page_size=${size}`)
       expect(pages.flatMap((page) => page.results.map((row) => row['n']))).toEqual([
         ...Array.from({ length: 23 }).keys(),
       ])
@@ -35,7 +43,7 @@ describe('pages', () => {
       )
       const backwards: unknown[] = []
       for (let next: string | null = `${address}?page=last&page_size=${size}`; next !== null;) {
-        const page = await getPage(app, next)
+        const page = await getPage(inParts, next)
         backwards.push(...page.results.map((row) => row['n']).toReversed())
         next = page.previous
       }
@@ -65,7 +73,6 @@ describe('pages', () => {
     ['%D9%A2', null],
     ['99999999999999999999', null],
   ])('page=%s', async (page, first) => {
-    const { app } = await serve(await numbered(23, 100))
     const response = await request(app).get(`${address}?page_size=10&page=${page.replaceAll(' ', '%20')}`)
     const body = response.body as { results?: { n: number }[]; detail?: string }
     // A plus sign is a space in a query, so `+3` asks for page " 3".
@@ -78,7 +85,6 @@ describe('pages', () => {
   test.each(['0', '-1', '10001', 'abc', '1.5', '1e2', ' 5', '%00', '９'])(
     'page_size=%s is refused by name',
     async (size) => {
-      const { app } = await serve(await numbered(3, 100))
       const response = await request(app)
         .get(`${address}?page_size=${encodeURI(size)}`)
         .expect(400)
@@ -170,6 +176,8 @@ describe('a refresh', () => {
           length: count,
         })
         seen.add(tag)
+        // Leaves the processor to the ingest.
+        await setTimeout(20)
       }
     }
     const readers = Promise.all([reader(), reader(), reader()])
@@ -348,7 +356,7 @@ test('a wait in the queue that takes too long answers 503 with Retry-After', asy
 })
 
 test('a query that takes too long is stopped, and leaves nothing behind', async () => {
-  const { app, pool } = await serve(await numbered(3, 5), { connections: 1, queryTimeoutMs: 1500 })
+  const { app, pool } = await serve(await numbered(3, 5), { connections: 1, queryTimeoutMs: 300 })
   await expect(pool.texts(endless, 'holder', new AbortController().signal)).rejects.toMatchObject({
     name: 'QueryTimeout',
   })

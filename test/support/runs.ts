@@ -1,4 +1,4 @@
-import { jest } from '@jest/globals'
+import { jest, test } from '@jest/globals'
 
 /**
  * How often each test of random input repeats, by level: `make test` is quick, `make test-all` thorough, `make test-long`
@@ -15,18 +15,22 @@ const runs = {
   PARTITION_CHANGES: { quick: 3, all: 8, long: 300 },
   /** CSV files of every dialect whose catalog entries are suggested. */
   SUGGESTED: { quick: 5, all: 30, long: 2000 },
+  /** Files of two columns, as RFC 4180 has them. */
+  WRITTEN: { quick: 6, all: 25, long: 1000 },
+  /** CSV files of any delimiter and quote, whose dialect is suggested. */
+  DIALECTS: { quick: 8, all: 60, long: 2000 },
   /** Catalogs and sources made up by a generator. */
   UNSEEN: { quick: 12, all: 60, long: 2000 },
   /** Queries of each real table. */
   QUERIES: { quick: 20, all: 150, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
-  CODED_QUERIES: { quick: 12, all: 25, long: 2000 },
+  CODED_QUERIES: { quick: 10, all: 25, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
   TABLE_QUERIES: { quick: 3, all: 25, long: 1000 },
   /** Queries of a packed table. */
-  PACKED_QUERIES: { quick: 20, all: 40, long: 5000 },
+  PACKED_QUERIES: { quick: 8, all: 40, long: 5000 },
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: { quick: 60, all: 300, long: 20_000 },
+  HOSTILE_QUERIES: { quick: 20, all: 300, long: 20_000 },
   /** Arrow answers of two processes, compared byte by byte. */
   ARROW_QUERIES: { quick: 25, all: 150, long: 10_000 },
   /** Connections that end at any moment. */
@@ -44,9 +48,9 @@ const runs = {
   /** Queries compared between ClickHouse and DuckDB. */
   CLICKHOUSE_QUERIES: { quick: 50, all: 300, long: 10_000 },
   /** Files damaged while they are served. */
-  DAMAGES: { quick: 4, all: 30, long: 1000 },
+  DAMAGES: { quick: 3, all: 30, long: 1000 },
   /** Files damaged before they are served. */
-  UNREAD_DAMAGES: { quick: 3, all: 15, long: 750 },
+  UNREAD_DAMAGES: { quick: 2, all: 15, long: 750 },
 } as const
 
 type Level = 'quick' | 'all' | 'long'
@@ -57,6 +61,9 @@ function levelOf(text = 'quick'): Level {
 }
 
 const level = levelOf(process.env['LEVEL'])
+
+/** Whether this is `make test`: inputs are small where size is not what a test is about. */
+export const isQuick = level === 'quick'
 
 /** Number of repetitions at the level of this run; `SHARE` scales those of `long`. */
 export function runsOf(name: keyof typeof runs): number {
@@ -69,9 +76,11 @@ export function runsOf(name: keyof typeof runs): number {
 /** Whether every case is tried. `make test` tries a part of the cases, chosen by the seed. */
 export const isExhaustive = level === 'long'
 
-/** Cases of a table for this level: `make test` takes every `step`th, from the first on. */
-export function casesFor<Case>(cases: readonly Case[], step: number): readonly Case[] {
-  return level === 'quick' ? cases.filter((_, index) => index % step === 0) : cases
+/** `test.each` of every third case in `make test`, from the first on, and of all cases elsewhere. */
+export function testSampled<Case extends [unknown, ...unknown[]]>(cases: readonly Case[]) {
+  const chosen = isQuick ? cases.filter((_, index) => index % 3 === 0) : cases
+  return (title: string, body: (...values: Case) => Promise<void>, timeoutMs?: number): void =>
+    test.each<Case>(chosen)(title, body, timeoutMs)
 }
 
 /** Makes random input repeatable: jest prints it, and `SEED=` sets it. */

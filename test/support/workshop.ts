@@ -19,7 +19,7 @@ afterAll(() => rm(testFolder, { recursive: true, force: true }))
 
 /** A new folder inside that of the test file. */
 export function temporaryFolder(): Promise<string> {
-  return mkdtemp(path.join(testFolder, 'part-'))
+  return mkdtemp(path.join(testFolder, 'folder-'))
 }
 
 /** Sources and a warehouse of one test. */

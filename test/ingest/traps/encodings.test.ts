@@ -1,5 +1,6 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { testSampled } from '../../support/runs.ts'
 
 /** Traps in encodings: a source either loads to the rows that stand here, or is refused with these words. */
 
@@ -24,7 +25,7 @@ const cutOff = refused('t.csv ends within a character of UTF-16: it is cut off')
 const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`
 
 describe('encodings', () => {
-  test.each<[what: string, encoding: string, content: string | Uint8Array, came: Came]>([
+  testSampled<[what: string, encoding: string, content: string | Uint8Array, came: Came]>([
     ['UTF-8 with its mark', 'utf-8', '\uFEFFa,b\né😀,1\n', rows(['é😀', 1])],
     ['a mark that begins a value', 'utf-8', 'a,b\n\uFEFFx,1\n', rows(['\uFEFFx', 1])],
     ['a mark that begins a quoted value', 'utf-8', 'a,b\n"\uFEFFx",1\n', rows(['\uFEFFx', 1])],

@@ -10,6 +10,7 @@ import { bad, declared, misfit, refused, rows, whatCame, type Came } from '../..
 import { getPage, serve } from '../../support/service.ts'
 import { workshop, placed } from '../../support/workshop.ts'
 import { zipOf } from '../../support/zip.ts'
+import { testSampled } from '../../support/runs.ts'
 
 /** Traps in several files and in packings. */
 
@@ -19,7 +20,7 @@ const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 
 const named = (from_name: string, files: string | object[]) => ({ files, from_name })
 
 describe('what files tell by their names, and for themselves', () => {
-  test.each<[what: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
+  testSampled<[what: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
     [
       'a field from the name',
       named('x{b}.csv', 'd/*'),
@@ -146,7 +147,7 @@ describe('what files tell by their names, and for themselves', () => {
 })
 
 describe('several files', () => {
-  test.each<[what: string, files: string | string[], contents: Record<string, string>, came: Came]>([
+  testSampled<[what: string, files: string | string[], contents: Record<string, string>, came: Came]>([
     [
       'by a pattern, in the order of their names',
       'd/*.csv',
@@ -317,7 +318,7 @@ describe('several files', () => {
     expect(results.map(({ b }) => b)).toEqual(expected)
   })
 
-  test.each<[what: string, files: string[]]>([
+  testSampled<[what: string, files: string[]]>([
     ['the last one named', ['d/1.csv', 'd/2.csv']],
     ['the first one named', ['d/2.csv', 'd/1.csv']],
     ['all of a pattern', ['d/1.csv', 'd/x*.csv']],
@@ -354,7 +355,7 @@ function lastOfSeveral(zip: Buffer): Buffer {
 }
 
 describe('packings', () => {
-  test.each<PackedCase>([
+  testSampled<PackedCase>([
     ['gz', 'd/t.csv.gz', gzipSync(text), {}, rows(['x', 1])],
     [
       'gz cut off',

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { declared, misfit, refused, rows, whatCame, type Declaration } from '../../support/declared.ts'
 import { workshop } from '../../support/workshop.ts'
+import { testSampled } from '../../support/runs.ts'
 
 /** What masks hide is written nowhere, and rejects that are allowed are told. */
 
@@ -52,7 +53,7 @@ describe('masks', () => {
   })
 
   const secret = '9876543210'
-  test.each<[what: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
+  testSampled<[what: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
     [
       '10 digits',
       'd/t.csv',
@@ -111,7 +112,7 @@ describe('masks', () => {
   })
 
   // Here the text of rows gets into the sentence that tells what is wrong.
-  test.each<[what: string, contents: Record<string, string>, source?: object]>([
+  testSampled<[what: string, contents: Record<string, string>, source?: object]>([
     ['no header line', { 'd/t.csv': `${secret}9,x\n` }],
     ['no header line, and one column', { 'd/t.csv': `x;${secret}9\n` }],
     [

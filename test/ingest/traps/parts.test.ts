@@ -1,5 +1,6 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { bad, rows, whatCame } from '../../support/declared.ts'
+import { testSampled } from '../../support/runs.ts'
 
 /** Values that are made of parts: JSON, lists of texts, and places. */
 
@@ -8,7 +9,7 @@ const lines = (texts: readonly string[]): string =>
   `n,x\n${texts.map((text, index) => `${index},${cell(text)}\n`).join('')}`
 
 describe('values made of parts', () => {
-  test.each<[what: string, field: object, texts: string[], values: unknown[]]>([
+  testSampled<[what: string, field: object, texts: string[], values: unknown[]]>([
     [
       'JSON',
       { type: 'json' },
@@ -78,7 +79,7 @@ describe('values made of parts', () => {
     )
   })
 
-  test.each<[type: string, expects: string, texts: string[]]>([
+  testSampled<[type: string, expects: string, texts: string[]]>([
     [
       'json',
       'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}',

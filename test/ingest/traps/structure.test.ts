@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import {
   bad,
   broken,
@@ -10,6 +10,7 @@ import {
   type Came,
   type Declaration,
 } from '../../support/declared.ts'
+import { testSampled } from '../../support/runs.ts'
 
 /** Traps in the structure of a file: a source either loads to the rows that stand here, or is refused with these words. */
 
@@ -20,7 +21,7 @@ const loneReturn =
 const quoteInside = 'a quote stands inside a value that does not start with one'
 
 describe('structure', () => {
-  test.each<
+  testSampled<
     [what: string, source: object, content: string | Uint8Array, came: Came, fields?: Declaration['fields']]
   >([
     ['a header in another order', {}, 'b,a\n1,x\n', rows(['x', 1])],

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals'
+import { byMonths, essence, publishedBy } from '../support/partitions.ts'
+import { workshop, type Workshop } from '../support/workshop.ts'
+
+/** Partitioned tables of several row groups and sections of codes: an ingest of what changed writes what an ingest of all does. */
+
+const numbered = (month: number, count: number, different = count): string =>
+  `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
+
+test('row groups of a partition do not depend on how many rows are before it', async () => {
+  const plain = byMonths('n:integer')
+  // Sorted rows lie in groups of 131,072, which no partition begins or ends with.
+  const files = [numbered(1, 100_000), numbered(2, 120_777), numbered(3, 90_000)]
+  const write = async (shop: Workshop): Promise<void> => {
+    for (const [index, content] of files.entries()) await shop.write(`d/t-${index}.csv`, content)
+  }
+  const [shop, other] = [await workshop(plain), await workshop(plain)]
+  await write(shop)
+  await publishedBy(shop, { partRows: 262_144 })
+  files[0] = numbered(1, 77_001)
+  await write(shop)
+  await write(other)
+  const own = await publishedBy(shop, { partRows: 262_144 })
+  expect(own.report.taken_over).toEqual(['2', '3'])
+  expect(essence(own)).toEqual(essence(await publishedBy(other, { partRows: 262_144 })))
+}, 120_000)
+
+// Sections of codes have 262,144 rows, and two are written at once.
+test.each<[what: string, changed: number, rows: number]>([
+  ['the last month', 2, 80_000],
+  ['the first month, by less than a section', 0, 300_001],
+  ['the first month, by a section', 0, 300_000 - 262_144],
+])(
+  'codes of whole sections are the same after another of %s',
+  async (_what, changed, rows) => {
+    const plain = byMonths('n:integer', ['month', 'n'])
+    const counts = [300_000, 1_100_000, 90_000]
+    const few = { partRows: 262_144, codedDistinctMax: 1000 }
+    const [shop, other] = [await workshop(plain), await workshop(plain)]
+    const write = (shops: readonly Workshop[], month: number): Promise<unknown> =>
+      Promise.all(shops.map((one) => one.write(`d/t-${month}.csv`, numbered(month, counts[month] ?? 0, 300))))
+    for (const month of counts.keys()) await write([shop, other], month)
+    await publishedBy(shop, few)
+    counts[changed] = rows
+    await write([shop, other], changed)
+    const published = await publishedBy(shop, few)
+    expect(published.report.taken_over).toHaveLength(2)
+    expect(essence(published)).toEqual(essence(await publishedBy(other, few)))
+  },
+  120_000,
+)
