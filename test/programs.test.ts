@@ -1,21 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
-import net from 'node:net'
-import os from 'node:os'
-import { stripVTControlCharacters } from 'node:util'
-import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { found } from './support/installed.ts'
 import { freePort, heldPort } from './support/ports.ts'
-import { run, start, startServer } from './support/programs.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+import { run, start } from './support/programs.ts'
+import { temporaryFolder } from './support/workshop.ts'
 import { until } from './support/until.ts'
-import { zipOf } from './support/zip.ts'
-import { describeWith } from './support/needs.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -24,62 +13,6 @@ let settings: Record<string, string>
 beforeAll(async () => {
   folder = await temporaryFolder()
   settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
-})
-
-const suggested = (name: string, source: string): string =>
-  `- name: ${name}\n  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n` +
-  `${source}  fields:\n    - { name: a, type: integer } # all 4 values are whole numbers of at most 1 digits\n` +
-  `    - { name: b, type: string } # 4 texts of at most 1 characters, such as "x"\n`
-const fourths = 'a,b\n1,x\n2,y\n'
-const suggest = async (args: readonly string[], input: Uint8Array | null = null) => {
-  const { code, out, err } = await start('ingest/suggest/main', args, settings, input).ended
-  return { code, err: code === 0 ? '' : err, entry: out.replaceAll(/^#.*\n/gm, '') }
-}
-
-describe('the suggest program', () => {
-  test('takes patterns, several files, standard input and what lies in a zip', async () => {
-    const sources = settings['SOURCES'] ?? ''
-    await mkdir(path.join(sources, 'two'), { recursive: true })
-    await writeFile(path.join(sources, 'two', 'p1.csv'), fourths)
-    await writeFile(path.join(sources, 'two', 'p2.csv'), fourths)
-    const all = path.join(sources, 'two')
-    expect(await suggest([path.join(all, 'p*.csv')])).toEqual({
-      code: 0,
-      err: '',
-      entry: suggested('p1', '  source:\n    files: "two/p*.csv"\n'),
-    })
-    expect(await suggest([path.join(all, 'p2.csv'), path.join(all, 'p1.csv')])).toMatchObject({
-      entry: suggested('p2', '  source:\n    files: ["two/p2.csv","two/p1.csv"]\n'),
-    })
-    const twice = gzipSync(`${fourths}3,x\n4,y\n`)
-    expect(await suggest(['-'], twice)).toMatchObject({ entry: suggested('standard-input', '') })
-    const other = await temporaryFolder()
-    const zip = zipOf(
-      { name: 'in/u.csv', content: `${fourths}3,x\n4,y\n` },
-      { name: 't.csv', content: 'c\n' },
-    )
-    await writeFile(path.join(other, 'z.csv.zip'), zip)
-    expect(await suggest([path.join(other, 'z.csv.zip'), '--member=u*'])).toMatchObject({
-      entry: suggested('z', '  source:\n    member: "u*"\n'),
-    })
-    expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining(
-        'holds several files (in/u.csv, t.csv): declare source.member to say which to read',
-      ),
-    })
-  })
-
-  test.each<[what: string, args: string[], err: RegExp]>([
-    ['nothing', [], /^name a file, such as `make suggest FILE=/],
-    ['a file that is not there', ['none.csv'], /^there is no file none\.csv\n/],
-    ['a pattern of none', ['no*.csv'], /^there is no file no\*\.csv\n/],
-    ['a folder', ['/tmp'], /^\/tmp is a folder: name a file, or those in it as '\/tmp\/\*\.csv'\n/],
-  ])('%s is refused', async (_what, args, err) => {
-    const said = await suggest(args)
-    expect(said.code).toBe(1)
-    expect(said.err.replace(/^looking at .*\n/, '')).toMatch(err)
-  })
 })
 
 describe('the ingest program', () => {
@@ -112,44 +45,9 @@ describe('the ingest program', () => {
         /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\nacervo\.ducklake is not written: .*\n$/,
       ),
     ])
-    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual({ code: 0, out: '', err: '' })
-    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,SP\n')
-    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual({ code: 0, out: '', err: '' })
-    // An end that may have been cut off is told all the same.
-    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF')
-    const warned = await run('ingest/main', ['--quiet', ...tables], own)
-    expect([warned.code, warned.out.split('\n')[1]]).toEqual([
-      0,
-      '  warning: the last line of empresas.csv is not ended: see that it is not cut off',
-    ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
     const failed = await run('ingest/main', ['--quiet', ...tables], own)
     expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/^socios-brasil\/empresas: FAILED/)])
-    const third = await run('ingest/main', [], own)
-    expect([third.code, third.out]).toEqual([
-      1,
-      expect.stringContaining('0 published, 0 unchanged, 1 failed'),
-    ])
-  })
-
-  test('takes a dataset for all its tables, and names those without a source', async () => {
-    const own = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
-    await mkdir(path.join(own.SOURCES, 'genero-nomes'), { recursive: true })
-    const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'
-    await writeFile(
-      path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'),
-      `${header}\nANA,F,10,0,10,1.00,ANA\n`,
-    )
-    const { code, out } = await run('ingest/main', ['genero-nomes'], own)
-    expect(code).toBe(1)
-    expect(out).toContain(
-      `no source in ${own.SOURCES} for genero-nomes/nomes\n1 published, 0 unchanged, 0 failed\n`,
-    )
-    const again = await run('ingest/main', ['--unpublished'], own)
-    expect(again.code).toBe(0)
-    expect(again.out).toMatch(
-      /^1 published before; `make ingest` looks whether their sources changed\nno source in /,
-    )
   })
 
   test.each<[what: string, args: string[], extra: Record<string, string>, err: RegExp]>([
@@ -222,76 +120,6 @@ describe('the server program', () => {
     })
   })
 
-  test('answers those who came as soon as its port was open', async () => {
-    const port = await freePort()
-    const server = start('server/main', [], { ...settings, PORT: String(port) })
-    const early = ['/api/datasets', '/livez', '/api/v1/datasets/'].map(async (target) => {
-      await until(async () => !(await isFree(port)))
-      // Nothing of what it serves is there yet.
-      const wasServing = server.out().includes('"msg":"serving"')
-      return { wasServing, status: (await fetch(`http://127.0.0.1:${port}${target}`)).status }
-    })
-    // One that has gone again keeps nobody.
-    await until(async () => !(await isFree(port)))
-    const gone = net.connect(port, '127.0.0.1', () => {
-      gone.write('GET /api/datasets HTTP/1.1\r\nHost: x\r\n\r\n', () => gone.resetAndDestroy())
-    })
-    expect(await Promise.all(early)).toEqual(early.map(() => ({ wasServing: false, status: 200 })))
-    server.child.kill('SIGTERM')
-    expect((await server.ended).code).toBe(0)
-  })
-
-  test('told to stop while it starts, it answers those who came, and ends in order', async () => {
-    const port = await freePort()
-    const server = start('server/main', [], { ...settings, PORT: String(port) })
-    await until(async () => !(await isFree(port)))
-    const asked = fetch(`http://127.0.0.1:${port}/livez`)
-    await setTimeout(50)
-    server.child.kill('SIGTERM')
-    expect((await asked).status).toBe(200)
-    const { code, out, err } = await server.ended
-    expect([code, err]).toEqual([0, ''])
-    const lines = out.trim().split('\n')
-    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
-      expect.arrayContaining(['stopping', 'stopped']),
-    )
-    expect(out).not.toContain('"serving"')
-  })
-
-  // Of util-linux; that of others takes other options.
-  const script = process.platform === 'linux' ? found('script') : null
-  describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
-    test('says in its last line where to look, below lines that people can read', async () => {
-      const port = String(await freePort())
-      const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
-      const command = `exec ${process.execPath} dist/server/main.js`
-      const child = spawn(script ?? '', ['-qec', command, '/dev/null'], {
-        env: environment,
-        stdio: ['pipe', 'pipe', 'ignore'],
-      })
-      let shown = ''
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
-      await until(() => shown.trimEnd().endsWith(`http://localhost:${port}/`))
-      const lines = shown.trimEnd().split('\r\n')
-      expect(lines.at(-1)).toBe(`http://localhost:${port}/`)
-      expect(stripVTControlCharacters(lines.at(-2) ?? '')).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: serving /)
-      child.stdin.write('\u0003')
-      await once(child, 'close')
-      expect(shown).toContain('stopped')
-    }, 60_000)
-  })
-
-  test('logs of a client its network alone', async () => {
-    const { port, log } = await startServer({ ...settings, TRUST_PROXY: '1' })
-    const clients = { '192.0.2.77': '192.0.2.0/24', '2001:db8:1234:5678::9': '2001:db8:1234::/48' }
-    for (const client of Object.keys(clients)) {
-      const address = `http://127.0.0.1:${port}/api/datasets`
-      await (await fetch(address, { headers: { 'X-Forwarded-For': client } })).arrayBuffer()
-    }
-    await until(() => Object.values(clients).every((network) => log().includes(`"client":"${network}"`)))
-    for (const client of ['192.0.2.77', ':5678']) expect(log()).not.toContain(client)
-  })
-
   test.each<[what: string, extra: Record<string, string>, err: RegExp]>([
     [
       'a malformed setting',
@@ -314,78 +142,3 @@ describe('the server program', () => {
     ])
   })
 })
-
-async function isFree(port: number): Promise<boolean> {
-  const socket = net.connect(port, '127.0.0.1')
-  const isRefused = await Promise.race([
-    once(socket, 'connect').then(() => false),
-    once(socket, 'error').then(() => true),
-  ]).catch(() => true)
-  socket.destroy()
-  return isRefused
-}
-
-test.each<[command: string, args: readonly string[]]>([
-  ['npm', ['run', '-s', 'start']],
-  ['make', ['-s', 'serve']],
-])(
-  'a kill of %s %j ends the server too, and gives back its port',
-  async (command, args) => {
-    const [home, port] = [await temporaryFolder(), await freePort()]
-    const catalog = path.join(home, 'catalog.json')
-    await writeFile(catalog, catalogText([{ name: 't', order: [], fields: [fieldOf('n:integer')] }]))
-    await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
-    await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
-    const own = {
-      CATALOG: catalog,
-      SOURCES: path.join(home, 'sources'),
-      WAREHOUSE: path.join(home, 'warehouse'),
-    }
-    const child = spawn(command, args, {
-      env: { ...process.env, ...own, PORT: String(port) },
-      stdio: 'ignore',
-    })
-    const ended = once(child, 'close')
-    await until(async () => !(await isFree(port)), 60_000)
-    child.kill()
-    await ended
-    await until(() => isFree(port)).catch(() => undefined)
-    expect(await isFree(port)).toBe(true)
-  },
-  90_000,
-)
-
-test('a server removes what one that was killed has left, and nothing of one that runs', async () => {
-  const home = await temporaryFolder()
-  const catalog = path.join(home, 'catalog.json')
-  await writeFile(catalog, catalogText([]))
-  const own = { CATALOG: catalog, WAREHOUSE: path.join(home, 'warehouse'), TMPDIR: home }
-  const left = async (): Promise<string[]> =>
-    (await readdir(home)).filter((name) => /^acervo-\w{6}$/.test(name)).toSorted()
-  const first = await startServer(own)
-  const [killed] = await left()
-  process.kill(first.pid, 'SIGKILL')
-  await first.ended
-  expect(await left()).toEqual([killed])
-  await startServer(own)
-  const [running] = await left()
-  expect(running).not.toBe(killed)
-  await startServer(own)
-  expect(await left()).toHaveLength(2)
-  expect(await left()).toContain(running)
-  expect(os.tmpdir()).not.toBe(home)
-}, 60_000)
-
-test('families that write http addresses under an https one are told at the start', async () => {
-  const home = await temporaryFolder()
-  const warned = async (scheme: string, publicUrl: string): Promise<boolean> => {
-    const catalog = path.join(home, `${scheme}.json`)
-    await writeFile(catalog, catalogText([]).replaceAll('"scheme":"http"', `"scheme":"${scheme}"`))
-    const { log } = await startServer({ CATALOG: catalog, WAREHOUSE: home, PUBLIC_URL: publicUrl })
-    await until(() => log().includes('"serving"'))
-    return log().includes('"family":"v1"') && log().includes('give it scheme public')
-  }
-  expect(await warned('http', 'https://data.example.org')).toBe(true)
-  expect(await warned('public', 'https://data.example.org')).toBe(false)
-  expect(await warned('http', 'http://data.example.org')).toBe(false)
-}, 60_000)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { run, startServer } from './support/programs.ts'
+import { isQuick } from './support/runs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 const table = (name: string, more: object = {}): object => ({
@@ -31,19 +32,14 @@ async function home(...tables: readonly object[]) {
   return { settings, write }
 }
 
-const limited = (tables: readonly object[], requests: number): string =>
-  catalogText(tables).replace(/"rows":\[[^\]]*\]/, `"rows":[{"requests":${requests},"per":"1h"}]`)
-
 const statusOf = async (port: number, address: string): Promise<number> =>
   (await fetch(`http://localhost:${port}${address}`)).status
-const faultIn = async (port: number): Promise<unknown> =>
-  ((await (await fetch(`http://localhost:${port}/health`)).json()) as Record<string, unknown>)[
-    'catalog_fault'
-  ]
 
 const data = (name: string, query = ''): string => `/api/v1/dataset/d/${name}/data/${query}`
 
-test('a changed catalog serves without a restart, and no request of 100 readers fails for it', async () => {
+const readerCount = isQuick ? 20 : 100
+
+test('a changed catalog serves without a restart, and no request of many readers fails for it', async () => {
   const { settings, write } = await home(table('a'), table('b'))
   await run('ingest/main', [], settings)
   await write(catalogText([table('a')]))
@@ -53,7 +49,7 @@ test('a changed catalog serves without a restart, and no request of 100 readers 
   const readers = new AbortController()
   let asked = 0
   const failed: unknown[] = []
-  const reading = Array.from({ length: 100 }, async (_, reader) => {
+  const reading = Array.from({ length: readerCount }, async (_, reader) => {
     for (let ask = 0; !readers.signal.aborted; ask += 1) {
       const query = ask % 3 === 0 ? '' : `?city__contains=r${reader}${ask}`
       const status = await statusOf(port, data('a', query)).catch((error: unknown) => error)
@@ -79,74 +75,9 @@ test('a changed catalog serves without a restart, and no request of 100 readers 
   readers.abort()
   await Promise.all(reading)
   expect(failed).toEqual([])
-  expect(asked).toBeGreaterThan(300)
+  expect(asked).toBeGreaterThan(3 * readerCount)
   expect(server.log().split('another catalog serves')).toHaveLength(4)
   expect(await statusOf(port, data('b'))).toBe(200)
   process.kill(server.pid, 'SIGTERM')
   await expect(server.ended).resolves.toMatchObject({ code: 0 })
-}, 60_000)
-
-test('faults leave the catalog before serving, and are told; SIGHUP reads it at once', async () => {
-  const { settings, write } = await home(table('a'), table('b'))
-  await run('ingest/main', [], settings)
-  const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
-  const { pid, port } = server
-  const good = catalogText([table('a')])
-  await write(good.replace('"integer"', '"whole"'))
-  process.kill(pid, 'SIGHUP')
-  await server.says('the catalog is not taken; the one before goes on serving')
-  expect(server.log()).toMatch(/catalog\.yaml:\d+:\d+: \\"type\\" is \\"whole\\", which is not one of/)
-  expect(await faultIn(port)).toBe(
-    'the catalog that was written last has faults, which the log tells; the one before serves',
-  )
-  expect(await statusOf(port, data('b'))).toBe(200)
-  await write(good)
-  process.kill(pid, 'SIGHUP')
-  await server.says('another catalog serves')
-  expect([await faultIn(port), await statusOf(port, data('a')), await statusOf(port, data('b'))]).toEqual([
-    null,
-    200,
-    404,
-  ])
-  process.kill(pid, 'SIGHUP')
-  await server.says('the catalog is as it was')
-  expect(await statusOf(port, data('a'))).toBe(200)
-}, 60_000)
-
-test('what is declared anew is looked at anew, and limits that stay go on counting', async () => {
-  const { settings, write } = await home(table('a'))
-  await run('ingest/main', [], settings)
-  await write(limited([table('a')], 3))
-  const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0', RATE_LIMITS: 'on' })
-  const { pid, port } = server
-  const statuses = async (): Promise<number[]> => [
-    await statusOf(port, data('a')),
-    await statusOf(port, data('a')),
-  ]
-  expect(await statuses()).toEqual([200, 200])
-  // Its fields are others than those that are published.
-  await write(limited([table('a', { fields: ['n:integer', 'town:string'].map(fieldOf) })], 3))
-  process.kill(pid, 'SIGHUP')
-  await server.says('another catalog serves')
-  // A table that waits for its ingest takes no server out of service.
-  expect(await statusOf(port, '/readyz')).toBe(200)
-  expect((await statuses())[1]).toBe(429)
-  await write(limited([table('a')], 5))
-  process.kill(pid, 'SIGHUP')
-  for (let tries = 0; tries < 200 && server.log().split('another catalog serves').length < 3; tries += 1)
-    await wait(50)
-  expect(await statuses()).toEqual([200, 200])
-}, 60_000)
-
-test('several workers are replaced when the catalog changes', async () => {
-  const { settings, write } = await home(table('a'), table('b'))
-  await run('ingest/main', [], settings)
-  await write(catalogText([table('a')]))
-  const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '1', WORKERS: '2' })
-  await server.says('all workers serve')
-  await write(catalogText([table('a'), table('b')]))
-  await server.says('all workers replaced', 20_000)
-  expect(await statusOf(server.port, data('b'))).toBe(200)
-  process.kill(server.pid, 'SIGTERM')
-  await server.ended
 }, 60_000)

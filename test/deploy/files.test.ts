@@ -10,7 +10,7 @@ import { found } from '../support/installed.ts'
 import { oneTable } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from '../support/workshop.ts'
+import { temporaryFolder, testFolder } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
 
 /** The files that operators are given, by the programs that read them. */
@@ -145,15 +145,6 @@ async function scriptOf(name: string): Promise<{ settings: string[]; args: strin
 }
 
 describe('what runs the programs', () => {
-  test('the container runs the server as the start script does', async () => {
-    const { settings, args } = await scriptOf('start')
-    const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
-    expect(settings.length).toBe(4)
-    for (const setting of settings) expect(file).toContain(setting)
-    const [command] = [...file.matchAll(/^CMD (\[.*\])$/gm)].slice(-1)
-    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...args])
-  })
-
   test.each([
     ['acervo', 'start'],
     ['acervo-ingest', 'ingest'],
@@ -164,6 +155,15 @@ describe('what runs the programs', () => {
     const given = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
     expect(given).toEqual(expect.arrayContaining(settings))
     expect(text.match(/^ExecStart=.*$/gm)).toEqual([`ExecStart=/usr/bin/node ${args.join(' ')}`])
+  })
+
+  test('the container runs the server as the start script does', async () => {
+    const { settings, args } = await scriptOf('start')
+    const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
+    expect(settings.length).toBe(4)
+    for (const setting of settings) expect(file).toContain(setting)
+    const [command] = [...file.matchAll(/^CMD (\[.*\])$/gm)].slice(-1)
+    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...args])
   })
 
   test('the containers are of the version that this is', async () => {
@@ -210,17 +210,19 @@ describe('the server', () => {
     await mkdir(path.join(home, 'scratch'))
     settings = { ...table.settings, TMPDIR: path.join(home, 'scratch') }
     await chmod(path.join(home, 'scratch'), 0o777)
-    await chmod(home, 0o755)
+    for (const folder of [testFolder, home]) await chmod(folder, 0o755)
   })
 
   async function served(
     program: string,
     args: readonly string[],
-    env: Record<string, string>,
+    env: Record<string, string> = {},
+    cwd = '.',
   ): Promise<number[]> {
     const port = await freePort()
     const child = spawn(program, args, {
       env: { PATH: process.env['PATH'] ?? '', ...settings, RATE_LIMITS: 'off', ...env, PORT: String(port) },
+      cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let told = ''
@@ -245,14 +247,21 @@ describe('the server', () => {
         '--no-new-privs',
         '--bounding-set=-all',
       ]
-      const { code } = await ran(setpriv ?? '', ...nobody, 'test', '-r', 'node_modules/express/package.json')
-      const own = code === 0 ? '.' : path.join(home, 'program')
-      // Where a checkout is its owner's alone, a copy is not.
+      const [checkout, copied] = [path.resolve('.'), path.join(home, 'program')]
+      const { code } = await ran(
+        setpriv ?? '',
+        ...nobody,
+        'test',
+        '-r',
+        `${checkout}/node_modules/express/package.json`,
+      )
+      // Others may not enter a checkout below root's home, so they run a copy.
+      const own = code === 0 ? checkout : copied
       if (code !== 0)
         for (const name of ['dist', 'package.json', 'node_modules'])
           await cp(name, path.join(own, name), { recursive: true })
       const program = [process.execPath, path.join(own, 'dist/server/main.js')]
-      expect(await served(setpriv ?? '', [...nobody, ...program], {})).toEqual(allWell)
+      expect(await served(setpriv ?? '', [...nobody, ...program], {}, own)).toEqual(allWell)
     }, 60_000)
   })
 
@@ -268,7 +277,7 @@ describe('the server', () => {
       '--allow-addons',
       'dist/server/main.js',
     ]
-    expect(await served(process.execPath, args, {})).toEqual(allWell)
+    expect(await served(process.execPath, args)).toEqual(allWell)
   }, 60_000)
 })
 

@@ -1,5 +1,7 @@
-import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import { loadCatalog } from '../../core/catalog/load.ts'
+import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
+import { parseCatalog } from '../../core/catalog/load.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { writeSamples } from '../../ingest/sample/write.ts'
 import { isQuick } from './runs.ts'
@@ -19,9 +21,9 @@ export async function publishSamples(
   isChosen: (table: Table, index: number) => boolean = byLevel,
   options: Partial<IngestOptions> = {},
 ): Promise<Workshop> {
-  const loaded = await loadCatalog('catalog.yaml')
-  const chosen = allTables(loaded).filter(isChosen)
-  const shop = await workshop(withTables(loaded, chosen))
+  const text = await readFile('catalog.yaml', 'utf8')
+  const chosen = allTables(parseCatalog(text, 'catalog.yaml')).filter(isChosen)
+  const shop = await workshop(parseCatalog(withTables(text, chosen.map(tableId)), 'catalog.yaml'))
   const samples = writeSamples(shop.sources, chosen, scale)
   while ((await samples.next()).done !== true);
   for (const outcome of await shop.ingest(options))
@@ -29,11 +31,12 @@ export async function publishSamples(
   return shop
 }
 
-/** The catalog without all other tables, and without the datasets that then have none. */
-function withTables(catalog: Catalog, tables: readonly Table[]): Catalog {
-  const datasets = [...catalog.datasets].flatMap(([slug, dataset]) => {
-    const own = [...dataset.tables].filter(([, table]) => tables.includes(table))
-    return own.length === 0 ? [] : [[slug, { ...dataset, tables: new Map(own) }] as const]
+/** The text of a catalog without all other tables, and without the datasets that then have none. */
+function withTables(text: string, ids: readonly string[]): string {
+  const catalog = parse(text) as { datasets: { slug: string; tables?: { name: string }[] }[] }
+  const datasets = catalog.datasets.flatMap(({ slug, tables = [], ...dataset }) => {
+    const own = tables.filter(({ name }) => ids.includes(`${slug}/${name}`))
+    return own.length === 0 ? [] : [{ slug, ...dataset, tables: own }]
   })
-  return { ...catalog, datasets: new Map(datasets) }
+  return JSON.stringify({ ...catalog, datasets })
 }

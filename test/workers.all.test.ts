@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { beforeAll, expect, test } from '@jest/globals'
+import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
+import { freePort } from './support/ports.ts'
+import { run, start, startServer } from './support/programs.ts'
+import { readers } from './support/readers.ts'
+import { until } from './support/until.ts'
+import { workersOf } from './support/workers.ts'
+import { describeWith } from './support/needs.ts'
+
+/** Several processes on one port, as an operator runs them. */
+
+let table: OneTable
+
+/** Each row has the version of its snapshot, so that pages of two that are mixed show. */
+const ofVersion = (version: number): string => numbered(300, 'n,version', () => [version])
+
+beforeAll(async () => {
+  const limits = { rows: [{ requests: 100, per: '1h' }], catalog: [] }
+  table = await oneTable(ofVersion(1), ['n:integer', 'version:integer'], { catalog: { limits } })
+}, 60_000)
+
+const isWhole = (target: string, status: number, body: Buffer): string | null => {
+  if (status !== 200) return `${target} answered ${status}`
+  const { results } = JSON.parse(body.toString()) as { results: { version: number }[] }
+  const versions = new Set(results.map(({ version }) => version))
+  return results.length > 0 && versions.size === 1 ? null : `${target} has versions ${[...versions].join()}`
+}
+
+test('workers are replaced one after the other, and no request of 200 readers fails', async () => {
+  const server = await startWorkers(table.settings, 2)
+  const before = workersOf(server.pid)
+  const asking = readers({ port: server.port, readers: 200, target: () => rows, look: isWhole })
+  await setTimeout(500)
+  process.kill(server.pid, 'SIGHUP')
+  await server.says('"all workers replaced"')
+  await setTimeout(500)
+  await asking.stop()
+  expect([...asking.failures]).toEqual([])
+  expect(asking.found).toEqual([])
+  await until(() => !workersOf(server.pid).some((pid) => before.includes(pid)))
+}, 60_000)
+
+/** A connection that nobody asked on for a second is closed: a reader who is held up for longer loses his request. */
+const stalledMs = 500
+
+test.each([1, 3])(
+  'a stop of %d lets every request of 200 readers be answered',
+  async (count) => {
+    for (let attempt = 0; ; attempt += 1) {
+      const server =
+        count === 1 ? await startServer(table.settings) : await startWorkers(table.settings, count)
+      const asking = readers({
+        port: server.port,
+        readers: 200,
+        target: (_reader, asked) => `${rows}?page_size=${1 + (asked % 100)}`,
+        look: isWhole,
+        mustBeThere: false,
+      })
+      await until(() => asking.begun() === 200)
+      process.kill(server.pid, 'SIGTERM')
+      expect((await server.ended).code).toBe(0)
+      await asking.stop()
+      if (asking.failures.size > 0 && asking.stalled() > stalledMs && attempt < 2) continue
+      expect([...asking.failures]).toEqual([])
+      expect(asking.found).toEqual([])
+      expect(asking.answers.get(200)).toBeGreaterThan(200)
+      return
+    }
+  },
+  60_000,
+)
+
+test('a refresh is followed by all, and a walk that began stays whole whichever worker answers', async () => {
+  const server = await startWorkers(table.settings, 3)
+  const get = async (address: string): Promise<{ next: string | null; results: { version: number }[] }> => {
+    const { pathname, search } = new URL(address, 'http://here')
+    const answer = await fetch(`http://127.0.0.1:${server.port}${pathname}${search}`, {
+      headers: { Connection: 'close' },
+    })
+    expect(answer.status).toBe(200)
+    return (await answer.json()) as never
+  }
+  const walk = async (): Promise<Set<number>> => {
+    const versions = new Set<number>()
+    for (let next: string | null = `${rows}?snapshot=current&page_size=20`; next !== null;) {
+      const page = await get(next)
+      for (const { version } of page.results) versions.add(version)
+      next = page.next
+      await setTimeout(30)
+    }
+    return versions
+  }
+  const walks = Array.from({ length: 20 }, async (_, index) => {
+    await setTimeout(index * 100)
+    return walk()
+  })
+  await table.publish(ofVersion(2))
+  for (const versions of await Promise.all(walks)) expect(versions.size).toBe(1)
+  await setTimeout(2000)
+  const after = await Promise.all(Array.from({ length: 12 }, () => get(`${rows}?page_size=1`)))
+  expect(after.map(({ results: [row] }) => row?.version)).toEqual(Array.from({ length: 12 }, () => 2))
+}, 60_000)
+
+test('what keeps the first worker from starting is said once, and nothing is left running', async () => {
+  const broken = path.join(table.folder, 'broken.json')
+  await writeFile(broken, '{}')
+  const { code, err } = await run('server/main', [], { ...table.settings, CATALOG: broken, WORKERS: '3' })
+  expect(code).toBe(1)
+  expect(err.match(/broken\.json has/g)).toHaveLength(1)
+})
+
+test.each([200, 700, 1200, 2500])(
+  'a stop %d ms after the start leaves nothing running',
+  async (ms) => {
+    const server = start('server/main', [], {
+      ...table.settings,
+      PORT: String(await freePort()),
+      WORKERS: '3',
+    })
+    await setTimeout(ms)
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(workersOf(server.child.pid ?? 0)).toEqual([])
+    // Its own lines are in their order; those of its workers come in between.
+    const own = server
+      .out()
+      .split('\n')
+      .filter((line) => !line.includes('"worker":'))
+    const stopping = own.findIndex((line) => line.includes('"stopping"'))
+    expect(own.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers serve')
+  },
+  60_000,
+)
+
+test('a worker that dies while all are replaced is replaced once', async () => {
+  const server = await startWorkers(table.settings, 2)
+  const old = workersOf(server.pid)
+  process.kill(server.pid, 'SIGHUP')
+  await setTimeout(300)
+  process.kill(old[1] ?? 0, 'SIGKILL')
+  await server.says('"all workers replaced"')
+  await until(() => !workersOf(server.pid).some((pid) => old.includes(pid)))
+  await setTimeout(2500)
+  const fresh = workersOf(server.pid)
+  expect(fresh.length).toBe(2)
+  // The new ones are replaced too when they die.
+  for (const pid of fresh) process.kill(pid, 'SIGKILL')
+  await until(() => workersOf(server.pid).filter((pid) => !fresh.includes(pid)).length === 2)
+}, 60_000)
+
+const prlimit = '/usr/bin/prlimit'
+const hasPrlimit = existsSync(prlimit)
+describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
+  test('where the system starts no more processes, those that are there go on', async () => {
+    const server = await startWorkers(table.settings, 2)
+    const limit = (descriptors: number): unknown =>
+      execFileSync(prlimit, ['--pid', String(server.pid), `--nofile=${descriptors}:`])
+    limit(readdirSync(`/proc/${server.pid}/fd`).length + 2)
+    process.kill(server.pid, 'SIGHUP')
+    await server.says('a new worker did not start: the old ones go on')
+    const [first = 0, second = 0] = workersOf(server.pid)
+    process.kill(second, 'SIGKILL')
+    // The place of the one that died, and that of the one that could not take it.
+    await until(() => server.log().split('a worker died; another takes its place').length > 2)
+    expect(workersOf(server.pid)).toEqual([first])
+    expect((await fetch(`http://127.0.0.1:${server.port}${rows}`)).status).toBe(200)
+    limit(1000)
+    await until(() => workersOf(server.pid).length === 2)
+    process.kill(server.pid, 'SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  }, 60_000)
+})
+
+test('a stop while all are replaced waits for no new one', async () => {
+  const server = await startWorkers(table.settings, 2)
+  process.kill(server.pid, 'SIGHUP')
+  await setTimeout(200)
+  process.kill(server.pid, 'SIGTERM')
+  await server.ended
+  expect(server.log()).toContain('"stopped"')
+  expect(server.log()).not.toContain('all workers replaced')
+}, 60_000)
+
+test('an answer that is taken slowly goes on while its worker is replaced', async () => {
+  const count = 300_000
+  const large = await oneTable(
+    numbered(count, 'n,s', (n) => [`${n}`.repeat(8)]),
+    ['n:integer', 's:string'],
+  )
+  const server = await startWorkers({ ...large.settings, EXPORTS: '8' }, 2)
+  const answer = await fetch(
+    `http://127.0.0.1:${server.port}/api/v1/dataset/d/t/export/?format=ndjson&n__gte=0`,
+  )
+  process.kill(server.pid, 'SIGHUP')
+  await server.says('"all workers replaced"')
+  const lines = (await answer.text()).trimEnd().split('\n')
+  expect([lines.length, lines.at(-1)]).toEqual([
+    count,
+    JSON.stringify({ n: count - 1, s: `${count - 1}`.repeat(8) }),
+  ])
+}, 60_000)
