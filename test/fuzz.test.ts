@@ -9,7 +9,7 @@ import { parameterRows } from '../server/query/query.ts'
 import { numbered, oneTable } from './support/one-table.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'
 import { randomFrom } from './support/random-queries.ts'
-import { isQuick, runsOf, seed } from './support/runs.ts'
+import { runsOf, seed } from './support/runs.ts'
 
 /**
  * Requests of every kind against the program itself: made from the addresses and parameters that its own reference
@@ -236,8 +236,8 @@ function faultIn(asked: string, { status, text }: Answer): string | null {
 
 /** The least of some seconds without a request, since what one answer takes for a moment is no leak. */
 async function quietMemoryOf(pid: number): Promise<number> {
-  // So few requests show no leak.
-  if (isQuick) return 0
+  // Too few requests to show a leak.
+  if (requests < 10_000) return 0
   const samples: number[] = []
   for (let sample = 0; sample < 8; sample += 1) {
     await waited(500)

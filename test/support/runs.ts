@@ -22,7 +22,7 @@ const runs = {
   /** Catalogs and sources made up by a generator. */
   UNSEEN: { quick: 12, all: 60, long: 2000 },
   /** Queries of each real table. */
-  QUERIES: { quick: 20, all: 150, long: 10_000 },
+  QUERIES: { quick: 20, all: 80, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
   CODED_QUERIES: { quick: 10, all: 25, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
