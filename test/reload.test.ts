@@ -58,11 +58,11 @@ test('a changed catalog serves without a restart, and no request of many readers
       await wait(20)
     }
   })
-  for (const tables of [
-    [table('a'), table('b')],
-    [table('a', { description: 'A' })],
+  const catalogs = [
+    ...(isQuick ? [] : [[table('a'), table('b')], [table('a', { description: 'A' })]]),
     [table('b'), table('a')],
-  ]) {
+  ]
+  for (const tables of catalogs) {
     const taken = server.log().split('another catalog serves').length
     await write(catalogText(tables))
     for (
@@ -76,7 +76,7 @@ test('a changed catalog serves without a restart, and no request of many readers
   await Promise.all(reading)
   expect(failed).toEqual([])
   expect(asked).toBeGreaterThan(3 * readerCount)
-  expect(server.log().split('another catalog serves')).toHaveLength(4)
+  expect(server.log().split('another catalog serves')).toHaveLength(1 + catalogs.length)
   expect(await statusOf(port, data('b'))).toBe(200)
   process.kill(server.pid, 'SIGTERM')
   await expect(server.ended).resolves.toMatchObject({ code: 0 })

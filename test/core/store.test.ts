@@ -15,7 +15,7 @@ import { MemoryStore } from '../support/memory-store.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { getPage, serve } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
-import { seed } from '../support/runs.ts'
+import { isQuick, seed } from '../support/runs.ts'
 
 /** What each kind of store must do. A kind that is added is added here. */
 const objects = hasObjectStore ? await startObjectStore() : null
@@ -128,7 +128,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
           expect([await contentOf(store), left]).toEqual([Object.fromEntries(model), []])
         }
       }),
-      { seed, numRuns: 40 },
+      { seed, numRuns: isQuick ? 10 : 40 },
     )
   })
 

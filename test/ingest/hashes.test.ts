@@ -2,14 +2,8 @@ import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
 import { getPage, serve } from '../support/service.ts'
-import {
-  catalogAround,
-  fieldOf,
-  importDate,
-  tinyCatalog,
-  workshop,
-  type Workshop,
-} from '../support/workshop.ts'
+import { importDate, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** A file of a source that is what it was when it was hashed is not hashed again, and any other is. */
 
@@ -46,7 +40,7 @@ test('what is noted is what was published, and is believed', async () => {
   expect(await sumsIn(shop)).toEqual(sums)
 })
 
-test.each<[what: string, change: (shop: Workshop) => Promise<void>]>([
+testSampled<[what: string, change: (shop: Workshop) => Promise<void>]>([
   [
     'other bytes of the same number, with the times of before',
     async (shop) => {
@@ -65,29 +59,6 @@ test.each<[what: string, change: (shop: Workshop) => Promise<void>]>([
   const { app } = await serve(shop)
   const { results } = await getPage(app, '/api/v1/dataset/d/t/data/')
   expect(results).toEqual([{ n: 1 }, { n: 3 }])
-})
-
-test('of a table of partitions it tells alone which files are read', async () => {
-  const shop = await workshop(
-    catalogAround([
-      {
-        name: 't',
-        order: ['n asc'],
-        partition: 'n',
-        source: { files: 'd/t-*.csv' },
-        fields: [fieldOf('n:integer')],
-      },
-    ]),
-    { 'd/t-1.csv': 'n\n1\n', 'd/t-2.csv': 'n\n2\n', 'd/t-3.csv': 'n\n3\n' },
-  )
-  await shop.ingest({ settledMs })
-  const [first] = await sumsIn(shop)
-  await shop.write('d/t-3.csv', 'n\n3\n3\n')
-  await writeFile(noted(shop), (await readFile(noted(shop), 'utf8')).replaceAll(first ?? '', wrong))
-  // The first is as it was, but said to be another.
-  expect(await shop.ingest({ settledMs, now: later })).toMatchObject([
-    { status: 'published', report: { taken_over: ['2'], rows_out: 4 } },
-  ])
 })
 
 test('what was noted a day ago is not believed', async () => {

@@ -11,6 +11,7 @@ import type { IngestOptions } from '../../ingest/ingest.ts'
 import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', fields: ['n:integer'] })
 const later = () => new Date('2027-01-01T00:00:00Z')
@@ -377,7 +378,7 @@ test('progress is one renewed line on a terminal, and plain lines now and then e
   )
 })
 
-test.each<[what: string, often: number]>([
+testSampled<[what: string, often: number]>([
   ['a hundred and more occur often', 120],
   ['next to all occur as often as the hundredth', 20],
 ])(

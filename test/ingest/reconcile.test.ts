@@ -20,7 +20,7 @@ import type { Batch } from '../../ingest/source/batches.ts'
 import { planned } from '../../ingest/partitions.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
-import { seed } from '../support/runs.ts'
+import { isQuick, seed } from '../support/runs.ts'
 
 /** The steps of an ingest, so that what lies between them can be spoilt. */
 interface Bench {
@@ -140,7 +140,7 @@ test('no facts of the columns but the right ones are proved, though others add u
       const fault = await reconcileStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
       expect(fault.startsWith('the proof failed: the ')).toBe(!areRight)
     }),
-    { seed, numRuns: 300 },
+    { seed, numRuns: isQuick ? 60 : 300 },
   )
 })
 

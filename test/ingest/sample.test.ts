@@ -55,8 +55,9 @@ test('the tables have samples that the ingest takes without a reject', async () 
 
 test('samples are the same each time, and scale in rows', async () => {
   const again = await temporaryFolder()
-  await written(again, allTables(catalog), 0.5)
-  for (const table of allTables(catalog)) {
+  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 5 === 0)
+  await written(again, tables, 0.5)
+  for (const table of tables) {
     expect(await textOf(tableId(table), again)).toBe(await textOf(tableId(table)))
   }
   const caso = allTables(catalog).find((table) => table.name === 'caso')

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
 import { rows as cameAs } from '../support/declared.ts'
 import { entryOf, ingested, linesOf, suggested } from '../support/suggested.ts'
-import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
+import { runsOf, seed, testSampled } from '../support/runs.ts'
 
 const separators = [',', ';', '\t', '|']
 const cellText = fc.oneof(
@@ -241,29 +241,6 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
 })
 
 describe('what lies beside the rows, or late in a file', () => {
-  test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
-    // More than the sample of 4 MiB that the columns are first told from.
-    const rowsBefore = isQuick ? 120_000 : 400_000
-    const many = Array.from(
-      { length: rowsBefore },
-      (_, n) => `${n},${n}.5,2020-01-0${1 + (n % 9)},some text to fill the file`,
-    )
-    const late = ['x,1.12345,03/02/2020,São Paulo', 'y,2,13/02/2020,b']
-    const content = `a,b,c,d\n${[...many, ...late].join('\n')}\n`
-    const { told, entry } = await entryOf(iconv.encode(content, 'latin1'))
-    expect(entry.fields).toEqual([
-      { name: 'a', type: 'string' },
-      { name: 'b', type: 'decimal', scale: 5 },
-      { name: 'c', type: 'date' },
-      { name: 'd', type: 'string' },
-    ])
-    expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
-    expect(told).toContain(
-      `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
-    )
-    expect(told).toContain('a byte further down is not utf-8: latin-1')
-  }, 60_000)
-
   testSampled<[what: string, content: string, source: object, names: string[]]>([
     ['twice', 'a,a,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'a_2', 'b'] }, ['a', 'a_2', 'b']],
     ['blank', 'a,,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'column_2', 'b'] }, ['a', 'column_2', 'b']],
@@ -301,17 +278,6 @@ describe('what lies beside the rows, or late in a file', () => {
         '  left out at the end of x.csv: Updated 2024',
       ],
     })
-  })
-
-  test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
-    // More than the sample of 4 MiB that the encoding is first told from.
-    const rowsBefore = 200_000
-    const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)
-    const { told, entry } = await entryOf(
-      Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
-    )
-    expect(entry.source).toBeUndefined()
-    expect(told).toContain(`1 rows cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
   })
 
   test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, test } from '@jest/globals'
@@ -10,6 +9,7 @@ import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { openLog } from '../../server/log.ts'
 import { serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** What those ask who keep the service running. */
 
@@ -111,40 +111,6 @@ describe('a service that starts', () => {
     expect((await request(app).get('/health').expect(200)).body).toMatchObject({ status: 'degraded' })
   })
 
-  test('says how far it is with files that nobody has found whole as they are', async () => {
-    const count = 60_000
-    const lines = Array.from({ length: count }, (_, n) => `${n},${randomBytes(150).toString('base64')}`)
-    const own = await workshop(
-      catalogAround([{ name: 't', order: [], fields: [...fields, fieldOf('s:string')] }]),
-      { 'd/t.csv': `n,s\n${lines.join('\n')}\n` },
-    )
-    await own.ingest()
-    const home = path.join(own.warehouse, 'd', 't')
-    const { snapshot, parts } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
-      snapshot: string
-      parts: { file: string; bytes: number }[]
-    }
-    const files = ['t.csv.gz', ...parts.map(({ file }) => file)].map((file) =>
-      path.join(home, snapshot, file),
-    )
-    for (const file of files) await utimes(file, new Date(0), new Date(0))
-    const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
-    const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    const { app, load } = await starting(own)
-    const said = new Set<string>()
-    const at = { isOver: false }
-    const loading = load().finally(() => (at.isOver = true))
-    while (!at.isOver) {
-      const { missing } = (await request(app).get('/readyz')).body as { missing: { why: string }[] }
-      for (const { why } of missing) said.add(why)
-    }
-    await loading
-    const again = [...said].filter((why) => why.startsWith('its files are being read again: '))
-    expect(again[0]).toBe(`its files are being read again: 0 % of ${Math.ceil(bytes / 1e6)} MB`)
-    expect(again.every((why) => /: \d\d? % of \d+ MB$/.test(why))).toBe(true)
-    await request(app).get('/readyz').expect(200)
-  })
-
   test('is ready without tables that never were published', async () => {
     const { app, load } = await starting(await workshop(catalogAround([{ name: 't', order: [], fields }])))
     await load()
@@ -154,7 +120,7 @@ describe('a service that starts', () => {
 
 const dayMs = 86_400_000
 
-test.each<[refreshed: string | undefined, days: number, isStale: boolean]>([
+testSampled<[refreshed: string | undefined, days: number, isStale: boolean]>([
   ['daily', 1.2, false],
   ['daily', 1.3, true],
   ['weekly', 8, false],

@@ -9,6 +9,7 @@ import { blockRowsMax as blockRows } from '../../server/snapshots/block-size.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 import { until } from '../support/until.ts'
+import { isQuick, testSampled } from '../support/runs.ts'
 
 const address = '/api/v1/dataset/d/t/data/'
 
@@ -30,7 +31,7 @@ describe('pages', () => {
     ;({ app } = await serve(await numbered(23, 100)))
   })
 
-  test.each([1, 2, 3, 7, 10, 22, 23, 24, 1000])(
+  test.each(isQuick ? [1, 7, 23, 1000] : [1, 2, 3, 7, 10, 22, 23, 24, 1000])(
     'of %i rows give each row once and in order, over parts of 5 rows',
     async (size) => {
       const pages = await walk(inParts, `${address}?page_size=${size}`)
@@ -143,11 +144,12 @@ test('the declared order is total: directions, nulls last, ties as in the source
 })
 
 test('rows keep their order over many row groups and threads', async () => {
-  const shop = await numbered(100_003, 70_000)
+  const count = isQuick ? 40_003 : 100_003
+  const shop = await numbered(count, 30_000)
   const { app } = await serve(shop)
   const pages = await walk(app, `${address}?page_size=10000`)
   expect(pages.flatMap((page) => page.results.map((row) => row['n']))).toEqual([
-    ...Array.from({ length: 100_003 }).keys(),
+    ...Array.from({ length: count }).keys(),
   ])
 })
 
@@ -181,7 +183,7 @@ describe('a refresh', () => {
       }
     }
     const readers = Promise.all([reader(), reader(), reader()])
-    for (let version = 1; version <= 3; version += 1) {
+    for (let version = 1; version <= (isQuick ? 1 : 3); version += 1) {
       await shop.write('d/t.csv', csv(`v${version}`, 50 + version))
       const [outcome] = await shop.ingest({ partRows: 7, now: () => new Date(Date.UTC(2026, 1, version)) })
       expect(outcome?.status).toBe('published')
@@ -227,7 +229,7 @@ describe('a refresh', () => {
     expect((await getPage(app, address)).count).toBe(4)
   })
 
-  test.each<[what: string, change: (manifest: string) => string]>([
+  testSampled<[what: string, change: (manifest: string) => string]>([
     ['cut off', (text) => text.slice(0, 100)],
     ['of an unknown format', (text) => text.replace('"format": 2', '"format": 3')],
     ['whose parts leave a gap', (text) => text.replace('"firstRow": 2', '"firstRow": 3')],
@@ -309,7 +311,7 @@ test('a page that is too large is refused though all of its rows are at hand', a
 })
 
 test('a page beside unusually long rows is read alone where the block of them does not fit', async () => {
-  const [short, long] = [20_000, 400]
+  const [short, long] = [20_000, isQuick ? 150 : 400]
   const text = 'y'.repeat(100_000)
   const lines = Array.from({ length: short + long }, (_, n) => `${n},${n < short ? 'x' : text}`)
   const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {

@@ -5,6 +5,7 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { removable } from '../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 const hourMs = 3_600_000
@@ -118,7 +119,7 @@ describe('a pinned walk', () => {
     ])
   })
 
-  test.each<[what: string, spoil: (folder: string) => Promise<void>]>([
+  testSampled<[what: string, spoil: (folder: string) => Promise<void>]>([
     ['without its manifest', (folder) => rm(path.join(folder, 'manifest.json'))],
     ['with a part that is gone', (folder) => rm(path.join(folder, 'part-00001.parquet'))],
     ['with a part that was changed', (folder) => writeFile(path.join(folder, 'part-00001.parquet'), 'x')],
@@ -154,7 +155,7 @@ test('a walk goes on at a server that has not seen its snapshot yet', async () =
 })
 
 describe('old snapshots', () => {
-  test.each<
+  testSampled<
     [
       what: string,
       ids: number[],

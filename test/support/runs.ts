@@ -12,19 +12,19 @@ const runs = {
   /** Sources, valid and damaged. */
   FUZZ_RUNS: { quick: 80, all: 400, long: 30_000 },
   /** Changes to the files of a partitioned table. */
-  PARTITION_CHANGES: { quick: 3, all: 8, long: 300 },
+  PARTITION_CHANGES: { quick: 2, all: 8, long: 300 },
   /** CSV files of every dialect whose catalog entries are suggested. */
-  SUGGESTED: { quick: 5, all: 30, long: 2000 },
+  SUGGESTED: { quick: 3, all: 30, long: 2000 },
   /** Files of two columns, as RFC 4180 has them. */
-  WRITTEN: { quick: 6, all: 25, long: 1000 },
+  WRITTEN: { quick: 4, all: 25, long: 1000 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: { quick: 8, all: 60, long: 2000 },
   /** Catalogs and sources made up by a generator. */
-  UNSEEN: { quick: 12, all: 60, long: 2000 },
+  UNSEEN: { quick: 8, all: 60, long: 2000 },
   /** Queries of each real table. */
   QUERIES: { quick: 20, all: 80, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
-  CODED_QUERIES: { quick: 10, all: 25, long: 2000 },
+  CODED_QUERIES: { quick: 6, all: 25, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
   TABLE_QUERIES: { quick: 3, all: 25, long: 1000 },
   /** Queries of a packed table. */
@@ -34,13 +34,13 @@ const runs = {
   /** Arrow answers of two processes, compared byte by byte. */
   ARROW_QUERIES: { quick: 25, all: 150, long: 10_000 },
   /** Connections that end at any moment. */
-  LIVES: { quick: 80, all: 400, long: 10_000 },
+  LIVES: { quick: 40, all: 400, long: 10_000 },
   /** Pages whose code examples are run. */
   CODES: { quick: 4, all: 12, long: 100 },
   /** Requests that schemathesis makes from the OpenAPI document. */
   FUZZED: { quick: 100, all: 300, long: 20_000 },
   /** Requests of every kind to the server program. */
-  REQUESTS: { quick: 1500, all: 20_000, long: 1_000_000 },
+  REQUESTS: { quick: 1000, all: 20_000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
   SERVER_KILLS: { quick: 1, all: 5, long: 500 },
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
@@ -48,7 +48,7 @@ const runs = {
   /** Queries compared between ClickHouse and DuckDB. */
   CLICKHOUSE_QUERIES: { quick: 50, all: 300, long: 10_000 },
   /** Files damaged while they are served. */
-  DAMAGES: { quick: 3, all: 30, long: 1000 },
+  DAMAGES: { quick: 2, all: 30, long: 1000 },
   /** Files damaged before they are served. */
   UNREAD_DAMAGES: { quick: 2, all: 15, long: 750 },
 } as const
@@ -76,9 +76,9 @@ export function runsOf(name: keyof typeof runs): number {
 /** Whether every case is tried. `make test` tries a part of the cases, chosen by the seed. */
 export const isExhaustive = level === 'long'
 
-/** `test.each` of every third case in `make test`, from the first on, and of all cases elsewhere. */
+/** `test.each` of every fourth case in `make test`, from the first on, and of all cases elsewhere. */
 export function testSampled<Case extends [unknown, ...unknown[]]>(cases: readonly Case[]) {
-  const chosen = isQuick ? cases.filter((_, index) => index % 3 === 0) : cases
+  const chosen = isQuick ? cases.filter((_, index) => index % 4 === 0) : cases
   return (title: string, body: (...values: Case) => Promise<void>, timeoutMs?: number): void =>
     test.each<Case>(chosen)(title, body, timeoutMs)
 }

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals'
+import iconv from 'iconv-lite'
+import { entryOf } from '../support/suggested.ts'
+
+/** Files of several megabytes, of which suggestions first see a sample. */
+
+test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
+  // More than the sample of 4 MiB that the columns are first told from.
+  const rowsBefore = 400_000
+  const many = Array.from(
+    { length: rowsBefore },
+    (_, n) => `${n},${n}.5,2020-01-0${1 + (n % 9)},some text to fill the file`,
+  )
+  const late = ['x,1.12345,03/02/2020,São Paulo', 'y,2,13/02/2020,b']
+  const content = `a,b,c,d\n${[...many, ...late].join('\n')}\n`
+  const { told, entry } = await entryOf(iconv.encode(content, 'latin1'))
+  expect(entry.fields).toEqual([
+    { name: 'a', type: 'string' },
+    { name: 'b', type: 'decimal', scale: 5 },
+    { name: 'c', type: 'date' },
+    { name: 'd', type: 'string' },
+  ])
+  expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
+  expect(told).toContain(
+    `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
+  )
+  expect(told).toContain('a byte further down is not utf-8: latin-1')
+}, 60_000)
+
+test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
+  // More than the sample of 4 MiB that the encoding is first told from.
+  const rowsBefore = 200_000
+  const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)
+  const { told, entry } = await entryOf(
+    Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
+  )
+  expect(entry.source).toBeUndefined()
+  expect(told).toContain(`1 rows cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
+})
