@@ -5,6 +5,7 @@ import { startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
+import { isQuick } from './support/runs.ts'
 
 /** Several processes on one port, as an operator runs them. */
 
@@ -26,7 +27,7 @@ const isWhole = (target: string, status: number, body: Buffer): string | null =>
 }
 
 test('a limit holds over all workers exactly', async () => {
-  const { port } = await startServer({ ...table.settings, WORKERS: '4', RATE_LIMITS: 'on' })
+  const { port } = await startServer({ ...table.settings, WORKERS: '2', RATE_LIMITS: 'on' })
   const statuses = await Promise.all(
     Array.from({ length: 300 }, async () => {
       const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
@@ -38,10 +39,12 @@ test('a limit holds over all workers exactly', async () => {
   expect([count(200), count(429)]).toEqual([100, 200])
 }, 60_000)
 
+const kills = isQuick ? 1 : 3
+
 test('a worker that is killed is replaced, and the others answer meanwhile', async () => {
   const server = await startWorkers(table.settings, 2)
   const asking = readers({ port: server.port, readers: 20, target: () => rows, look: isWhole })
-  for (let kill = 0; kill < 3; kill += 1) {
+  for (let kill = 0; kill < kills; kill += 1) {
     await setTimeout(300)
     const [victim = 0] = workersOf(server.pid)
     process.kill(victim, 'SIGKILL')
@@ -52,7 +55,7 @@ test('a worker that is killed is replaced, and the others answer meanwhile', asy
   expect(asking.found).toEqual([])
   // Those whose connection was to the one that died, and each asked on.
   const failed = [...asking.failures.values()].reduce((sum, times) => sum + times, 0)
-  expect(failed).toBeLessThanOrEqual(3 * 20)
+  expect(failed).toBeLessThanOrEqual(20 * kills)
   expect([...asking.failures.keys()].filter((code) => code === 'ECONNREFUSED')).toEqual([])
-  expect(asking.answers.get(200)).toBeGreaterThan(200)
+  expect(asking.answers.get(200)).toBeGreaterThan(50)
 }, 60_000)

@@ -10,7 +10,7 @@ import {
   placeIn,
   sectionPacks,
 } from '../../core/warehouse/packs/layout.ts'
-import { seed } from '../support/runs.ts'
+import { isQuick, seed } from '../support/runs.ts'
 
 /** How rows lie in their file one by one. */
 
@@ -83,7 +83,7 @@ test('codes and texts come back, one by one and all at once', () => {
         )
       }
     }),
-    { seed, numRuns: 400 },
+    { seed, numRuns: isQuick ? 80 : 400 },
   )
 })
 

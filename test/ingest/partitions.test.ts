@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { byMonths, essence, options, publishedBy, type Published } from '../support/partitions.ts'
-import { runsOf, seed, testSampled } from '../support/runs.ts'
+import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -45,7 +45,7 @@ function csvOf({ month, rows, header = usualHeader }: NonNullable<ReturnType<Fil
   return `${[header, ...rows.map(line)].join('\n')}\n`
 }
 
-function rowsOf(random: () => number, most = 120): Row[] {
+function rowsOf(random: () => number, most = isQuick ? 50 : 120): Row[] {
   const pick = (all: readonly string[]): string => all[Math.floor(random() * all.length)] ?? ''
   return Array.from({ length: 1 + Math.floor(random() * most) }, () => ({
     city: pick(['Água Boa', 'Belém', 'Caçador', 'Jaú', `Vila ${Math.floor(random() * 40)}`]),
@@ -115,14 +115,14 @@ test(
 /** Three months, in the order of the table. */
 function quarter(): Files {
   const random = randomFrom(7)
-  return new Map(['202001', '202002', '202003'].map((month) => [month, { month, rows: rowsOf(random, 100) }]))
+  return new Map(['202001', '202002', '202003'].map((month) => [month, { month, rows: rowsOf(random) }]))
 }
 
 test('what changed alone is read, and served beside what did not', async () => {
   const shop = await workshop(catalog)
   const files = quarter()
   await both(shop, files)
-  files.set('202002', { month: '202002', rows: rowsOf(randomFrom(9), 200) })
+  files.set('202002', { month: '202002', rows: rowsOf(randomFrom(9)) })
   const { own, fresh } = await both(shop, files)
   expect(own.report.taken_over).toEqual(['202003', '202001'])
   expect(essence(own)).toEqual(essence(fresh))

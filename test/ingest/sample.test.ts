@@ -45,7 +45,7 @@ function byPlace(rows: readonly Row[]): Row[][] {
 }
 
 test('the tables have samples that the ingest takes without a reject', async () => {
-  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 5 === 0)
+  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 10 === 0)
   const shop = await workshop(catalog)
   const outcomes = await shop.ingest({ sources: folder, tables: tables.map(({ name }) => name) })
   expect(outcomes.map((outcome) => `${tableId(outcome.table)} ${outcome.status}`)).toEqual(
@@ -55,7 +55,7 @@ test('the tables have samples that the ingest takes without a reject', async () 
 
 test('samples are the same each time, and scale in rows', async () => {
   const again = await temporaryFolder()
-  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 5 === 0)
+  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 10 === 0)
   await written(again, tables, 0.5)
   for (const table of tables) {
     expect(await textOf(tableId(table), again)).toBe(await textOf(tableId(table)))

@@ -6,7 +6,7 @@ import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { languages } from '../../core/catalog/languages.ts'
 import { formsIn, linksIn, type Control } from '../support/markup.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { isExhaustive, isQuick, seed } from '../support/runs.ts'
+import { isExhaustive, seed } from '../support/runs.ts'
 import { serve } from '../support/service.ts'
 import { publishSamples } from '../support/samples.ts'
 
@@ -16,7 +16,7 @@ let server: http.Server
 let base: string
 let published: string[]
 beforeAll(async () => {
-  const shop = await publishSamples(0.05, (_table, index) => !isQuick || index % 10 === 1)
+  const shop = await publishSamples(0.05)
   const { app } = await serve(shop)
   server = http.createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -21,7 +21,7 @@ describe('rows of every type', () => {
   let rows: readonly Row[]
   beforeAll(async () => {
     const csv = gzipSync(
-      isQuick ? hostileCsv(randomFrom(seed), 400, 1) : hostileCsv(randomFrom(seed), 1500, 3),
+      isQuick ? hostileCsv(randomFrom(seed), 200, 1) : hostileCsv(randomFrom(seed), 1500, 3),
     )
     shops = await Promise.all(
       [true, false].map(async (isPacked) => {

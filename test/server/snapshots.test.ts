@@ -155,7 +155,7 @@ test('a walk goes on at a server that has not seen its snapshot yet', async () =
 })
 
 describe('old snapshots', () => {
-  testSampled<
+  test.each<
     [
       what: string,
       ids: number[],
