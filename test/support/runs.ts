@@ -6,7 +6,7 @@ import { jest, test } from '@jest/globals'
  */
 const runs = {
   /** SIGKILLs of an ingest, at random moments. */
-  KILLS: { quick: 2, all: 12, long: 300 },
+  KILLS: { quick: 1, all: 12, long: 300 },
   /** Flipped bits in published files. */
   FLIPS: { quick: 12, all: 100, long: 5000 },
   /** Sources, valid and damaged. */
