@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { cut, file, rest, startWeb, status, webShop, type Act } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
@@ -55,25 +55,6 @@ describe('a digest that the server states', () => {
     )
     await expect(shop.rows()).resolves.toEqual(rows)
   })
-
-  test('is held against the whole where a part was fetched later', async () => {
-    const headers = { etag: '"1"', 'repr-digest': `sha-256=:${sum('sha256')}:` }
-    const md5 = { 'content-md5': sum('md5', csv.slice(7)) }
-    const web = await startWeb({ [at]: [cut(csv, 7, headers), rest(csv, { ...headers, ...md5 })] })
-    const shop = await webShop(web)
-    await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.rows()).resolves.toEqual(rows)
-    expect(web.asked).toEqual([at, `${at} range: bytes=7- if-range: "1"`])
-  })
-
-  test('is remembered where the later part does not state it again', async () => {
-    const headers = { etag: '"1"', 'repr-digest': `sha-256=:${sum('sha256')}:` }
-    const spoilt = rest(csv.replace('y', 'q'), { etag: '"1"' })
-    const web = await startWeb({ [at]: [cut(csv, 7, headers), spoilt, file(csv, headers)] })
-    const shop = await webShop(web)
-    await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.rows()).resolves.toEqual(rows)
-  })
 })
 
 describe('a packing on the way', () => {
@@ -106,18 +87,6 @@ describe('a packing on the way', () => {
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.rows()).resolves.toEqual(rows)
   })
-
-  testSampled<[coding: string, body: Uint8Array]>([
-    ['br', brotliCompressSync(csv)],
-    ['gzip, br', brotliCompressSync(gzip)],
-    ['deflate', gzip],
-  ])('is refused: %s', async (coding, body) => {
-    const web = await startWeb({ [at]: file(body, { 'content-encoding': coding }) })
-    await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} comes encoded as ${coding}, though it was asked for as it is`,
-    )
-    expect(web.asked).toEqual([at])
-  })
 })
 
 describe('a list of check sums', () => {
@@ -140,26 +109,12 @@ describe('a list of check sums', () => {
     ['is missing', null, 'failed: there is no SUMS beside PLACE/t.csv, which source.checksums names'],
   ]
 
-  test.each(cases)('on the web that %s', async (_what, list, outcome) => {
-    const web = await startWeb({ [at]: file(csv) })
-    if (list !== null) web.at('/base/d/SUMS', file(list))
-    const shop = await webShop(web, { checksums: 'SUMS' })
-    await expect(shop.run()).resolves.toBe(outcome.replace('PLACE', 'http://web/base/d'))
-    expect(web.asked).toEqual([at, '/base/d/SUMS'])
-  })
-
   test.each(cases)('in the folder that %s', async (_what, list, outcome) => {
     const shop = await webShop(await startWeb(), { checksums: 'SUMS' }, { 'd/t.csv': csv })
     if (list !== null) await writeFile(path.join(shop.sources, 'd', 'SUMS'), list)
     await expect(shop.run({ sources: shop.sources })).resolves.toBe(
       outcome.replace('PLACE', path.join(shop.sources, 'd')),
     )
-  })
-
-  test('is of what the file is, however it was packed on the way', async () => {
-    const web = await startWeb({ [at]: file(gzip, { 'content-encoding': 'gzip' }) })
-    web.at('/base/d/SUMS', file(`${sha512}  t.csv\n`))
-    await expect((await webShop(web, { checksums: 'SUMS' })).run()).resolves.toBe('published')
   })
 })
 
@@ -192,10 +147,4 @@ describe('the name in an address', () => {
     expect(there.filter((entry) => /escaped|long|%|\$|popula|\0/.test(entry))).toEqual([])
     expect(await readdir(path.dirname(shop.warehouse))).toEqual(['warehouse'])
   })
-})
-
-test('an address with a password is refused by the catalog, since every report would tell it', async () => {
-  const web = await startWeb()
-  const files = `http://me:secret@127.0.0.1:${web.port}/t.csv`
-  await expect(webShop(web, { files })).rejects.toThrow('password')
 })
