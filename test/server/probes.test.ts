@@ -1,6 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { Readiness } from '../../server/snapshots/readiness.ts'
@@ -40,13 +39,12 @@ async function starting(shop: Workshop): Promise<Service & { readonly load: () =
 
 test('a scrub says how far it is', async () => {
   const { store, catalog } = await published()
-  const logged = new PassThrough()
-  const log = openLog('info', {}, logged)
+  let lines = ''
+  const log = openLog('info', {}, { write: (line: string) => void (lines += line) })
   const snapshots = new Snapshots({ store, catalog, retention: { count: 2, graceMs: 0 }, log })
   await snapshots.refresh()
   const total = await snapshots.bytes()
   await new Scrub(snapshots, log).once(1)
-  const lines = String(logged.read())
   const told = [...lines.matchAll(/"bytes":(\d+),"of":(\d+),"msg":"reading files again"/g)]
   const read = told.map(([, bytes]) => Number(bytes))
   expect(read.length).toBeGreaterThan(0)
