@@ -204,15 +204,15 @@ describe('the server', () => {
   })
 
   test("holds under Node's own permissions, with files and addons alone", async () => {
-    const has = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag)
-    const flag = has('--permission') ? '--permission' : '--experimental-permission'
+    const { allowedNodeEnvironmentFlags: known } = process
+    const flag = known.has('--permission') ? '--permission' : '--experimental-permission'
     const read = [path.resolve('.'), home].map((folder) => `--allow-fs-read=${folder}/*`)
     const args = [
       flag,
       ...read,
       `--allow-fs-write=${home}/scratch/*`,
       '--allow-addons',
-      ...(has('--allow-net') ? ['--allow-net'] : []),
+      ...(known.has('--allow-net') ? ['--allow-net'] : []),
       'dist/server/main.js',
     ]
     expect(await served(process.execPath, args)).toEqual(allWell)
