@@ -129,7 +129,10 @@ describe('without a statement over the parts', () => {
     ],
     ['?state=SP&flag=true&page=7&page_size=10', ({ state, flag }) => state === 'SP' && flag === true],
     ['?rare=x', ({ rare }) => rare === 'x'],
-    ['?state=MG&flag__isnull=true&rare=x', () => false],
+    [
+      '?state=MG&flag__isnull=true&rare=x',
+      ({ state, flag, rare }) => state === 'MG' && flag === null && rare === 'x',
+    ],
     ['?city=Cidade%201&ordering=-price,day', ({ city }) => city === 'Cidade 1'],
     ['?state=nowhere&ordering=-city', () => false],
     ['?city__in=nobody,Cidade%201&state__in=a,b', () => false],
