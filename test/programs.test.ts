@@ -5,7 +5,7 @@ import { freePort, heldPort } from './support/ports.ts'
 import { run, start } from './support/programs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 import { until } from './support/until.ts'
-import { isQuick, testSampled } from './support/runs.ts'
+import { isQuick, testAll, testSampled } from './support/runs.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('the ingest program', () => {
-  test('exits 1 and says what to do where there is no source at all', async () => {
+  testAll('exits 1 and says what to do where there is no source at all', async () => {
     const none = { SOURCES: path.join(folder, 'none'), WAREHOUSE: path.join(folder, 'empty') }
     const { code, err } = await run('ingest/main', [], none)
     expect([code, err]).toEqual([
@@ -77,7 +77,7 @@ describe('the ingest program', () => {
 })
 
 describe('the sample program', () => {
-  test.each(isQuick ? ['0'] : ['0', '-1', 'x', '1e3'])('refuses the scale %s', async (scale) => {
+  testAll.each(isQuick ? ['0'] : ['0', '-1', 'x', '1e3'])('refuses the scale %s', async (scale) => {
     const { code, err } = await run('ingest/sample/main', [`--scale=${scale}`], settings)
     expect([code, err]).toEqual([
       1,

@@ -9,6 +9,7 @@ import { FolderStore } from '../../core/warehouse/stores/folder.ts'
 import { oneTable } from '../support/one-table.ts'
 import { run, startServer } from '../support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
+import { testAll } from '../support/runs.ts'
 
 class Told extends ParsedCatalog {
   isParsed = false
@@ -47,7 +48,7 @@ describe('a catalog that was parsed before', () => {
     expect(await load()).toEqual({ ...other, isParsed: false })
   })
 
-  test('is parsed again where what was kept is damaged', async () => {
+  testAll('is parsed again where what was kept is damaged', async () => {
     const { kept, load } = await somewhere()
     const { catalog } = await load()
     const whole = await readFile(kept)

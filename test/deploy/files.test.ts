@@ -13,6 +13,7 @@ import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { testFolder } from '../support/workshop.ts'
 import { describeWith } from '../support/needs.ts'
+import { testAll } from '../support/runs.ts'
 
 /** The files that operators are given, by the programs that read them. */
 
@@ -190,17 +191,21 @@ describe('the server', () => {
   }
 
   withUsers('with users', () => {
-    test('serves as a user who may write nothing but its scratch folder', async () => {
-      const [checkout, copied] = [path.resolve('.'), path.join(home, 'program')]
-      const isOpen = await mayNobody('test', '-r', `${checkout}/node_modules/express/package.json`)
-      // Others may not enter a checkout below root's home, so they run a copy.
-      const own = isOpen ? checkout : copied
-      if (!isOpen)
-        for (const name of ['dist', 'package.json', 'node_modules'])
-          await cp(name, path.join(own, name), { recursive: true })
-      const program = [process.execPath, path.join(own, 'dist/server/main.js')]
-      expect(await served(setpriv ?? '', [...nobody, ...program], {}, own)).toEqual(allWell)
-    }, 60_000)
+    testAll(
+      'serves as a user who may write nothing but its scratch folder',
+      async () => {
+        const [checkout, copied] = [path.resolve('.'), path.join(home, 'program')]
+        const isOpen = await mayNobody('test', '-r', `${checkout}/node_modules/express/package.json`)
+        // Others may not enter a checkout below root's home, so they run a copy.
+        const own = isOpen ? checkout : copied
+        if (!isOpen)
+          for (const name of ['dist', 'package.json', 'node_modules'])
+            await cp(name, path.join(own, name), { recursive: true })
+        const program = [process.execPath, path.join(own, 'dist/server/main.js')]
+        expect(await served(setpriv ?? '', [...nobody, ...program], {}, own)).toEqual(allWell)
+      },
+      60_000,
+    )
   })
 
   test("holds under Node's own permissions, with files and addons alone", async () => {
@@ -219,22 +224,26 @@ describe('the server', () => {
   }, 60_000)
 })
 
-test('what ships is listed with its versions', async () => {
-  const { code, out } = await ran('npm', 'run', '-s', 'sbom')
-  expect(code).toBe(0)
-  const listed = JSON.parse(out.slice(out.indexOf('{'), out.lastIndexOf('}') + 1)) as {
-    components: { name: string; group?: string; version: string }[]
-  }
-  const names = new Set(
-    listed.components.map(
-      ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
-    ),
-  )
-  const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as Record<
-    'dependencies' | 'devDependencies',
-    Record<string, string>
-  >
-  for (const [name, version] of Object.entries(dependencies))
-    expect([...names]).toContain(`${name}@${version}`)
-  expect(names.has(`jest@${devDependencies['jest']}`)).toBe(false)
-}, 60_000)
+testAll(
+  'what ships is listed with its versions',
+  async () => {
+    const { code, out } = await ran('npm', 'run', '-s', 'sbom')
+    expect(code).toBe(0)
+    const listed = JSON.parse(out.slice(out.indexOf('{'), out.lastIndexOf('}') + 1)) as {
+      components: { name: string; group?: string; version: string }[]
+    }
+    const names = new Set(
+      listed.components.map(
+        ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
+      ),
+    )
+    const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as Record<
+      'dependencies' | 'devDependencies',
+      Record<string, string>
+    >
+    for (const [name, version] of Object.entries(dependencies))
+      expect([...names]).toContain(`${name}@${version}`)
+    expect(names.has(`jest@${devDependencies['jest']}`)).toBe(false)
+  },
+  60_000,
+)

@@ -9,6 +9,7 @@ import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/workshop.ts'
+import { testAll } from '../support/runs.ts'
 
 /** From nothing to a table that is served: a catalog, and entries in it. */
 
@@ -84,16 +85,6 @@ describe('the programs', () => {
     expect(await readdir(path.join(SOURCES, 'rain'))).toEqual(['chuvas_2020.csv'])
 
     const added = await readFile(catalog, 'utf8')
-    const refusals: [args: string[], message: RegExp][] = [
-      [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
-      [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
-      [[path.join(folder, 'none.csv')], /^there is no file /],
-    ]
-    for (const [args, message] of refusals) {
-      const refused = await run('ingest/add/main', args, settings)
-      const [, told = ''] = refused.err.split(/^looking at .*\n/m)
-      expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
-    }
     // What cannot be ingested leaves nothing behind.
     await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
     const wind = path.join(SOURCES, 'wind', 'w.csv')
@@ -101,17 +92,6 @@ describe('the programs', () => {
     const bad = await run('ingest/add/main', [wind], settings)
     expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('is as it was')])
     expect(await readFile(catalog, 'utf8')).toBe(added)
-    // Nor what is stopped in between.
-    const other = path.join(folder, 'stopped.csv')
-    await writeFile(other, 'a,b\n1,2\n')
-    const stopped = start('ingest/add/main', [other], settings)
-    await until(() => stopped.out().includes(' is put to '))
-    stopped.child.kill('SIGTERM')
-    const { code: ended, err: said } = await stopped.ended
-    expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
-    expect(await readFile(catalog, 'utf8')).toBe(added)
-    expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
-
     const { app } = await serve({
       catalog: await loadCatalog(catalog),
       sources: SOURCES,
@@ -125,9 +105,45 @@ describe('the programs', () => {
       { chuva_mm: 1234.5, dia: '2020-12-31' },
       { chuva_mm: null, dia: '2020-12-30' },
     ])
-
-    const { out: again } = await run('ingest/init/main', [], settings)
-    expect(again).toContain(`${catalog} was there: it is ${catalog}.1 now\n`)
-    expect(await readFile(`${catalog}.1`, 'utf8')).toBe(added)
   }, 60_000)
+
+  testAll(
+    'refuse what cannot be added, and leave the catalog as it is',
+    async () => {
+      const folder = await temporaryFolder()
+      const catalog = path.join(folder, 'catalog.yaml')
+      const SOURCES = path.join(folder, 'sources')
+      const settings = { CATALOG: catalog, SOURCES, WAREHOUSE: path.join(folder, 'warehouse') }
+      const file = path.join(folder, 'chuvas_2020.csv')
+      await writeFile(file, 'dia\n2020-12-31\n')
+      expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+      expect((await run('ingest/add/main', [file, '--dataset=rain'], settings)).code).toBe(0)
+      const added = await readFile(catalog, 'utf8')
+      const refusals: [args: string[], message: RegExp][] = [
+        [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
+        [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
+        [[path.join(folder, 'none.csv')], /^there is no file /],
+      ]
+      for (const [args, message] of refusals) {
+        const refused = await run('ingest/add/main', args, settings)
+        const [, told = ''] = refused.err.split(/^looking at .*\n/m)
+        expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
+      }
+      // A program that is stopped removes what it has done.
+      const other = path.join(folder, 'stopped.csv')
+      await writeFile(other, 'a,b\n1,2\n')
+      const stopped = start('ingest/add/main', [other], settings)
+      await until(() => stopped.out().includes(' is put to '))
+      stopped.child.kill('SIGTERM')
+      const { code: ended, err: said } = await stopped.ended
+      expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
+      expect(await readFile(catalog, 'utf8')).toBe(added)
+      expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
+
+      const { out: again } = await run('ingest/init/main', [], settings)
+      expect(again).toContain(`${catalog} was there: it is ${catalog}.1 now\n`)
+      expect(await readFile(`${catalog}.1`, 'utf8')).toBe(added)
+    },
+    60_000,
+  )
 })

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { byMonths, essence, options, publishedBy, type Published } from '../support/partitions.ts'
-import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
+import { isQuick, runsOf, seed, testAll, testSampled } from '../support/runs.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -175,7 +175,7 @@ testSampled<[what: string, changed: string, areKnown: boolean]>([
   expect(bound > exact).toBe(areKnown)
 })
 
-testSampled<[what: string, change: (files: Files) => void, taken: string[]]>([
+testAll.each<[what: string, change: (files: Files) => void, taken: string[]]>([
   [
     'a month more',
     (files) => files.set('202004', { month: '202004', rows: rowsOf(randomFrom(1)) }),

@@ -7,7 +7,7 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { hasSources, writeSamples } from '../../ingest/sample/write.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
-import { isQuick } from '../support/runs.ts'
+import { isQuick, testAll } from '../support/runs.ts'
 
 type Row = Readonly<Record<string, string>>
 
@@ -86,7 +86,7 @@ describe('the rows obey the rules of the spec', () => {
     }
   })
 
-  test('caso_full', async () => {
+  testAll('caso_full', async () => {
     const rows = await rowsOf('covid19/caso_full')
     const repeated = rows.filter((row) => row['is_repeated'] === 'true')
     expect(repeated.length).toBeGreaterThan(100)
@@ -144,7 +144,7 @@ describe('the rows obey the rules of the spec', () => {
   })
 })
 
-test('a table of another catalog gets a sample by its types', async () => {
+testAll('a table of another catalog gets a sample by its types', async () => {
   const other = tinyCatalog({
     fields: [
       'a:string',

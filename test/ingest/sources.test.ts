@@ -9,7 +9,7 @@ import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { getPage, serve } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
-import { runsOf, seed, testSampled } from '../support/runs.ts'
+import { runsOf, seed, testAll, testSampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['a:string', 'b:integer'] })
 const isPublished = (outcome: Outcome | undefined): boolean => outcome?.status === 'published'
@@ -73,7 +73,7 @@ describe('every plain form of CSV loads the same rows', () => {
     await expect(rowsOf(shop)).resolves.toEqual([['x'], [null], [null], ['y']])
   })
 
-  test('a header alone is an empty table, where there may be one', async () => {
+  testAll('a header alone is an empty table, where there may be one', async () => {
     const mayBeEmpty = tinyCatalog({ fields: ['a:string', 'b:integer'], may_be_empty: true })
     const shop = await workshop(mayBeEmpty, { 'd/t.csv': 'a,b\n' })
     const [outcome] = await shop.ingest()
@@ -87,7 +87,7 @@ describe('every plain form of CSV loads the same rows', () => {
     })
   })
 
-  test('field names that SQL would trip over', async () => {
+  testAll('field names that SQL would trip over', async () => {
     const names = [
       'select',
       'a "quoted" name',
@@ -272,7 +272,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     )
   })
 
-  test('many rejects: the first thousand whole, all counted, in the order of the source', async () => {
+  testAll('many rejects: the first thousand whole, all counted, in the order of the source', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `x,${index}` : 'y,bad'))
     const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${lines.join('\n')}\n` })
     const [outcome] = await shop.ingest()

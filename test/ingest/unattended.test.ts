@@ -16,7 +16,7 @@ import { sourceEndings } from '../../ingest/source/packings.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
-import { runsOf, testSampled } from '../support/runs.ts'
+import { runsOf, sampled, testAll, testSampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
 const address = '/api/v1/dataset/d/t/data/'
@@ -84,7 +84,7 @@ describe('a source unlike the one before', () => {
     expect((await getPage(app, address)).results[0]).toEqual(row)
   })
 
-  test('of whose files one is gone is refused until it is accepted', async () => {
+  testAll('of whose files one is gone is refused until it is accepted', async () => {
     const parts = tinyCatalog({ fields: ['n:integer', 's:string'], source: { files: 'd/t*.csv' } })
     const shop = await workshop(parts, { 'd/t1.csv': csv(10), 'd/t2.csv': csv(3) })
     await shop.ingest(onDay(1))
@@ -95,26 +95,29 @@ describe('a source unlike the one before', () => {
     expect(accepted?.status).toBe('published')
   })
 
-  test('is found out even where the pointer is gone: the newest on disk is what it is compared with', async () => {
-    const shop = await shopWith(csv(10), csv(11))
-    await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
-    const service = await serve(shop)
-    expect((await getPage(service.app, address)).count).toBe(11)
-    expect(service.snapshots.statuses).toMatchObject([
-      {
-        table: 'd/t',
-        snapshot: expect.stringMatching(/^20260102/),
-        fault: expect.stringContaining('is gone'),
-      },
-    ])
-    const refused = await refresh(shop, csv(2), onDay(3))
-    expect(outcomeLines(refused)[0]).toContain('there are 2 rows, and 11 before')
-    const healed = await refresh(shop, csv(12), onDay(4))
-    expect(healed.status).toBe('published')
-    expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
-  })
+  testAll(
+    'is found out even where the pointer is gone: the newest on disk is what it is compared with',
+    async () => {
+      const shop = await shopWith(csv(10), csv(11))
+      await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
+      const service = await serve(shop)
+      expect((await getPage(service.app, address)).count).toBe(11)
+      expect(service.snapshots.statuses).toMatchObject([
+        {
+          table: 'd/t',
+          snapshot: expect.stringMatching(/^20260102/),
+          fault: expect.stringContaining('is gone'),
+        },
+      ])
+      const refused = await refresh(shop, csv(2), onDay(3))
+      expect(outcomeLines(refused)[0]).toContain('there are 2 rows, and 11 before')
+      const healed = await refresh(shop, csv(12), onDay(4))
+      expect(healed.status).toBe('published')
+      expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
+    },
+  )
 
-  test('what was null before, or is new, is no drift', async () => {
+  testAll('what was null before, or is new, is no drift', async () => {
     const shop = await shopWith(csv(10, ''))
     expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
     expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
@@ -133,7 +136,7 @@ describe('a source without any row', () => {
     ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
   ]
 
-  test.each(empty)(
+  test.each(sampled(empty))(
     '%s is refused, the first time too, until it is accepted',
     async (_what, source, files, where) => {
       const shop = await workshop(tinyCatalog({ fields, source }), files)
@@ -150,7 +153,7 @@ describe('a source without any row', () => {
     },
   )
 
-  test.each(empty)(
+  test.each(sampled(empty))(
     '%s is published where the catalog says that there may be none',
     async (_what, source, files) => {
       const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
@@ -173,7 +176,7 @@ describe('a source without any row', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('is not one whose rows were all left out, as the catalog allows', async () => {
+  testAll('is not one whose rows were all left out, as the catalog allows', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()
@@ -211,7 +214,7 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
   })
 
-  test('holds the source back whatever version converts it', async () => {
+  testAll('holds the source back whatever version converts it', async () => {
     const shop = await workshop(catalog)
     for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
@@ -349,7 +352,7 @@ describe('what is damaged', () => {
     },
   )
 
-  test('and is whole when its time is over is not removed', async () => {
+  testAll('and is whole when its time is over is not removed', async () => {
     const shop = await shopWith(csv(10), csv(11))
     const part = await placeOf(shop, '02/part-00000.parquet')
     await flip(part)
@@ -361,7 +364,7 @@ describe('what is damaged', () => {
     expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
   })
 
-  test('is told as long as nothing took its place', async () => {
+  testAll('is told as long as nothing took its place', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await flip(await placeOf(shop, '02/part-00000.parquet'))
     const refused = await refresh(shop, csv(1), onDay(3))
@@ -379,16 +382,19 @@ describe('old snapshots', () => {
     expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
   })
 
-  test('of a job that was killed before it pointed to one are removed, those rolled back are not', async () => {
-    const shop = await shopWith(csv(10), csv(11))
-    await rollback(shop.store, tableOf(shop), new Date())
-    const home = path.join(shop.warehouse, 'd', 't')
-    const [newest = ''] = await snapshotsIn(shop.store, tableOf(shop))
-    await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
-    await refresh(shop, csv(10), { ...onDay(6), retention })
-    const left = await snapshotsIn(shop.store, tableOf(shop))
-    expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
-  })
+  testAll(
+    'of a job that was killed before it pointed to one are removed, those rolled back are not',
+    async () => {
+      const shop = await shopWith(csv(10), csv(11))
+      await rollback(shop.store, tableOf(shop), new Date())
+      const home = path.join(shop.warehouse, 'd', 't')
+      const [newest = ''] = await snapshotsIn(shop.store, tableOf(shop))
+      await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
+      await refresh(shop, csv(10), { ...onDay(6), retention })
+      const left = await snapshotsIn(shop.store, tableOf(shop))
+      expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
+    },
+  )
 })
 
 test('a lock file is there whole or not at all, and one that is there is used', async () => {
@@ -495,7 +501,7 @@ describe('flipped bits', () => {
     expect(await faultsOf(shop)).toEqual([])
   }, 600_000)
 
-  test('in the views are found too', async () => {
+  testAll('in the views are found too', async () => {
     const shop = await shopWith(csv(10))
     expect(await faultOfViews(shop.store)).toBe(null)
     await publishViews(shop.store, catalog)

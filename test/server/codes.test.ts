@@ -5,7 +5,7 @@ import { allTables } from '../../core/catalog/catalog.ts'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { readRows, type Row } from '../support/evaluator.ts'
 import { compareOne, randomFrom } from '../support/random-queries.ts'
-import { isQuick, runsOf, seed } from '../support/runs.ts'
+import { isQuick, runsOf, sampled, seed, testAll } from '../support/runs.ts'
 import { getPage, serve, type Service, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -138,7 +138,7 @@ describe('without a statement over the parts', () => {
     ['?city__in=nobody,Cidade%201&state__in=a,b', () => false],
     ['?price__gte=0', () => true],
   ]
-  test.each(cases)('%s', async (ask, isRight) => {
+  test.each(sampled(cases, 3))('%s', async (ask, isRight) => {
     const { app, seen } = await serving()
     const { count, results } = await getPage(app, `${address}${ask}`)
     expect(count).toBe(all.filter(isRight).length)
@@ -171,7 +171,7 @@ test('values are looked up once for many who ask at the same time', async () => 
   expect(seen().filter((sql) => sql.includes('dictionary')).length).toBe(1)
 })
 
-test('fields whose names hold words of ours are told apart, with any share of the memory', async () => {
+testAll('fields whose names hold words of ours are told apart, with any share of the memory', async () => {
   const names = ['x', 'x counts', 'counts 0 x', 'group 0 x', 'order']
   const odd = await workshop(
     catalogAround([

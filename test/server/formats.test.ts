@@ -12,7 +12,7 @@ import { parse } from 'csv-parse/sync'
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { seed } from '../support/runs.ts'
+import { sampled, seed, testAll } from '../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop, type Workshop } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
@@ -178,14 +178,19 @@ async function typeOf(accept: string, query = ''): Promise<unknown> {
 }
 
 describe('the same rows', () => {
-  test.each([
-    ['as they lie', ''],
-    ['filtered', 'place=SP'],
-    ['in another order, over parts', 'ordering=-place,big'],
-    ['some fields', 'fields=v,s,m&b=true'],
-    ['a page within', 'page=2'],
-    ['nothing', 'place=XX'],
-  ])('%s, in every format and in the export', async (_what, query) => {
+  test.each(
+    sampled(
+      [
+        ['as they lie', ''],
+        ['filtered', 'place=SP'],
+        ['in another order, over parts', 'ordering=-place,big'],
+        ['some fields', 'fields=v,s,m&b=true'],
+        ['a page within', 'page=2'],
+        ['nothing', 'place=XX'],
+      ],
+      2,
+    ),
+  )('%s, in every format and in the export', async (_what, query) => {
     const page = `${address}?page_size=700&${query}`
     const json = fromJson(
       (await get(page)).body
@@ -257,36 +262,41 @@ describe('the same rows', () => {
 })
 
 describe('an export', () => {
-  test.each(['', '?format=csv', '?ordering=n'])('of everything%s is the file that is there', async (ask) => {
-    const { snapshot } = (await request(service.app).get('/api/v1/dataset/d/t/')).body as { snapshot: string }
-    const file = await rawGet(service.app, `/files/d/t/${snapshot}/t.csv.gz`)
-    const packed = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip, br' })
-    const unpacked = await rawGet(service.app, `${exported}${ask}`)
-    const none = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip;q=0, identity' })
-    expect(packed.body.equals(file.body)).toBe(true)
-    expect(unpacked.body.equals(gunzipSync(file.body))).toBe(true)
-    expect(none.body.equals(unpacked.body)).toBe(true)
-    const common = {
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': `attachment; filename="d-t-${snapshot}.csv"`,
-      'acervo-snapshot': snapshot,
-      'acervo-count': String(rowCount),
-    }
-    expect(packed.headers).toMatchObject({ ...common, 'content-encoding': 'gzip' })
-    expect(unpacked.headers).toMatchObject({ ...common, 'content-length': String(unpacked.body.length) })
-    expect(unpacked.headers['content-encoding']).toBeUndefined()
-    expect(unpacked.headers['etag']).not.toBe(packed.headers['etag'])
-    for (const [known, encoding] of [
-      [packed, 'gzip'],
-      [unpacked, 'identity'],
-    ] as const) {
-      const headers = { 'Accept-Encoding': encoding, 'If-None-Match': known.headers['etag'] ?? '' }
-      expect((await rawGet(service.app, `${exported}${ask}`, headers)).status).toBe(304)
-    }
-    const head = await request(service.app).head(`${exported}${ask}`).expect(200)
-    expect([head.headers['acervo-count'], head.text]).toEqual([String(rowCount), undefined])
-    expect([service.exports.running, service.transfers.running]).toEqual([0, 0])
-  })
+  test.each(sampled(['', '?format=csv', '?ordering=n'], 3))(
+    'of everything%s is the file that is there',
+    async (ask) => {
+      const { snapshot } = (await request(service.app).get('/api/v1/dataset/d/t/')).body as {
+        snapshot: string
+      }
+      const file = await rawGet(service.app, `/files/d/t/${snapshot}/t.csv.gz`)
+      const packed = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip, br' })
+      const unpacked = await rawGet(service.app, `${exported}${ask}`)
+      const none = await rawGet(service.app, `${exported}${ask}`, { 'Accept-Encoding': 'gzip;q=0, identity' })
+      expect(packed.body.equals(file.body)).toBe(true)
+      expect(unpacked.body.equals(gunzipSync(file.body))).toBe(true)
+      expect(none.body.equals(unpacked.body)).toBe(true)
+      const common = {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': `attachment; filename="d-t-${snapshot}.csv"`,
+        'acervo-snapshot': snapshot,
+        'acervo-count': String(rowCount),
+      }
+      expect(packed.headers).toMatchObject({ ...common, 'content-encoding': 'gzip' })
+      expect(unpacked.headers).toMatchObject({ ...common, 'content-length': String(unpacked.body.length) })
+      expect(unpacked.headers['content-encoding']).toBeUndefined()
+      expect(unpacked.headers['etag']).not.toBe(packed.headers['etag'])
+      for (const [known, encoding] of [
+        [packed, 'gzip'],
+        [unpacked, 'identity'],
+      ] as const) {
+        const headers = { 'Accept-Encoding': encoding, 'If-None-Match': known.headers['etag'] ?? '' }
+        expect((await rawGet(service.app, `${exported}${ask}`, headers)).status).toBe(304)
+      }
+      const head = await request(service.app).head(`${exported}${ask}`).expect(200)
+      expect([head.headers['acervo-count'], head.text]).toEqual([String(rowCount), undefined])
+      expect([service.exports.running, service.transfers.running]).toEqual([0, 0])
+    },
+  )
 
   test('of everything can be had in ranges of the unpacked bytes', async () => {
     // One at a time: who asks for one after the other is never in the way of himself.
@@ -395,7 +405,7 @@ describe('an export', () => {
     server.close()
   })
 
-  test('that its reader leaves stops its work', async () => {
+  testAll('that its reader leaves stops its work', async () => {
     const server = http.createServer(service.app).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo

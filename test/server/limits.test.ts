@@ -6,6 +6,7 @@ import type { Catalog, Limits } from '../../core/catalog/catalog.ts'
 import { clientOf, cutShort, type ClientOf } from '../../server/http/client.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { testAll } from '../support/runs.ts'
 
 let shop: Workshop
 beforeAll(async () => {
@@ -223,7 +224,7 @@ describe('what an ask counts', () => {
     expect(before - (leftOf(answer.headers as Record<string, string>)['files-1m'] ?? 0)).toBe(counts)
   })
 
-  test('of rows is the same in a form for people', async () => {
+  testAll('of rows is the same in a form for people', async () => {
     const wide = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] })
     const large = await workshop(wide, {
       'd/t.csv': `n,s\n${Array.from({ length: 100 }, (_, n) => `${n},${'x'.repeat(60_000)}\n`).join('')}`,

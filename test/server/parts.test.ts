@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { allTables } from '../../core/catalog/catalog.ts'
 import { readRows, type Row } from '../support/evaluator.ts'
 import { compareOne, randomFrom } from '../support/random-queries.ts'
-import { isQuick, seed } from '../support/runs.ts'
+import { isQuick, sampled, seed } from '../support/runs.ts'
 import { getPage, rawGet, serve, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -84,7 +84,7 @@ test.each<[number, string, ServiceOptions]>([
 )
 
 describe('in every format', () => {
-  test.each([0, 1])('digits and texts are those of the source: %i', async (at) => {
+  test.each(sampled([0, 1]))('digits and texts are those of the source: %i', async (at) => {
     const shop = await workshop(
       catalogAround([
         {
@@ -149,10 +149,12 @@ test.each([
   await close()
 })
 
-test.each<[string, ServiceOptions]>([
-  ['by codes', {}],
-  ['by DuckDB', { codesBytesMax: 0 }],
-])('what a box and a list hold is found by hand, too: %s', async (_how, options) => {
+test.each<[string, ServiceOptions]>(
+  sampled<[string, ServiceOptions]>([
+    ['by codes', {}],
+    ['by DuckDB', { codesBytesMax: 0 }],
+  ]),
+)('what a box and a list hold is found by hand, too: %s', async (_how, options) => {
   const shop = await workshop(
     catalogAround([
       {

@@ -5,6 +5,7 @@ import { MemoryGate } from '../../server/engine/memory-gate.ts'
 import { until } from '../support/until.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { testAll } from '../support/runs.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 
@@ -94,7 +95,7 @@ describe('under pressure', () => {
     expect(service.scans.waiting).toBe(0)
   })
 
-  test('pages are made in so much room, a larger one alone, and all are answered', async () => {
+  testAll('pages are made in so much room, a larger one alone, and all are answered', async () => {
     const makingBytesMax = 150_000
     const service = await serve(shop, { makingBytesMax, blockBytes: 0, keptBytesMax: 0, trustProxy: 1 })
     const { memory } = service.engine
@@ -120,7 +121,7 @@ describe('under pressure', () => {
     expect(memory.taken).toBe(0)
   })
 
-  test('whatever was made before, a page larger than the room is made in the end', async () => {
+  testAll('whatever was made before, a page larger than the room is made in the end', async () => {
     const sizes = fc.array(fc.double({ min: 0, max: 120, noNaN: true }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(sizes, fc.scheduler(), async (made, scheduler) => {

@@ -5,6 +5,7 @@ import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { until } from '../support/until.ts'
+import { sampled, testAll } from '../support/runs.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
@@ -37,7 +38,7 @@ test('an answer too small to be compressed is kept for those who would take it s
 })
 
 describe('an unchanged answer', () => {
-  test.each(three)('%s is a 304 without a body and without a query', async (target) => {
+  test.each(sampled(three, 3))('%s is a 304 without a body and without a query', async (target) => {
     const service = await serve(shop)
     const first = await rawGet(service.app, target)
     const { statements } = service.pool
@@ -48,21 +49,26 @@ describe('an unchanged answer', () => {
     expect(first.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=600')
   })
 
-  test.each<[form: string, header: (tag: string) => string, status: number]>([
-    ['the tag', (tag) => tag, 304],
-    ['its weak form', (tag) => `W/${tag}`, 304],
-    ['any', () => '*', 304],
-    ['any, with spaces', () => ' * ', 304],
-    ['a list', (tag) => `"a", ${tag} , W/"b"`, 304],
-    ['a list without spaces', (tag) => `"a",${tag}`, 304],
-    ['a list of tags with commas', (tag) => `"a,b", ${tag}`, 304],
-    ['another tag', () => '"a"', 200],
-    ['a tag that holds it', (tag) => `"x${tag.slice(1)}`, 200],
-    ['without quotes', (tag) => tag.replaceAll('"', ''), 200],
-    ['of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
-    ['nothing', () => '', 200],
-    ['junk', () => '"', 200],
-  ])('If-None-Match: %s', async (_form, header, status) => {
+  test.each(
+    sampled<[form: string, header: (tag: string) => string, status: number]>(
+      [
+        ['the tag', (tag) => tag, 304],
+        ['its weak form', (tag) => `W/${tag}`, 304],
+        ['any', () => '*', 304],
+        ['any, with spaces', () => ' * ', 304],
+        ['a list', (tag) => `"a", ${tag} , W/"b"`, 304],
+        ['a list without spaces', (tag) => `"a",${tag}`, 304],
+        ['a list of tags with commas', (tag) => `"a,b", ${tag}`, 304],
+        ['another tag', () => '"a"', 200],
+        ['a tag that holds it', (tag) => `"x${tag.slice(1)}`, 200],
+        ['without quotes', (tag) => tag.replaceAll('"', ''), 200],
+        ['of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
+        ['nothing', () => '', 200],
+        ['junk', () => '"', 200],
+      ],
+      3,
+    ),
+  )('If-None-Match: %s', async (_form, header, status) => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10`
     const answer = await rawGet(service.app, target, {
@@ -129,26 +135,31 @@ const plain: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 }
 
 describe('compression', () => {
-  test.each<[acceptEncoding: string, encoding: string | undefined]>([
-    ['gzip', 'gzip'],
-    ['gzip, deflate', 'gzip'],
-    ['x-gzip', undefined],
-    ['br', 'br'],
-    ['gzip, br', 'br'],
-    ['GZIP', 'gzip'],
-    ['gzip;q=1, br;q=0.5', 'gzip'],
-    ['br;q=0, gzip;q=0.1', 'gzip'],
-    ['identity', undefined],
-    ['identity;q=1, gzip;q=0.5', undefined],
-    ['gzip;q=0', undefined],
-    ['deflate', undefined],
-    ['*', best],
-    ['*;q=0', undefined],
-    ['', undefined],
-    ['zstd', hasZstd ? 'zstd' : undefined],
-    ['gzip, deflate, br, zstd', best],
-    [';;,=', undefined],
-  ])('Accept-Encoding: %s', async (acceptEncoding, encoding) => {
+  test.each<[acceptEncoding: string, encoding: string | undefined]>(
+    sampled<[acceptEncoding: string, encoding: string | undefined]>(
+      [
+        ['gzip', 'gzip'],
+        ['gzip, deflate', 'gzip'],
+        ['x-gzip', undefined],
+        ['br', 'br'],
+        ['gzip, br', 'br'],
+        ['GZIP', 'gzip'],
+        ['gzip;q=1, br;q=0.5', 'gzip'],
+        ['br;q=0, gzip;q=0.1', 'gzip'],
+        ['identity', undefined],
+        ['identity;q=1, gzip;q=0.5', undefined],
+        ['gzip;q=0', undefined],
+        ['deflate', undefined],
+        ['*', best],
+        ['*;q=0', undefined],
+        ['', undefined],
+        ['zstd', hasZstd ? 'zstd' : undefined],
+        ['gzip, deflate, br, zstd', best],
+        [';;,=', undefined],
+      ],
+      3,
+    ),
+  )('Accept-Encoding: %s', async (acceptEncoding, encoding) => {
     const service = await serve(shop)
     const identity = await rawGet(service.app, rows)
     const answer = await rawGet(service.app, rows, { 'Accept-Encoding': acceptEncoding })
@@ -214,7 +225,7 @@ test('no more is compressed at the same time than is allowed, and what is kept i
 })
 
 describe('work that is done once', () => {
-  test.each(['identity', 'gzip'])(
+  test.each(sampled(['identity', 'gzip']))(
     '100 simultaneous requests for one cold page (%s) are one query',
     async (encoding) => {
       const service = await serve(shop)
@@ -227,7 +238,7 @@ describe('work that is done once', () => {
     },
   )
 
-  test('a walk reads each block once, whatever the size of its pages', async () => {
+  testAll('a walk reads each block once, whatever the size of its pages', async () => {
     const service = await serve(shop)
     for (const size of [37, 100, 999, 10_000]) {
       const pages = await walk(service.app, `${rows}?page_size=${size}`)

@@ -48,12 +48,14 @@ function skipped(results: readonly FileResult[]): string[] {
   const counts = new Map<string, number>()
   for (const { testResults } of results) {
     for (const { status, ancestorTitles } of testResults) {
+      if (status !== 'pending') continue
       const [, need] =
         /\[needs (.*)\]$/.exec(ancestorTitles.find((title) => title.includes('[needs ')) ?? '') ?? []
-      if (status === 'pending' && need !== undefined) counts.set(need, (counts.get(need) ?? 0) + 1)
+      const reason = need === undefined ? 'tests that only `make test-all` runs' : `tests that need ${need}`
+      counts.set(reason, (counts.get(reason) ?? 0) + 1)
     }
   }
-  return [...counts].map(([need, count]) => `Skipped ${count} tests that need ${need}`)
+  return [...counts].map(([reason, count]) => `Skipped ${count} ${reason}`)
 }
 
 function slowest(results: readonly FileResult[]): string[] {

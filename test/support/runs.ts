@@ -1,4 +1,4 @@
-import { jest, test } from '@jest/globals'
+import { describe, jest, test } from '@jest/globals'
 
 /**
  * How often each test of random input repeats, by level: `make test` is quick, `make test-all` thorough, `make test-long`
@@ -14,15 +14,15 @@ const runs = {
   /** Changes to the files of a partitioned table. */
   PARTITION_CHANGES: { quick: 1, all: 8, long: 300 },
   /** CSV files of every dialect whose catalog entries are suggested. */
-  SUGGESTED: { quick: 3, all: 30, long: 2000 },
+  SUGGESTED: { quick: 2, all: 30, long: 2000 },
   /** Files of two columns, as RFC 4180 has them. */
-  WRITTEN: { quick: 4, all: 25, long: 1000 },
+  WRITTEN: { quick: 2, all: 25, long: 1000 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: { quick: 8, all: 60, long: 2000 },
   /** Catalogs and sources made up by a generator. */
-  UNSEEN: { quick: 6, all: 60, long: 2000 },
+  UNSEEN: { quick: 4, all: 60, long: 2000 },
   /** Queries of each real table. */
-  QUERIES: { quick: 20, all: 80, long: 10_000 },
+  QUERIES: { quick: 10, all: 80, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
   CODED_QUERIES: { quick: 6, all: 25, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
@@ -30,7 +30,7 @@ const runs = {
   /** Queries of a packed table. */
   PACKED_QUERIES: { quick: 8, all: 40, long: 5000 },
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: { quick: 20, all: 300, long: 20_000 },
+  HOSTILE_QUERIES: { quick: 8, all: 300, long: 20_000 },
   /** Arrow answers of two processes, compared byte by byte. */
   ARROW_QUERIES: { quick: 25, all: 150, long: 10_000 },
   /** Connections that end at any moment. */
@@ -40,7 +40,7 @@ const runs = {
   /** Requests that schemathesis makes from the OpenAPI document. */
   FUZZED: { quick: 100, all: 300, long: 20_000 },
   /** Requests of every kind to the server program. */
-  REQUESTS: { quick: 1000, all: 20_000, long: 1_000_000 },
+  REQUESTS: { quick: 400, all: 20_000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
   SERVER_KILLS: { quick: 1, all: 5, long: 500 },
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
@@ -76,11 +76,21 @@ export function runsOf(name: keyof typeof runs): number {
 /** Whether every case is tried. `make test` tries a part of the cases, chosen by the seed. */
 export const isExhaustive = level === 'long'
 
-/** `test.each` of every sixth case in `make test`, from the first on, and of all cases elsewhere. */
+/** A test that only `make test-all` runs: of a rare case, or of one that takes long. Another test covers its subject briefly. */
+export const testAll = isQuick ? test.skip : test
+
+/** A group of tests that only `make test-all` runs. */
+export const describeAll = isQuick ? describe.skip : describe
+
+/** Every `step`-th case in `make test`, from the first on, and all cases elsewhere. */
+export function sampled<Case>(cases: readonly Case[], step = 6): readonly Case[] {
+  return isQuick ? cases.filter((_, index) => index % step === 0) : cases
+}
+
+/** `test.each` of the sampled cases. */
 export function testSampled<Case extends [unknown, ...unknown[]]>(cases: readonly Case[]) {
-  const chosen = isQuick ? cases.filter((_, index) => index % 6 === 0) : cases
   return (title: string, body: (...values: Case) => Promise<void>, timeoutMs?: number): void =>
-    test.each<Case>(chosen)(title, body, timeoutMs)
+    test.each<Case>(sampled(cases))(title, body, timeoutMs)
 }
 
 /** Makes random input repeatable: jest prints it, and `SEED=` sets it. */

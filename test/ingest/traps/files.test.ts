@@ -10,7 +10,7 @@ import { bad, declared, misfit, refused, rows, whatCame, type Came } from '../..
 import { getPage, serve } from '../../support/service.ts'
 import { workshop, placed } from '../../support/workshop.ts'
 import { zipOf } from '../../support/zip.ts'
-import { isQuick, testSampled } from '../../support/runs.ts'
+import { isQuick, testAll, testSampled } from '../../support/runs.ts'
 
 /** Traps in several files and in packings. */
 
@@ -120,7 +120,7 @@ describe('what files tell by their names, and for themselves', () => {
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
   })
 
-  test('many files keep their order, each row with the value of its file', async () => {
+  testAll('many files keep their order, each row with the value of its file', async () => {
     const count = isQuick ? 30 : 200
     const contents = Object.fromEntries(
       Array.from({ length: count }, (_, n) => [`d/x${1000 + n}.csv`, `a\n${n}-1\n${n}-2\n`]),
@@ -134,7 +134,7 @@ describe('what files tell by their names, and for themselves', () => {
     await expect(whatCame(declaration, contents, { batchBytes: 100 })).resolves.toEqual(rows(...due))
   })
 
-  test('another name of the same bytes is another source', async () => {
+  testAll('another name of the same bytes is another source', async () => {
     const shop = await workshop(declared({ fields: ab, source: named('x{b}.csv', 'd/*.csv') }), {
       'd/x1.csv': 'a\nk\n',
     })
@@ -263,37 +263,40 @@ describe('several files', () => {
     )
   })
 
-  test('a file that is damaged after batches of it were cast leaves nothing at work and nothing behind', async () => {
-    const packed = gzipSync(
-      `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
-    )
-    // The sum of the whole, next to last, and found wrong when all was unpacked.
-    packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
-    const catalog = declared({ fields: ab })
-    const table = catalog.datasets.get('d')?.tables.get('t')
-    if (table === undefined) throw new Error('no table')
-    const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
-    let running = 0
-    const take = async (): Promise<void> => {
-      running += 1
-      await wait(100)
-      running -= 1
-    }
-    const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
-    const reading = readSource([source], {
-      table,
-      progress: silentProgress,
-      limits: { unpackedBytesMax: 1e9 },
-      taker: { folder: shop.sources, bytes: 500_000, take },
-    })
-    await expect(reading).rejects.toThrow(
-      't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
-    )
-    expect(running).toBe(0)
-    const [outcome] = await shop.ingest({ batchBytes: 500_000 })
-    expect(outcome?.status).toBe('failed')
-    await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
-  })
+  testAll(
+    'a file that is damaged after batches of it were cast leaves nothing at work and nothing behind',
+    async () => {
+      const packed = gzipSync(
+        `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
+      )
+      // The sum of the whole, next to last, and found wrong when all was unpacked.
+      packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
+      const catalog = declared({ fields: ab })
+      const table = catalog.datasets.get('d')?.tables.get('t')
+      if (table === undefined) throw new Error('no table')
+      const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
+      let running = 0
+      const take = async (): Promise<void> => {
+        running += 1
+        await wait(100)
+        running -= 1
+      }
+      const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
+      const reading = readSource([source], {
+        table,
+        progress: silentProgress,
+        limits: { unpackedBytesMax: 1e9 },
+        taker: { folder: shop.sources, bytes: 500_000, take },
+      })
+      await expect(reading).rejects.toThrow(
+        't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
+      )
+      expect(running).toBe(0)
+      const [outcome] = await shop.ingest({ batchBytes: 500_000 })
+      expect(outcome?.status).toBe('failed')
+      await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
+    },
+  )
 
   test('a file that is cast in batches: every row in its place, what is bad by its line', async () => {
     const text = Array.from({ length: 60_000 }, (_, row) => {
