@@ -15,6 +15,7 @@ import { freePort } from '../support/ports.ts'
 import { serve, type Service } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
+import { describeAll, isQuick } from '../support/runs.ts'
 
 /**
  * The DuckLake that an ingest writes, and the views beside it, in DuckDB from Python: of the oldest and the newest version that is
@@ -28,7 +29,7 @@ const run = promisify(execFile)
 const moment = (index: number): Date => new Date(Date.UTC(2026, 0, 2 + index, 3, 4, 5))
 /** All of them stay. */
 const retention = { count: 10, graceMs: 1e12 }
-const withClients = describeWith(hasClients, pythonClients)
+const withClients = isQuick ? describeAll : describeWith(hasClients, pythonClients)
 
 test('without the extension there is a line, and no lake', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })

@@ -12,7 +12,7 @@ import { parse } from 'csv-parse/sync'
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { sampled, seed, testAll } from '../support/runs.ts'
+import { describeAll, isQuick, sampled, seed, testAll } from '../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop, type Workshop } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
@@ -459,7 +459,9 @@ function serveSlow(): { fail: () => void; restore: () => void } {
 }
 
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
-describeWith(clients !== '', pythonClients)('read by other libraries', () => {
+const withClients = isQuick ? describeAll : describeWith(clients !== '', pythonClients)
+
+withClients('read by other libraries', () => {
   test('pyarrow and polars find the values of the JSON', async () => {
     const folder = await temporaryFolder()
     const { results } = await getPage(service.app, `${address}?page_size=40&ordering=-n`)
