@@ -28,7 +28,7 @@ export async function inScratch<T>(
       // While it is held, nobody else sweeps it.
       await rm(home, { recursive: true, force: true })
     } finally {
-      release()
+      await release()
     }
   }
 }

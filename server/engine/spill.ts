@@ -15,12 +15,10 @@ export async function openSpill(): Promise<string> {
   const home = os.tmpdir()
   await sweep(home)
   const folder = await mkdtemp(path.join(home, 'acervo-'))
-  // Whoever does not keep it loses it, as soon as memory is swept.
-  const letGo = await holdLock(path.join(folder, lockFile))
+  // Held until the process ends, so that nobody else sweeps the folder.
+  await holdLock(path.join(folder, lockFile))
   process.once('exit', () => {
-    // While it is held, nobody else sweeps it.
     rmSync(folder, { recursive: true, force: true })
-    letGo()
   })
   return folder
 }

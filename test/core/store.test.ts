@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { hashBytes } from '../../core/warehouse/hash.ts'
 import { FolderStore } from '../../core/warehouse/stores/folder.ts'
 import { S3Store } from '../../core/warehouse/stores/s3.ts'
+import { LockHeld } from '../../core/errors.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
@@ -175,7 +176,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
   test('lets one hold a folder, and others another, until it is let go', async () => {
     const store = await fresh()
     const release = await store.lock('d/t')
-    // A process does not exclude itself by a lock of the system; see the test of two jobs at once.
+    await expect(store.lock('d/t')).rejects.toThrow(LockHeld)
     const other = await store.lock('d/u')
     await other()
     await release()

@@ -92,9 +92,9 @@ export class FolderStore implements Store {
       for (const left of await this.list(folder)) {
         if (left.endsWith(draftEnding)) await this.remove(folder === '' ? left : `${folder}/${left}`)
       }
-      return async () => release()
+      return release
     } catch (error) {
-      release()
+      await release()
       throw error
     }
   }
