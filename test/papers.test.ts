@@ -15,6 +15,7 @@ import { operators } from '../server/query/operators.ts'
 import { parameterRows } from '../server/query/query.ts'
 import { serve } from './support/service.ts'
 import { workshop } from './support/workshop.ts'
+import { testAll } from './support/runs.ts'
 
 /** All papers, one after the other. */
 let papers: string
@@ -67,7 +68,7 @@ test('the error codes are those of the code, with their statuses', () => {
   expect(tableUnder('code').map(([code, status]) => [code, status])).toEqual(rows)
 })
 
-test('the addresses are those that answer', async () => {
+testAll('the addresses are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address').map(([address = '']) => address)
@@ -96,7 +97,7 @@ test('the pages are those that answer', async () => {
   }
 })
 
-test('the documents are those that answer', async () => {
+testAll('the documents are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address of a document').map(([address = '']) => address)

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { sampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog(
   { fields: ['n:integer', 's:string', 'at:datetime', 'v:decimal:10:2'], order: ['n desc'] },
@@ -241,31 +242,36 @@ describe('health', () => {
     })
   })
 
-  test.each<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>([
-    ['is cut off', (pointer) => truncate(pointer, 40), /^its manifest is damaged/],
-    ['is gone', (pointer) => rm(pointer), /^current\.json is gone/],
-    [
-      'is no file',
-      async (pointer) => {
-        await rm(pointer)
-        await mkdir(pointer)
-      },
-      /cannot be read \(EISDIR\)/,
-    ],
-    [
-      'leads round in a circle',
-      async (pointer) => rm(pointer).then(() => symlink(pointer, pointer)),
-      /cannot be read \(ELOOP\)/,
-    ],
-    [
-      'names a part that is gone',
-      async (pointer) => {
-        const { snapshot } = JSON.parse(await readFile(pointer, 'utf8')) as { snapshot: string }
-        await rm(path.join(path.dirname(pointer), snapshot, 'part-00000.parquet'))
-      },
-      /^part-00000\.parquet is gone/,
-    ],
-  ])('tells why in words without a path where a pointer %s', async (_what, harm, fault) => {
+  test.each<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
+    sampled<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
+      [
+        ['is cut off', (pointer) => truncate(pointer, 40), /^its manifest is damaged/],
+        ['is gone', (pointer) => rm(pointer), /^current\.json is gone/],
+        [
+          'is no file',
+          async (pointer) => {
+            await rm(pointer)
+            await mkdir(pointer)
+          },
+          /cannot be read \(EISDIR\)/,
+        ],
+        [
+          'leads round in a circle',
+          async (pointer) => rm(pointer).then(() => symlink(pointer, pointer)),
+          /cannot be read \(ELOOP\)/,
+        ],
+        [
+          'names a part that is gone',
+          async (pointer) => {
+            const { snapshot } = JSON.parse(await readFile(pointer, 'utf8')) as { snapshot: string }
+            await rm(path.join(path.dirname(pointer), snapshot, 'part-00000.parquet'))
+          },
+          /^part-00000\.parquet is gone/,
+        ],
+      ],
+      4,
+    ),
+  )('tells why in words without a path where a pointer %s', async (_what, harm, fault) => {
     const own = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await own.ingest()
     await harm(path.join(own.warehouse, 'd', 't', 'current.json'))
