@@ -4,8 +4,6 @@ import { holdLock, removeLeft } from '../../core/duckdb/file-lock.ts'
 import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
-/** This process among all that ever had its number; in containers the numbers come again and again. */
-const own = `${process.pid}.${Math.round(performance.timeOrigin)}-`
 const lockName = 'lock'
 
 /**
@@ -17,7 +15,7 @@ export async function inScratch<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(scratchFolder, { recursive: true })
-  const home = await mkdtemp(path.join(scratchFolder, own))
+  const home = await mkdtemp(path.join(scratchFolder, `${process.pid}-`))
   const release = await holdLock(path.join(home, lockName))
   const folder = path.join(home, 'work')
   try {
@@ -37,8 +35,6 @@ export async function inScratch<T>(
 export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
   await mkdir(scratchFolder, { recursive: true })
   for (const name of await namesIn(scratchFolder)) {
-    // A process does not exclude itself by a lock.
-    if (name.startsWith(own)) continue
     const home = path.join(scratchFolder, name)
     const hasLock = (await namesIn(home)).includes(lockName)
     // One that was killed before it had its lock; its number is the next best sign of life.
