@@ -5,10 +5,10 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { codeOf, LockHeld, messageOf } from '../errors.ts'
 import { quotedText } from '../sql.ts'
 
-/** Lets go of a lock. */
+/** Releases a lock. */
 type Release = () => Promise<void>
 
-/** Absolute paths of the locks that this process holds: the lock of the system does not exclude the process that has it. */
+/** Absolute paths of the locks that this process holds. A file lock of the system does not exclude the process that holds it. */
 const own = new Set<string>()
 
 /**

@@ -82,7 +82,7 @@ export const testAll = isQuick ? test.skip : test
 /** A group of tests that only `make test-all` runs. */
 export const describeAll = isQuick ? describe.skip : describe
 
-/** Every `step`-th case in `make test`, from the first on, and all cases elsewhere. */
+/** The first case and every `step`-th case after it in `make test`; all cases in `make test-all`. */
 export function sampled<Case>(cases: readonly Case[], step = 6): readonly Case[] {
   return isQuick ? cases.filter((_, index) => index % step === 0) : cases
 }

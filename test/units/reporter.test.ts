@@ -11,7 +11,7 @@ const file = (name: string, seconds: number, more: object = {}) => ({
 })
 const pending = (...ancestorTitles: string[]) => ({ status: 'pending', ancestorTitles })
 
-/** What the end of a run with these files prints. */
+/** The text that the reporter prints after a run of these files. */
 function printed(files: readonly ReturnType<typeof file>[]): string {
   const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
   new Reporter({ seed: 42 }).onRunComplete(new Set(), { testResults: files })
