@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 
 /** The alert rules that operators are given. */

@@ -1,6 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { silentProgress } from '../ingest/progress.ts'
 import { suggest, suggestionText } from '../ingest/suggest/suggest.ts'
@@ -8,7 +7,7 @@ import { whatCame, type Declaration } from './support/declared.ts'
 import { placed, temporaryFolder } from './support/workshop.ts'
 import { isQuick } from './support/runs.ts'
 
-const corpus = path.join(import.meta.dirname, 'corpus')
+const corpus = path.resolve('test/corpus')
 
 /** What stands in a folder of the corpus; see its README. */
 async function read(name: string) {

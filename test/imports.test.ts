@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [

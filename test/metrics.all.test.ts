@@ -1,6 +1,5 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { oneTable, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import type { Catalog, Table } from '../core/catalog/catalog.ts'
 import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort, heldPort } from './support/ports.ts'
 import { run, start } from './support/programs.ts'
 import { temporaryFolder } from './support/workshop.ts'

@@ -1,7 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'csv-parse'
 import { allTables, tableId, type Catalog, type Field, type Table } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, expect, test } from '@jest/globals'
 import { oneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'

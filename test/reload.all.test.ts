@@ -1,7 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, test } from '@jest/globals'
 import { run, startServer } from './support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 

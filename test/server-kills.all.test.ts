@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, expect, test } from '@jest/globals'
 import { numbered, oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { start } from './support/programs.ts'

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { CatalogError } from '../core/catalog/faults.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, expect, test } from '@jest/globals'
 import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
 import { startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'

@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 import { startBetween, type Between } from '../support/between.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { numbered, oneTable, rows, type OneTable } from '../support/one-table.ts'

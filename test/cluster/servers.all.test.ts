@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startBetween, type Between } from '../support/between.ts'
 import { hasNginx, startNginx, type Proxy } from '../support/nginx.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'

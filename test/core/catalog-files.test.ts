@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { messageOf } from '../../core/errors.ts'
 import { temporaryFolder } from '../support/workshop.ts'

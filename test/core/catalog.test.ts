@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { fieldTypeNames } from '../../core/catalog/field-types.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { catalogJsonSchema } from '../../core/catalog/definition.ts'

@@ -1,6 +1,5 @@
 import zlib from 'node:zlib'
 import fc from 'fast-check'
-import { expect, test } from '@jest/globals'
 import {
   codesOf,
   countCodes,

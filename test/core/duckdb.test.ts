@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { temporaryFolder } from '../support/workshop.ts'

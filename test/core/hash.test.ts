@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, test } from '@jest/globals'
 import { chunksOf, hashOf } from '../../core/warehouse/hash.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 

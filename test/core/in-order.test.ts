@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inOrder } from '../../core/in-order.ts'
 import { seed } from '../support/runs.ts'

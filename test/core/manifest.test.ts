@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { layout } from '../../core/warehouse/layout.ts'
 import { manifestText, parseManifest } from '../../core/warehouse/manifest.ts'

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { expect, test } from '@jest/globals'
 import {
   Pack,
   packed,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'

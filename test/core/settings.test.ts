@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals'
 import { readSettings, shareOf } from '../../core/settings/read.ts'
 
 describe('settings', () => {

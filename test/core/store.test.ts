@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { hashBytes } from '../../core/warehouse/hash.ts'
 import { FolderStore } from '../../core/warehouse/stores/folder.ts'

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { catalogText, workshop } from '../support/workshop.ts'

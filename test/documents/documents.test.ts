@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { tableFromIPC } from 'apache-arrow'
 import { Parser } from 'n3'
 import request from 'supertest'

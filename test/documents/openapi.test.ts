@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { serve, type Service } from '../support/service.ts'

@@ -1,6 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { withTable } from '../../core/catalog/with-table.ts'

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
 import { describeWith, strace } from '../support/needs.ts'
 

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import { catalogAround, fieldOf, importDate, workshop, type Workshop } from '../support/workshop.ts'
 
 /** A file of a source that is what it was when it was hashed is not hashed again, and any other is. */

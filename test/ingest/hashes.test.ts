@@ -1,6 +1,5 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import { getPage, serve } from '../support/service.ts'
 import { importDate, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { sampled, testSampled } from '../support/runs.ts'

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, test } from '@jest/globals'
 import { runsOf } from '../support/runs.ts'
 import { program, versions } from '../support/versions.ts'
 

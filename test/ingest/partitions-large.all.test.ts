@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import { byMonths, essence, publishedBy } from '../support/partitions.ts'
 import { workshop, type Workshop } from '../support/workshop.ts'
 

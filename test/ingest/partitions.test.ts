@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { byMonths, essence, options, publishedBy, type Published } from '../support/partitions.ts'

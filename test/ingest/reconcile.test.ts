@@ -1,6 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { messageOf } from '../../core/errors.ts'
 import { Database } from '../../core/duckdb/database.ts'

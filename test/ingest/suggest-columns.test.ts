@@ -1,4 +1,3 @@
-import { describe, expect } from '@jest/globals'
 import { rows as cameAs } from '../support/declared.ts'
 import { entryOf, ingested, linesOf } from '../support/suggested.ts'
 import { testSampled } from '../support/runs.ts'

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { silentProgress } from '../../ingest/progress.ts'
 import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'

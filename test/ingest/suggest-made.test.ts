@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { value } from '../support/csv-texts.ts'

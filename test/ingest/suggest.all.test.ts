@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import iconv from 'iconv-lite'
 import { entryOf } from '../support/suggested.ts'
 

@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { parse } from 'yaml'

@@ -1,4 +1,3 @@
-import { describe, expect } from '@jest/globals'
 import request from 'supertest'
 import { serve } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'

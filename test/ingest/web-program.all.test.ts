@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import { noLake } from '../support/programs.ts'
 import { file, slow, startWeb, status } from '../support/web.ts'
 import { temporaryFolder } from '../support/workshop.ts'

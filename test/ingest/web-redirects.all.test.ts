@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals'
 import { cut, file, startWeb, status, webShop, type Act } from '../support/web.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals'
 import { file, startWeb, status, webShop, type Act } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 

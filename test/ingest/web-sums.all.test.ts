@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
 import { cut, file, rest, startWeb, webShop } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
 import { cut, file, rest, startWeb, status, webShop, type Act } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 

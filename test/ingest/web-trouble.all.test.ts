@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
 import { freePort } from '../support/ports.ts'
 import { cut, file, rest, slow, startWeb, status, type Act, webShop } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { languages } from '../../core/catalog/languages.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
 import { isExhaustive } from '../support/runs.ts'

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { textIn } from '../support/markup.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'

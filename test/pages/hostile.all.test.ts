@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
 import { workshop } from '../support/workshop.ts'

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { languages } from '../../core/catalog/languages.ts'
 import { formsIn, linksIn, type Control } from '../support/markup.ts'

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 import { tableFromIPC, Type, type Data } from 'apache-arrow'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { randomQuery, readRows, type Row } from '../support/evaluator.ts'

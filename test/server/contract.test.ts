@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { serve, type Service } from '../support/service.ts'

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import { rawGet, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, expect, test } from '@jest/globals'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'

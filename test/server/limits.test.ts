@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import type { Catalog, Limits } from '../../core/catalog/catalog.ts'
 import { clientOf, cutShort, type ClientOf } from '../../server/http/client.ts'

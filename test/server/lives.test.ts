@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'

@@ -1,4 +1,3 @@
-import { expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { getPage, serve } from '../support/service.ts'

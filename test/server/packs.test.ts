@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { allTables } from '../../core/catalog/catalog.ts'
 import { Connection } from '../../core/duckdb/connection.ts'

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { allTables } from '../../core/catalog/catalog.ts'
 import { readRows, type Row } from '../support/evaluator.ts'
 import { compareOne, randomFrom } from '../support/random-queries.ts'

@@ -1,5 +1,4 @@
 import net from 'node:net'
-import { expect, test } from '@jest/globals'
 import { listen } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'

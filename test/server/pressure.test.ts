@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { MemoryGate } from '../../server/engine/memory-gate.ts'
 import { until } from '../support/until.ts'

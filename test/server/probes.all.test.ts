@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, test } from '@jest/globals'
 import request from 'supertest'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'

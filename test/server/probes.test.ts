@@ -1,6 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'

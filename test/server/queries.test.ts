@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { beforeAll, expect, test } from '@jest/globals'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
 import { parseRowQuery } from '../../server/query/query.ts'
 import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Connection } from '../../core/duckdb/connection.ts'
 import request from 'supertest'
 import { rawGet, serve, type Service } from '../support/service.ts'

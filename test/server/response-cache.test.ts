@@ -1,5 +1,4 @@
 import zlib from 'node:zlib'
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'

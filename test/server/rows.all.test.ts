@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import request from 'supertest'
 import { getPage, serve } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
 import { manifestText } from '../../core/warehouse/manifest.ts'

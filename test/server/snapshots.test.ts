@@ -1,6 +1,5 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, test } from '@jest/globals'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { removable } from '../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'

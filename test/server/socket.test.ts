@@ -1,7 +1,6 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { connectionsWithin } from '../../server/http/descriptors.ts'
 import { listen, type Listening, type ListenOptions } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'

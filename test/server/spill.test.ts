@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { expect, test } from '@jest/globals'
 import { temporaryFolder } from '../support/workshop.ts'
 
 const run = promisify(execFile)

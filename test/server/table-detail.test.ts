@@ -1,4 +1,3 @@
-import { beforeAll, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { operators as operatorRows, operatorsOf } from '../../server/query/operators.ts'

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from '@jest/globals'
 import { Turns } from '../../server/concurrency/turns.ts'
 
 /** Long work of several on one thread. */

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll } from '@jest/globals'
+import { inEachFile } from './each-file.ts'
 
 /** What befalls a request on its way. */
 export interface Fate {
@@ -33,8 +33,10 @@ export interface Between {
 
 const running: (() => void)[] = []
 
-afterAll(() => {
-  for (const stop of running) stop()
+inEachFile(() => {
+  afterAll(() => {
+    for (const stop of running.splice(0)) stop()
+  })
 })
 
 export async function startBetween(target: string): Promise<Between> {

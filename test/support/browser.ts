@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
-import { afterAll, beforeAll } from '@jest/globals'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Workshop } from './workshop.ts'
 import { freePort } from './ports.ts'

@@ -1,15 +1,17 @@
 import type { ChildProcess } from 'node:child_process'
-import { afterAll } from '@jest/globals'
+import { inEachFile } from './each-file.ts'
 
 const running: ChildProcess[] = []
 
-afterAll(async () => {
-  for (const child of running) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    const ended = new Promise((resolve) => child.once('close', resolve))
-    child.kill('SIGKILL')
-    await ended
-  }
+inEachFile(() => {
+  afterAll(async () => {
+    for (const child of running.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      child.kill('SIGKILL')
+      await ended
+    }
+  })
 })
 
 /** Ends a program with the test file, stopped or not. */

@@ -1,5 +1,3 @@
-import { describe } from '@jest/globals'
-
 /**
  * `describe` for tests that need more than Node. Skips them where it is missing; the end of the run counts them by what they need.
  *

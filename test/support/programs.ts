@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import os from 'node:os'
-import { afterAll } from '@jest/globals'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
+import { inEachFile } from './each-file.ts'
 
 /** In characters. */
 const saidMax = 100_000_000
@@ -53,11 +53,13 @@ export const run = (
 
 const running: { kill: () => void; ended: Promise<Ended> }[] = []
 
-afterAll(async () => {
-  for (const { kill, ended } of running) {
-    kill()
-    await ended
-  }
+inEachFile(() => {
+  afterAll(async () => {
+    for (const { kill, ended } of running.splice(0)) {
+      kill()
+      await ended
+    }
+  })
 })
 
 export interface ServerProgram {

@@ -1,5 +1,3 @@
-import { describe, jest, test } from '@jest/globals'
-
 /**
  * How often each test of random input repeats, by level: `make test` is quick, `make test-all` thorough, `make test-long`
  * takes hours. One alone is set by its own name: `LIVES=5000 npm run jest -- test/server/lives`.
@@ -77,10 +75,19 @@ export function runsOf(name: keyof typeof runs): number {
 export const isExhaustive = level === 'long'
 
 /** A test that only `make test-all` runs: of a rare case, or of one that takes long. Another test covers its subject briefly. */
-export const testAll = isQuick ? test.skip : test
+export const testAll = skippedWhereQuick(() => test)
 
 /** A group of tests that only `make test-all` runs. */
-export const describeAll = isQuick ? describe.skip : describe
+export const describeAll = skippedWhereQuick(() => describe)
+
+/** Looked up where it is called: each test file has functions of its own. */
+function skippedWhereQuick<Declare extends typeof test | typeof describe>(declare: () => Declare): Declare {
+  const current = (): object => (isQuick ? declare().skip : declare())
+  return new Proxy(declare(), {
+    apply: (_, self, values) => Reflect.apply(current() as () => unknown, self, values) as unknown,
+    get: (_, key) => Reflect.get(current(), key) as unknown,
+  })
+}
 
 /** The first case and every `step`-th case after it in `make test`; all cases in `make test-all`. */
 export function sampled<Case>(cases: readonly Case[], step = 6): readonly Case[] {

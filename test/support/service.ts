@@ -1,4 +1,3 @@
-import { afterAll, afterEach } from '@jest/globals'
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,21 +34,24 @@ import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
 import { temporaryFolder, testFolder, type Workshop } from './workshop.ts'
+import { inEachFile } from './each-file.ts'
 
 const checks = new AnswerChecks()
-
-afterEach(async () => {
-  const faults = await checks.faults()
-  if (faults.length > 0) throw new Error(`answers that OpenAPI does not know:\n${faults.join('\n')}`)
-})
 
 const closers: (() => Promise<void>)[] = []
 /** Databases that the services of a test file share: opening one takes longer than most tests. */
 const shared = new Map<string, Promise<Database>>()
 
-afterAll(async () => {
-  for (const close of closers) await close()
-  for (const database of shared.values()) (await database).close()
+inEachFile(() => {
+  afterEach(async () => {
+    const faults = await checks.faults()
+    if (faults.length > 0) throw new Error(`answers that OpenAPI does not know:\n${faults.join('\n')}`)
+  })
+  afterAll(async () => {
+    for (const close of closers.splice(0)) await close()
+    for (const database of shared.values()) (await database).close()
+    shared.clear()
+  })
 })
 
 type DatabaseUse = 'pages' | 'scans'

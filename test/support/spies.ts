@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { serve, type Service } from './service.ts'
 import type { Workshop } from './workshop.ts'

@@ -9,7 +9,6 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { afterAll } from '@jest/globals'
 import type { Source } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
@@ -18,6 +17,7 @@ import { rejectLine } from '../../ingest/rejects.ts'
 import type { Outcome } from '../../ingest/report.ts'
 import { getPage, serve } from './service.ts'
 import { tinyCatalog, workshop, type Workshop } from './workshop.ts'
+import { inEachFile } from './each-file.ts'
 
 /** How the web answers one request. */
 export type Act = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -36,11 +36,13 @@ export interface Web {
 
 const servers: http.Server[] = []
 
-afterAll(() => {
-  for (const server of servers) {
-    server.close()
-    server.closeAllConnections()
-  }
+inEachFile(() => {
+  afterAll(() => {
+    for (const server of servers.splice(0)) {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
 })
 
 const conditions = ['if-none-match', 'if-modified-since', 'range', 'if-range'] as const

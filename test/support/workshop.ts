@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll } from '@jest/globals'
 import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
@@ -11,11 +10,18 @@ import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Outcome } from '../../ingest/report.ts'
 import type { PlacedFile } from '../../ingest/source/member.ts'
+import { inEachFile } from './each-file.ts'
 
-/** Holds all folders of the test file; removed when it ends. */
+/** Holds all folders of the test files of this worker; emptied after each file. */
 export const testFolder = mkdtempSync(path.join(os.tmpdir(), 'acervo-test-'))
 
-afterAll(() => rm(testFolder, { recursive: true, force: true }))
+inEachFile(() => {
+  afterAll(async () => {
+    for (const name of await readdir(testFolder))
+      await rm(path.join(testFolder, name), { recursive: true, force: true })
+  })
+})
+process.once('exit', () => rmSync(testFolder, { recursive: true, force: true }))
 
 /** A new folder inside that of the test file. */
 export function temporaryFolder(): Promise<string> {

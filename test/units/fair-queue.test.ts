@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals'
 import { FairQueue, waitIn, type Waiter } from '../../server/concurrency/fair-queue.ts'
 
 /** Joins `a1 a2 b1`, whose letters are their clients. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { mock } from 'node:test'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
 import { ClientCounts } from '../../server/limits/client-counts.ts'
 import { BeyondQuota, Limiter, QuotaExceeded } from '../../server/limits/limiter.ts'
@@ -39,10 +39,10 @@ async function taken(
 }
 
 beforeEach(() => {
-  jest.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), doNotFake: ['nextTick', 'setImmediate'] })
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'Date'], now: new Date('2026-01-01T00:00:00Z') })
 })
 afterEach(() => {
-  jest.useRealTimers()
+  mock.timers.reset()
 })
 
 describe('a quota', () => {
@@ -59,16 +59,16 @@ describe('a quota', () => {
   test('begins anew when its window is over, and not before', async () => {
     const limiter = limiterOf(10, minute)
     await taken(limiter, 3)
-    jest.advanceTimersByTime(59_999)
+    mock.timers.tick(59_999)
     expect(await taken(limiter)).toBe('refused by rows-1m')
-    jest.advanceTimersByTime(1)
+    mock.timers.tick(1)
     expect(await taken(limiter)).toBe('ok rows-1m:2')
   })
 
   test('says when its window is over', async () => {
     const limiter = limiterOf(10, minute)
     await taken(limiter)
-    jest.advanceTimersByTime(20_000)
+    mock.timers.tick(20_000)
     const [standing] = await limiter.look('a', 'rows')
     expect(standing).toMatchObject({ left: 2, resetMs: 40_000 })
   })
@@ -107,7 +107,7 @@ describe('several policies', () => {
   test('must all let a request pass; one that refuses gives back what the others counted', async () => {
     const limiter = limiterOf(10, minute, hour)
     await taken(limiter, 3)
-    jest.advanceTimersByTime(60_000)
+    mock.timers.tick(60_000)
     expect(await taken(limiter, 3)).toBe('refused by rows-1h')
     expect(await taken(limiter, 2)).toBe('ok rows-1m:1 rows-1h:0')
   })

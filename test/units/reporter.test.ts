@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { expect, jest, test } from '@jest/globals'
 import Reporter from '../support/reporter.ts'
 
 const file = (name: string, seconds: number, more: object = {}) => ({

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals'
 import { ResponseCache } from '../../server/http/response-cache.ts'
 
 const body = (bytes: number) => ({ bytes: new Uint8Array(bytes), headers: {} })

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { describe, expect, test } from '@jest/globals'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import {
   InvalidPage,

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { describe, expect, test } from '@jest/globals'
 import { RowSet, type PartRows } from '../../server/select/row-set.ts'
 import { seed } from '../support/runs.ts'
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals'
 import { OfOneOnly, SingleFlight } from '../../server/concurrency/single-flight.ts'
 
 /** Work that ends when the test says so. */

@@ -1,4 +1,3 @@
-import { describe, expect } from '@jest/globals'
 import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 

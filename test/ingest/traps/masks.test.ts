@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, test } from '@jest/globals'
 import { outcomeLines } from '../../../ingest/report.ts'
 import { declared, misfit, refused, rows, whatCame, type Declaration } from '../../support/declared.ts'
 import { workshop } from '../../support/workshop.ts'

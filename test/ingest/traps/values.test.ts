@@ -1,4 +1,3 @@
-import { describe, expect } from '@jest/globals'
 import { refused, rows, whatCame } from '../../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 

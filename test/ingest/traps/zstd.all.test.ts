@@ -1,5 +1,4 @@
 import zlib from 'node:zlib'
-import { expect, test } from '@jest/globals'
 import { refused, rows, whatCame, type Came } from '../../support/declared.ts'
 import { describeWith } from '../../support/needs.ts'
 
