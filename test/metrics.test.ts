@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { oneTable, rows, type OneTable } from './support/one-table.ts'
+import { oneTable, type OneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'
-import { isQuick } from './support/runs.ts'
+import { describeAll, isQuick, testAll } from './support/runs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** What an operator sees of the programs, as Prometheus reads it. */
@@ -141,4 +141,51 @@ describe('an ingest', () => {
     // What is half written has another ending, and is gone.
     expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
   }, 60_000)
+})
+
+testAll(
+  'a table whose files are damaged is told as faulty',
+  async () => {
+    const own = await oneTable('n\n1\n', ['n:integer'])
+    const place = path.join(own.settings['WAREHOUSE'] ?? '', 'd', 't')
+    const snapshot = (await readdir(place)).find((name) => name !== 'current.json') ?? ''
+    await writeFile(path.join(place, snapshot, 'part-00000.parquet'), 'not what was written')
+    const metrics = String(await freePort())
+    await startServer({ ...own.settings, METRICS_PORT: metrics })
+    expect(Object.fromEntries(await scraped(Number(metrics)))).toMatchObject({
+      'acervo_table_faulty{table="d/t"}': 1,
+      acervo_ready: 0,
+    })
+  },
+  60_000,
+)
+
+testAll(
+  'metrics have no port where none is set, and a taken one is told',
+  async () => {
+    const server = await startServer(settings)
+    expect(server.log()).not.toContain('metrics')
+    const { code, err } = await run('server/main', [], {
+      ...settings,
+      PORT: String(await freePort()),
+      METRICS_PORT: String(server.port),
+    })
+    expect([code, err]).toEqual([
+      1,
+      `cannot listen on 127.0.0.1:${server.port}, the port is taken: set METRICS_PORT to another\n`,
+    ])
+  },
+  60_000,
+)
+
+describeAll('an ingest', () => {
+  test('that cannot leave them says so, and fails', async () => {
+    const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^the tables are as told above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
+      ),
+    ])
+  })
 })

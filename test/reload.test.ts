@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { run, startServer } from './support/programs.ts'
-import { isQuick } from './support/runs.ts'
+import { isQuick, testAll } from './support/runs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 const table = (name: string, more: object = {}): object => ({
@@ -80,3 +80,88 @@ test('a changed catalog serves without a restart, and no request of many readers
   process.kill(server.pid, 'SIGTERM')
   await expect(server.ended).resolves.toMatchObject({ code: 0 })
 }, 60_000)
+
+const limited = (tables: readonly object[], requests: number): string =>
+  catalogText(tables).replace(/"rows":\[[^\]]*\]/, `"rows":[{"requests":${requests},"per":"1h"}]`)
+
+const faultIn = async (port: number): Promise<unknown> =>
+  ((await (await fetch(`http://localhost:${port}/health`)).json()) as Record<string, unknown>)[
+    'catalog_fault'
+  ]
+
+testAll(
+  'faults leave the catalog before serving, and are told; SIGHUP reads it at once',
+  async () => {
+    const { settings, write } = await home(table('a'), table('b'))
+    await run('ingest/main', [], settings)
+    const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
+    const { pid, port } = server
+    const good = catalogText([table('a')])
+    await write(good.replace('"integer"', '"whole"'))
+    process.kill(pid, 'SIGHUP')
+    await server.says('the catalog is not taken; the one before goes on serving')
+    expect(server.log()).toMatch(/catalog\.yaml:\d+:\d+: \\"type\\" is \\"whole\\", which is not one of/)
+    expect(await faultIn(port)).toBe(
+      'the catalog that was written last has faults, which the log tells; the one before serves',
+    )
+    expect(await statusOf(port, data('b'))).toBe(200)
+    await write(good)
+    process.kill(pid, 'SIGHUP')
+    await server.says('another catalog serves')
+    expect([await faultIn(port), await statusOf(port, data('a')), await statusOf(port, data('b'))]).toEqual([
+      null,
+      200,
+      404,
+    ])
+    process.kill(pid, 'SIGHUP')
+    await server.says('the catalog is as it was')
+    expect(await statusOf(port, data('a'))).toBe(200)
+  },
+  60_000,
+)
+
+testAll(
+  'what is declared anew is looked at anew, and limits that stay go on counting',
+  async () => {
+    const { settings, write } = await home(table('a'))
+    await run('ingest/main', [], settings)
+    await write(limited([table('a')], 3))
+    const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0', RATE_LIMITS: 'on' })
+    const { pid, port } = server
+    const statuses = async (): Promise<number[]> => [
+      await statusOf(port, data('a')),
+      await statusOf(port, data('a')),
+    ]
+    expect(await statuses()).toEqual([200, 200])
+    // Its fields are others than those that are published.
+    await write(limited([table('a', { fields: ['n:integer', 'town:string'].map(fieldOf) })], 3))
+    process.kill(pid, 'SIGHUP')
+    await server.says('another catalog serves')
+    // A table that waits for its ingest takes no server out of service.
+    expect(await statusOf(port, '/readyz')).toBe(200)
+    expect((await statuses())[1]).toBe(429)
+    await write(limited([table('a')], 5))
+    process.kill(pid, 'SIGHUP')
+    for (let tries = 0; tries < 200 && server.log().split('another catalog serves').length < 3; tries += 1)
+      await wait(50)
+    expect(await statuses()).toEqual([200, 200])
+  },
+  60_000,
+)
+
+testAll(
+  'several workers are replaced when the catalog changes',
+  async () => {
+    const { settings, write } = await home(table('a'), table('b'))
+    await run('ingest/main', [], settings)
+    await write(catalogText([table('a')]))
+    const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '1', WORKERS: '2' })
+    await server.says('all workers serve')
+    await write(catalogText([table('a'), table('b')]))
+    await server.says('all workers replaced', 20_000)
+    expect(await statusOf(server.port, data('b'))).toBe(200)
+    process.kill(server.pid, 'SIGTERM')
+    await server.ended
+  },
+  60_000,
+)

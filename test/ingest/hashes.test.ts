@@ -1,8 +1,15 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { getPage, serve } from '../support/service.ts'
-import { importDate, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
-import { sampled, testSampled } from '../support/runs.ts'
+import {
+  catalogAround,
+  fieldOf,
+  importDate,
+  tinyCatalog,
+  workshop,
+  type Workshop,
+} from '../support/workshop.ts'
+import { sampled, testAll, testSampled } from '../support/runs.ts'
 
 /** A file of a source that is what it was when it was hashed is not hashed again, and any other is. */
 
@@ -84,3 +91,26 @@ test.each(sampled(['', '{', '[]', '{"a": 1}', '{"a": {"sha256": "b", "at": "2026
     expect(await readFile(noted(shop), 'utf8')).toBe(before)
   },
 )
+
+testAll('of a table of partitions it tells alone which files are read', async () => {
+  const shop = await workshop(
+    catalogAround([
+      {
+        name: 't',
+        order: ['n asc'],
+        partition: 'n',
+        source: { files: 'd/t-*.csv' },
+        fields: [fieldOf('n:integer')],
+      },
+    ]),
+    { 'd/t-1.csv': 'n\n1\n', 'd/t-2.csv': 'n\n2\n', 'd/t-3.csv': 'n\n3\n' },
+  )
+  await shop.ingest({ settledMs })
+  const [first] = await sumsIn(shop)
+  await shop.write('d/t-3.csv', 'n\n3\n3\n')
+  await writeFile(noted(shop), (await readFile(noted(shop), 'utf8')).replaceAll(first ?? '', wrong))
+  // The first is as it was, but said to be another.
+  expect(await shop.ingest({ settledMs, now: later })).toMatchObject([
+    { status: 'published', report: { taken_over: ['2'], rows_out: 4 } },
+  ])
+})
