@@ -339,6 +339,17 @@ test.each([
     expect(keyOf(client, other)).not.toBe(keyOf(client, own))
 })
 
+test.each<[proxies: number, client: string]>([
+  [0, '10.0.0.1'],
+  [1, '3.3.3.3'],
+  [2, '2.2.2.2'],
+  [3, '1.1.1.1'],
+  [9, '1.1.1.1'],
+])('%i proxies are believed, and whatever is said before them is not', (trustProxy, address) => {
+  const client = clientOf({ trustProxy, clientIpv6Prefix: 56 })
+  expect(keyOf(client, '1.1.1.1, 2.2.2.2, 3.3.3.3')).toBe(address)
+})
+
 test('an IPv6 client is as wide as it is set', () => {
   const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 48 })
   expect(keyOf(client, '2001:db8:0:1000::1')).toBe(keyOf(client, '2001:db8:0:ff00::1'))

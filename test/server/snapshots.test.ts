@@ -173,7 +173,9 @@ describe('old snapshots', () => {
     ['the newest stay', [1, 2, 3, 4], 4, 100, 2, 0, [1, 2]],
     ['more of them where asked', [1, 2, 3, 4], 4, 100, 3, 0, [1]],
     ['none goes within its grace', [1, 2, 3, 4], 4, 5, 2, 24, []],
-    ['grace begins with the next one', [1, 2, 3, 4], 4, 27, 2, 24, [1, 2]],
+    ['grace begins with the next one', [1, 2, 3, 4], 4, 26, 2, 24, [1]],
+    ['an old one has its grace too', [1, 50, 51], 51, 60, 1, 24, []],
+    ['and goes at its end', [1, 50, 51], 51, 74, 1, 24, [1]],
     ['the current one stays, however old, and what was rolled back', [1, 2, 3, 4], 1, 100, 2, 0, []],
     ['what was rolled back takes no place', [1, 2, 3, 4, 5], 4, 100, 2, 0, [1, 2]],
     ['one alone stays', [1], 1, 100, 2, 0, []],
@@ -185,7 +187,21 @@ describe('old snapshots', () => {
     expect(found.toSorted()).toEqual(gone.map(idOf))
   })
 
-  test('are given out no more, and an hour later a job removes them; a server writes nothing', async () => {
+  test('are removed by a job an hour after they are given out no more', async () => {
+    const { shop, ids } = await shopOf([1, 2, 3, 4])
+    const after = async (version: number, minutes: number): Promise<string[]> => {
+      await shop.write('d/t.csv', csv(version))
+      const now = new Date(dayAgo + minutes * 60_000)
+      await shop.ingest({ retention: { count: 2, graceMs: 0 }, now: () => now })
+      return (await onDisk(shop)).slice(0, -1)
+    }
+    const [, , third, fourth] = ids
+    // The fourth took the place of the third at 0 minutes.
+    expect(await after(5, 59)).toEqual([third, fourth])
+    expect(await after(6, 60)).toEqual([fourth, expect.any(String)])
+  })
+
+  test('are given out no more, and a server writes nothing', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
     const retention = { count: 2, graceMs: 0 }
     const service = await serve(shop, { retention })

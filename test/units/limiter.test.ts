@@ -112,6 +112,21 @@ describe('several policies', () => {
     expect(await taken(limiter, 2)).toBe('ok rows-1m:1 rows-1h:0')
   })
 
+  test.each<[refusing: string, counts: number, work: number]>([
+    ['rows-1m', 2, 1],
+    ['rows-1h', 2, 1],
+    ['share-1m', 1, 300],
+  ])('what %s refuses is counted by none of them', async (refusing, counts, work) => {
+    const all = [minute, hour, share].map((one) => (one.name === refusing ? one : { ...one, quota: 10_000 }))
+    const limiter = limiterOf(10, ...all)
+    let passed = 0
+    while ((await taken(limiter, counts, { work })) !== `refused by ${refusing}`) passed += 1
+    const left = (await limiter.look('a', 'all')).map((one) => [one.policy.name, one.left])
+    expect(left).toEqual(
+      all.map(({ name, limits, quota }) => [name, quota - passed * (limits === 'share' ? work : counts)]),
+    )
+  })
+
   test('the share of the machine counts the work of every class', async () => {
     const limiter = limiterOf(10, minute, catalog, share)
     await taken(limiter, 1, { work: 600 })

@@ -99,6 +99,25 @@ describe('the normal form', () => {
     expect(keysOf([...same, ...others]).size).toBe(1 + others.length)
   })
 
+  test('two queries have one key only where they choose the same rows', () => {
+    const chosen = fc.record({
+      conditions: fc.subarray(['city=A', 'n__gte=1', 'is=true']),
+      search: fc.constantFrom('', 'search=x', 'search=y', 'search=x+y'),
+    })
+    const shown = fc.subarray(['page=2', 'page_size=7', 'format=csv', 'fields=n', 'ordering=-n'])
+    const keyOf = (
+      { conditions, search }: { conditions: string[]; search: string },
+      more: string[],
+    ): string => read([...more, search, ...conditions].filter((part) => part !== '').join('&')).key
+    fc.assert(
+      fc.property(chosen, chosen, shown, shown, (one, other, more, less) => {
+        expect(keyOf(one, more)).toBe(keyOf(one, less))
+        expect(keyOf(one, more) === keyOf(other, less)).toBe(JSON.stringify(one) === JSON.stringify(other))
+      }),
+      { seed, numRuns: 300 },
+    )
+  })
+
   test('read again, it is the same query', () => {
     const condition = fc.constantFrom(
       'city=A',
