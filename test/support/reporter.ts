@@ -15,13 +15,20 @@ const slowestShown = 10
 /** Ends a run of jest with the skipped tests by what they need, the slowest files, and how to repeat what failed. */
 export default class Reporter {
   readonly #seed: number
+  /** Whether tests are left out because of their names alone. */
+  readonly #isChosen: boolean
 
-  constructor({ seed }: { readonly seed: number }) {
+  constructor({ seed, testNamePattern }: { readonly seed: number; readonly testNamePattern?: string }) {
     this.#seed = seed
+    this.#isChosen = testNamePattern !== undefined && testNamePattern !== ''
   }
 
   onRunComplete(_contexts: unknown, { testResults }: { readonly testResults: readonly FileResult[] }): void {
-    const lines = [...skipped(testResults), ...slowest(testResults), ...this.#howToRun(testResults)]
+    const lines = [
+      ...(this.#isChosen ? [] : skipped(testResults)),
+      ...slowest(testResults),
+      ...this.#howToRun(testResults),
+    ]
     process.stderr.write(`\n${lines.join('\n')}\n`)
   }
 
