@@ -21,6 +21,10 @@ function samplesOf(text: string): Map<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
 }
 
+/** Those that grow with what is asked. */
+const counted = (samples: Map<string, number>): object =>
+  Object.fromEntries([...samples].filter(([name]) => /^acervo_\w+_(total|count|sum)\b/.test(name)))
+
 async function scraped(port: number): Promise<Map<string, number>> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -73,6 +77,8 @@ test.each(isQuick ? [2] : [1, 2])(
       'acervo_table_stale{table="d/t"}': 0,
       ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
     })
+    // To look at them counts nothing but the looks.
+    expect(counted(await scraped(metrics))).toEqual(counted(found))
     const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
     expect(age).toBeGreaterThan(0)
     expect(age).toBeLessThan(600)

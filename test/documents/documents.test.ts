@@ -176,6 +176,26 @@ describe('of what is published', () => {
       expect([targets[index], name]).not.toEqual([targets[index], before[index]])
   })
 
+  test('a search for packages counts all that it found, whichever of them it shows', async () => {
+    const definition = JSON.parse(catalogText([])) as { datasets: object[] }
+    const [dataset] = definition.datasets
+    const datasets = ['one', 'two', 'six'].map((slug) => ({ ...dataset, slug, tables: [] }))
+    const own = await serve(
+      await workshop(parseCatalog(JSON.stringify({ ...definition, datasets }), 'x.yaml')),
+    )
+    const found = async (query: string): Promise<unknown> => {
+      const { body } = await request(own.app).get(`/api/3/action/package_search?sort=name+asc&${query}`)
+      const { count, results } = (body as { result: { count: number; results: { name: string }[] } }).result
+      return [count, results.map(({ name }) => name)]
+    }
+    expect(await found('')).toEqual([3, ['one', 'six', 'two']])
+    expect(await found('rows=2')).toEqual([3, ['one', 'six']])
+    expect(await found('rows=2&start=2')).toEqual([3, ['two']])
+    expect(await found('rows=0')).toEqual([3, []])
+    expect(await found('fq=name:six&rows=0')).toEqual([1, []])
+    expect(await found('start=3')).toEqual([3, []])
+  })
+
   test('a feed tells what changed, the newest first', async () => {
     const feed = await textAt(service.app, '/feeds/d/t/atom.xml')
     const titles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)

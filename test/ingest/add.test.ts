@@ -84,6 +84,17 @@ describe('the programs', () => {
     expect(await readdir(path.join(SOURCES, 'rain'))).toEqual(['chuvas_2020.csv'])
 
     const added = await readFile(catalog, 'utf8')
+    // Catalogs that are there are set aside, each under a name of its own.
+    const others = [added.replace('rain', 'rain_2'), added.replace('rain', 'rain_3')]
+    for (const [number, text] of others.entries()) {
+      await writeFile(catalog, text)
+      const { out: again } = await run('ingest/init/main', [], settings)
+      expect(again).toContain(`${catalog} was there: it is ${catalog}.${number + 1} now\n`)
+    }
+    expect(
+      await Promise.all(others.map((_, number) => readFile(`${catalog}.${number + 1}`, 'utf8'))),
+    ).toEqual(others)
+    await writeFile(catalog, added)
     // What cannot be ingested leaves nothing behind.
     await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
     const wind = path.join(SOURCES, 'wind', 'w.csv')
@@ -138,10 +149,6 @@ describe('the programs', () => {
       expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
       expect(await readFile(catalog, 'utf8')).toBe(added)
       expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
-
-      const { out: again } = await run('ingest/init/main', [], settings)
-      expect(again).toContain(`${catalog} was there: it is ${catalog}.1 now\n`)
-      expect(await readFile(`${catalog}.1`, 'utf8')).toBe(added)
     },
     60_000,
   )

@@ -1,9 +1,16 @@
 import { rows as cameAs } from '../support/declared.ts'
 import { entryOf, ingested, linesOf } from '../support/suggested.ts'
-import { testSampled } from '../support/runs.ts'
+import { sampled } from '../support/runs.ts'
+
+/** A CSV of row numbers and the values of a column. */
+const contentOf = (texts: readonly string[]): string => {
+  const quoted = texts.map((text) => (/[,"\n]/.test(text) ? `"${text}"` : text))
+  return linesOf('n;v', ...quoted.map((text, n) => `${n};${text}`))
+}
 
 describe('what is suggested of a column', () => {
-  testSampled<[what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]>([
+  type Case = [what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]
+  const cases: Case[] = [
     ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
     [
       'groups and a decimal comma',
@@ -135,10 +142,9 @@ describe('what is suggested of a column', () => {
     ],
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
-  ])('%s', async (_what, texts, keys, values, ...[said = /./]) => {
-    const quoted = texts.map((text) => (/[,"\n]/.test(text) ? `"${text}"` : text))
-    const content = linesOf('n;v', ...quoted.map((text, n) => `${n};${text}`))
-    const { entry, told } = await entryOf(content)
+  ]
+  test.each(cases)('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
+    const { entry, told } = await entryOf(contentOf(texts))
     const [, field] = entry.fields
     const { name: _name, ...own } = field ?? { name: '' }
     const ofTable = (entry.source ?? {}) as Record<string, unknown>
@@ -152,7 +158,10 @@ describe('what is suggested of a column', () => {
     }).filter(([, declared]) => declared !== undefined)
     expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
     expect(told).toMatch(said)
+  })
+
+  test.each(sampled(cases))('%s is ingested as it was suggested', async (_what, texts, _keys, values) => {
     const due = values ?? texts
-    await expect(ingested(content)).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
+    await expect(ingested(contentOf(texts))).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
   })
 })

@@ -268,6 +268,15 @@ describe('the same rows', () => {
   })
 })
 
+/** A value of CSV, as RFC 4180 has it. */
+const quoted = (text: string, delimiter: string): string =>
+  text === '' || [delimiter, '"', '\r', '\n'].some((sign) => text.includes(sign))
+    ? `"${text.replaceAll('"', '""')}"`
+    : text
+
+const csvOf = (lines: readonly string[], head = 'n,s,v', end = '\r\n'): string =>
+  [head, ...lines, ''].join(end)
+
 describe('in CSV', () => {
   const values = [
     'plain',
@@ -285,10 +294,6 @@ describe('in CSV', () => {
     '',
     null,
   ]
-  const quoted = (text: string, delimiter: string): string =>
-    text === '' || [delimiter, '"', '\r', '\n'].some((sign) => text.includes(sign))
-      ? `"${text.replaceAll('"', '""')}"`
-      : text
   const written = (delimiter: string, point: string): string[] =>
     values.map((text, n) => {
       const cells = [String(n), text === null ? null : quoted(text, delimiter), `${n}${point}50`]
@@ -303,8 +308,6 @@ describe('in CSV', () => {
     expect(await own.ingest()).toMatchObject([{ status: 'published' }])
     const { app } = await serve(own)
     const found = async (ask: string): Promise<string> => (await rawGet(app, ask)).body.toString()
-    const text = (lines: readonly string[], head = 'n,s,v', end = '\r\n'): string =>
-      [head, ...lines, ''].join(end)
     const [comma, semicolon] = [written(',', '.'), written(';', ',')]
     expect({
       page: await found(`${address}?format=csv`),
@@ -313,11 +316,11 @@ describe('in CSV', () => {
       export: await found(`${exported}?format=csv&n__gte=3`),
       all: await found(exported),
     }).toEqual({
-      page: text(comma),
-      excel: text(semicolon, '\ufeffn;s;v'),
-      chosen: text(comma.slice(3).toReversed()),
-      export: text(comma.slice(3)),
-      all: text(comma, 'n,s,v', '\n'),
+      page: csvOf(comma),
+      excel: csvOf(semicolon, '\ufeffn;s;v'),
+      chosen: csvOf(comma.slice(3).toReversed()),
+      export: csvOf(comma.slice(3)),
+      all: csvOf(comma, 'n,s,v', '\n'),
     })
   })
 })

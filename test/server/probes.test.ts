@@ -1,6 +1,7 @@
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import request from 'supertest'
+import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
@@ -137,6 +138,25 @@ testSampled<[refreshed: string | undefined, days: number, isStale: boolean]>([
     })
   },
 )
+
+test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTakenOver: boolean]>([
+  ['as before', {}, true],
+  ['as refreshed daily', { refreshed: 'daily' }, false],
+  ['in another order', { order: ['n desc'] }, false],
+])('under a new catalog a table declared %s is served by that', async (_what, more, isTakenOver) => {
+  const shop = await published({}, new Date(Date.now() - 3 * dayMs))
+  const { snapshots } = await serve(shop)
+  const catalog = catalogAround([{ name: 't', order: [], fields, ...more }])
+  const before = { store: shop.store, catalog, retention: { count: 2, graceMs: 0 }, log: openLog('silent') }
+  const after = new Snapshots({ ...before, before: snapshots })
+  const [table] = allTables(catalog) as [Table]
+  // What is not taken over is not there until it is looked for.
+  expect(after.current(table) !== null).toBe(isTakenOver)
+  await after.refresh()
+  expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([
+    [null, more.refreshed ?? null],
+  ])
+})
 
 testAll('another look at the same source does not make it younger', async () => {
   const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 3 * dayMs))

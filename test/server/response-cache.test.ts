@@ -36,6 +36,22 @@ test('an answer too small to be compressed is kept for those who would take it s
   expect([await timed(), await timed(), await timed()]).toEqual([true, true, false])
 })
 
+test.each(['/api/v1/dataset/d/t/data/', '/api/v1/dataset/d/t/export/', '/en/dataset/d/t/'])(
+  'answers of %s that differ have different names',
+  async (target) => {
+    const service = await serve(shop)
+    const asks = ['n__lt=9', 'n__lt=9&ordering=-n', 'n__lt=9&ordering=s', 'n__lt=8', 'n__gt=9', 's=text']
+    const tags: string[] = []
+    for (const ask of asks) {
+      const { status, headers } = await rawGet(service.app, `${target}?${ask}`)
+      expect([ask, status]).toEqual([ask, 200])
+      tags.push(headers['etag'] ?? '')
+    }
+    expect(tags).not.toContain('')
+    expect(new Set(tags).size).toBe(asks.length)
+  },
+)
+
 describe('an unchanged answer', () => {
   test.each(sampled(three, 3))('%s is a 304 without a body and without a query', async (target) => {
     const service = await serve(shop)

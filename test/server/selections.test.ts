@@ -252,6 +252,24 @@ describe('orders', () => {
     )
   })
 
+  test.each<[condition: string, isRight: (row: Row) => boolean]>([
+    ['state=SP', ({ state }) => state === 'SP'],
+    ['state__in=SP,RJ', ({ state }) => state === 'SP' || state === 'RJ'],
+    ['state__isnull=true', ({ state }) => state === null],
+    ['state__isnull=false', ({ state }) => state !== null],
+    ['state__gte=RJ', ({ state }) => state !== null && state >= 'RJ'],
+  ])('of what %s leaves are by the fields that are asked for', async (condition, isRight) => {
+    const { app } = await serve(shop)
+    for (const [ordering, sign] of [
+      ['state', 1],
+      ['-state,n', -1],
+    ] as const) {
+      const page = await getPage(app, `${address}?${condition}&ordering=${ordering}&page_size=10000`)
+      const due = byState(sign).filter((n) => isRight(rows[n] as Row))
+      expect([ordering, numbers(page.results)]).toEqual([ordering, due])
+    }
+  })
+
   test('one too large to keep is read page by page', async () => {
     const { app } = await serve(shop, { selectionBytesMax: 4000 })
     const page = await getPage(app, `${address}?ordering=-state&page_size=10&page=450`)
@@ -464,6 +482,31 @@ describe('tables of odd shapes', () => {
     )
     await request(unkept.app).get(`${address}?${query}&page=99`).expect(404)
   })
+})
+
+test('a word is searched in each field, and never across two', async () => {
+  const words = ['sol', 'mar', 'lua', 'rio']
+  const lines = Array.from({ length: 64 }, (_, n) => [
+    `${words[n % 4]} ${n}`,
+    words[n >> 4],
+    `${n} ${words[n % 3]}`,
+  ])
+  const fields = ['a', 'b', 'c']
+  const own = await workshop(
+    catalogAround([
+      { name: 't', order: [], search: fields, fields: fields.map((name) => fieldOf(`${name}:string`)) },
+    ]),
+    { 'd/t.csv': `a,b,c\n${lines.map((line) => line.join()).join('\n')}\n` },
+  )
+  await own.ingest({ partRows: 16, codedDistinctMax: 1 })
+  const { app } = await serve(own)
+  for (const word of ['sol', 'solmar', '7sol', '1lua', 'rio1', 'marrio', 'ol', '12', 'mar 1']) {
+    const due = lines.filter((line) =>
+      word.split(' ').every((one) => line.some((text) => text?.includes(one))),
+    )
+    const { results } = await getPage(app, `${address}?search=${word}&page_size=1000`)
+    expect([word, results.map(({ a }) => a)]).toEqual([word, due.map(([a]) => a)])
+  }
 })
 
 const list = (length: number): string =>

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
+import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
+import { fileNames, layout } from '../../core/warehouse/layout.ts'
+import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
@@ -74,10 +76,23 @@ export async function workshop(
         progress: () => silentProgress,
       }
       const outcomes: Outcome[] = []
-      for await (const outcome of ingest(chosen, { ...defaults, ...options })) outcomes.push(outcome)
+      for await (const outcome of ingest(chosen, { ...defaults, ...options })) {
+        if (outcome.status === 'published') await expectKnownFiles(warehouse, outcome.table, outcome.manifest)
+        outcomes.push(outcome)
+      }
       return outcomes
     },
   }
+}
+
+/** Every file of a snapshot is one that is verified, scrubbed and noted; those of a store elsewhere are not looked at. */
+async function expectKnownFiles(warehouse: string, table: Table, manifest: Manifest): Promise<void> {
+  const folder = path.join(warehouse, layout.snapshot(table, manifest.snapshot))
+  const names = await readdir(folder).catch(() => null)
+  if (names === null) return
+  const known = new Set([fileNames.manifest, ...filesOf(manifest).map(({ file }) => file)])
+  const unknown = names.filter((name) => !known.has(name))
+  if (unknown.length > 0) throw new Error(`no list of the snapshot has ${unknown.join(', ')}`)
 }
 
 /** A file of a source that is read by itself. */

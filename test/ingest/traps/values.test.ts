@@ -1,4 +1,4 @@
-import { refused, rows, whatCame } from '../../support/declared.ts'
+import { refused, whatCame } from '../../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Traps in values: a source either loads to the rows that stand here, or is refused with these words. */
@@ -14,7 +14,8 @@ const expects = {
 const comma = ' (with a decimal comma, digits not grouped)'
 
 describe('values that are what the catalog declares', () => {
-  testSampled<[what: string, type: string | object, source: object, texts: string[], values: unknown[]]>([
+  type Case = [what: string, type: string | object, source: object, texts: string[], values: unknown[]]
+  const cases: Case[] = [
     ['leading zeros in a text', 'string', {}, ['00123', '0', '000'], ['00123', '0', '000']],
     ['20 digits in a text', 'string', {}, ['12345678901234567890'], ['12345678901234567890']],
     ['numbers in a text', 'string', {}, ['1.50', '1e3', '+5', 'NaN'], ['1.50', '1e3', '+5', 'NaN']],
@@ -259,13 +260,30 @@ describe('values that are what the catalog declares', () => {
       ['05:10:00', '23:59:00', '13:02:03'],
     ],
     ['characters beyond the first plane', 'string', {}, ['😀', '"👩‍👩‍👧"', 'e\u0301'], ['😀', '👩‍👩‍👧', 'e\u0301']],
-  ])('%s', async (_what, type, source, texts, values) => {
-    const field = typeof type === 'object' ? { name: 'x', ...type } : `x:${type}`
-    // A second column, since a blank line would be no row.
-    const content = `n,x\n${texts.map((text, index) => `${index},${text}\n`).join('')}`
-    await expect(whatCame({ fields: ['n:integer', field], source }, content)).resolves.toEqual(
-      rows(...values.map((value, index) => [index, value])),
+  ]
+
+  // Those of one kind of source are columns of one table, of which each row has a value more.
+  test.each([...new Set(cases.map(([, , source]) => JSON.stringify(source)))])('with %s', async (kind) => {
+    const own = cases.filter(([, , source]) => JSON.stringify(source) === kind)
+    const fields = own.map(([, type], at) =>
+      typeof type === 'object' ? { name: `x${at}`, ...type } : `x${at}:${type}`,
     )
+    const length = Math.max(...own.map(([, , , texts]) => texts.length))
+    const lines = Array.from({ length }, (_, row) =>
+      [row, ...own.map(([, , , texts]) => texts[row % texts.length])].join(),
+    )
+    const content = `n,${own.map((_, at) => `x${at}`).join()}\n${lines.join('\n')}\n`
+    const source = JSON.parse(kind) as object
+    const came = await whatCame({ fields: ['n:integer', ...fields], source }, content)
+    const byCase =
+      'refused' in came ? came : own.map(([what], at) => [what, came.rows.map((row) => row[at + 1])])
+    expect(byCase).toEqual(
+      own.map(([what, , , , values]) => [
+        what,
+        Array.from({ length }, (_, row) => values[row % values.length]),
+      ]),
+    )
+    expect(came).toMatchObject({ told: [] })
   })
 })
 
