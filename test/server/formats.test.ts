@@ -300,12 +300,16 @@ describe('in CSV', () => {
       return cells.map((own) => own ?? '').join(delimiter)
     })
 
-  test.each([true, false])('rows are written as RFC 4180 has it, each by itself: %s', async (packed) => {
+  test.each<[readFrom: string, packed: boolean, codedDistinctMax: number]>([
+    ['parts', false, 1],
+    ['packs', true, 1],
+    ['packs and codes', true, 100],
+  ])('rows that are read from %s are written as RFC 4180 has it', async (_from, packed, codedDistinctMax) => {
     const source = values.map((text, n) => `${n},${text === null ? 'NULL' : quoted(text, ',')},${n}.5\n`)
     const fields = ['n:integer', 's:string', 'v:decimal:10:2'].map(fieldOf)
     const table = { name: 't', order: ['n asc'], filters: ['n'], packed, fields, source: { nulls: ['NULL'] } }
     const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s,v\n${source.join('')}` })
-    expect(await own.ingest()).toMatchObject([{ status: 'published' }])
+    expect(await own.ingest({ codedDistinctMax })).toMatchObject([{ status: 'published' }])
     const { app } = await serve(own)
     const found = async (ask: string): Promise<string> => (await rawGet(app, ask)).body.toString()
     const [comma, semicolon] = [written(',', '.'), written(';', ',')]
