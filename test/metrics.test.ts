@@ -79,6 +79,9 @@ test.each(isQuick ? [2] : [1, 2])(
     })
     // To look at them counts nothing but the looks.
     expect(counted(await scraped(metrics))).toEqual(counted(found))
+    // Nobody else asks, so that a query waits less than it runs.
+    const seconds = (name: string): number => found.get(`acervo_${name}_seconds_sum{pool="pages"}`) ?? NaN
+    expect(seconds('query')).toBeGreaterThan(seconds('queue_wait'))
     const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
     expect(age).toBeGreaterThan(0)
     expect(age).toBeLessThan(600)

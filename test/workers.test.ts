@@ -26,7 +26,7 @@ const isWhole = (target: string, status: number, body: Buffer): string | null =>
 }
 
 test('a limit holds over all workers exactly', async () => {
-  const { port } = await startServer({ ...table.settings, WORKERS: '2', RATE_LIMITS: 'on' })
+  const { pid, port } = await startServer({ ...table.settings, WORKERS: '2', RATE_LIMITS: 'on' })
   const statuses = await Promise.all(
     Array.from({ length: 300 }, async () => {
       const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
@@ -36,6 +36,11 @@ test('a limit holds over all workers exactly', async () => {
   )
   const count = (status: number): number => statuses.filter((one) => one === status).length
   expect([count(200), count(429)]).toEqual([100, 200])
+  // One that is started in the place of another knows what was counted before.
+  const workers = workersOf(pid)
+  for (const worker of workers) process.kill(worker, 'SIGKILL')
+  await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))
+  expect((await fetch(`http://127.0.0.1:${port}${rows}`)).status).toBe(429)
 }, 60_000)
 
 const kills = isQuick ? 1 : 3

@@ -12,6 +12,7 @@ import { outcomeLines, type Outcome } from '../../ingest/report.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { sourceEndings } from '../../ingest/source/packings.ts'
+import { silentProgress, type Progress } from '../../ingest/progress.ts'
 import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -116,7 +117,7 @@ describe('a source unlike the one before', () => {
     },
   )
 
-  testAll('what was null before, or is new, is no drift', async () => {
+  test('what was null before, or is new, is no drift', async () => {
     const shop = await shopWith(csv(10, ''))
     expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
     expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
@@ -175,7 +176,7 @@ describe('a source without any row', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  testAll('is not one whose rows were all left out, as the catalog allows', async () => {
+  test('is not one whose rows were all left out, as the catalog allows', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()
@@ -202,8 +203,10 @@ describe('a rollback', () => {
     expect(await count()).toBe(11)
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
     expect(await count()).toBe(10)
-    const twice = await refresh(shop, csv(11), onDay(7))
-    expect([twice.status, await count()]).toEqual(['held', 10])
+    for (const length of [11, 12]) {
+      const again = await refresh(shop, csv(length), onDay(7))
+      expect([length, again.status, await count()]).toEqual([length, 'held', 10])
+    }
     await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
       /^d\/t has no snapshot before 20260101/,
     )
@@ -213,7 +216,7 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
   })
 
-  testAll('holds the source back whatever version converts it', async () => {
+  test('holds the source back whatever version converts it', async () => {
     const shop = await workshop(catalog)
     for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
@@ -351,7 +354,7 @@ describe('what is damaged', () => {
     },
   )
 
-  testAll('and is whole when its time is over is not removed', async () => {
+  test('and is whole when its time is over is not removed', async () => {
     const shop = await shopWith(csv(10), csv(11))
     const part = await placeOf(shop, '02/part-00000.parquet')
     await flip(part)
@@ -363,7 +366,7 @@ describe('what is damaged', () => {
     expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
   })
 
-  testAll('is told as long as nothing took its place', async () => {
+  test('is told as long as nothing took its place', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await flip(await placeOf(shop, '02/part-00000.parquet'))
     const refused = await refresh(shop, csv(1), onDay(3))
@@ -381,19 +384,16 @@ describe('old snapshots', () => {
     expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
   })
 
-  testAll(
-    'of a job that was killed before it pointed to one are removed, those rolled back are not',
-    async () => {
-      const shop = await shopWith(csv(10), csv(11))
-      await rollback(shop.store, tableOf(shop), new Date())
-      const home = path.join(shop.warehouse, 'd', 't')
-      const [newest = ''] = await snapshotsIn(shop.store, tableOf(shop))
-      await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
-      await refresh(shop, csv(10), { ...onDay(6), retention })
-      const left = await snapshotsIn(shop.store, tableOf(shop))
-      expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
-    },
-  )
+  test('of a job that was killed before it pointed to one are removed, those rolled back are not', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await rollback(shop.store, tableOf(shop), new Date())
+    const home = path.join(shop.warehouse, 'd', 't')
+    const [newest = ''] = await snapshotsIn(shop.store, tableOf(shop))
+    await cp(path.join(home, newest), path.join(home, '20260105T000000Z-0123456789ab'), { recursive: true })
+    await refresh(shop, csv(10), { ...onDay(6), retention })
+    const left = await snapshotsIn(shop.store, tableOf(shop))
+    expect(left.map((id) => id.slice(6, 8))).toEqual(['02', '01'])
+  })
 })
 
 test('a lock file is there whole or not at all, and one that is there is used', async () => {
@@ -412,6 +412,24 @@ test('a table whose parts are gone has no view, and the others have', async () =
   await rm(path.join(shop.warehouse, 'd', 't', first.manifest.snapshot, 'part-00000.parquet'))
   const leftOut = await publishViews(shop.store, both)
   expect(leftOut.map(({ published }) => published.table.name)).toEqual(['t'])
+})
+
+test('a job that works on a table keeps another out until it ends', async () => {
+  const shop = await shopWith(csv(10))
+  await shop.write('d/t.csv', csv(11))
+  const others: Promise<Outcome[]>[] = []
+  // Begun at each step of the first.
+  const step = (): void => void others.push(shop.ingest(onDay(2)))
+  const progress = (): Progress => ({ ...silentProgress, step })
+  const [first] = await shop.ingest({ ...onDay(2), progress })
+  expect([first?.status, others.length > 3]).toEqual(['published', true])
+  const lines = (await Promise.all(others)).map(([one]) => outcomeLines(one as Outcome)[0])
+  expect(new Set(lines)).toEqual(
+    new Set([
+      `d/t: FAILED, process ${process.pid} works on d/t already: nothing was done; run it again when that has ended`,
+    ]),
+  )
+  expect((await shop.ingest(onDay(3)))[0]?.status).toBe('unchanged')
 })
 
 test('two jobs at once: the second says who works on the table, and does nothing', async () => {

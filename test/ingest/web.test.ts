@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
-import { testAll, testSampled } from '../support/runs.ts'
+import { testSampled } from '../support/runs.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
 const rows = [
@@ -94,7 +94,7 @@ describe('a source that was fetched before', () => {
     await expect(shop.run(later)).resolves.toBe('unchanged')
   })
 
-  testAll('is fetched in full where the catalog now reads it otherwise', async () => {
+  test('is fetched in full where the catalog now reads it otherwise', async () => {
     const web = await startWeb({ '/base/d/t.csv': file('a,b\nx,1\n-,2\n', { etag: '"1"' }) })
     const { store, run } = await webShop(web)
     await run()
@@ -117,7 +117,7 @@ describe('a source that was fetched before', () => {
     await expect(moved.run({ store, ...later })).resolves.toMatch(/^failed: .*http:\/\/web\/two\/t\.csv/)
   })
 
-  testAll('is fetched in full where a part of what is published is gone', async () => {
+  test('is fetched in full where a part of what is published is gone', async () => {
     const web = await startWeb({ '/base/d/t.csv': file(csv, { etag: '"1"' }) })
     const shop = await webShop(web)
     await shop.run()
@@ -167,14 +167,14 @@ describe('a source of several files', () => {
     await expect(shop.run()).resolves.toBe(`failed: one of the files of the source is gone: ${gone}`)
   })
 
-  testAll('fails where one of them went while the others did not change', async () => {
+  test('fails where one of them went while the others did not change', async () => {
     const web = await startWeb({ '/1.csv': one, '/2.csv': [two, status(404)] })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run()).resolves.toBe('failed: one of the files of the source is gone: http://web/2.csv')
   })
 
-  testAll('takes those of a folder and those of the web together, and leaves out neither', async () => {
+  test('takes those of a folder and those of the web together, and leaves out neither', async () => {
     const web = await startWeb({ '/1.csv': one })
     const shop = await webShop(web, { files: ['http://web/1.csv', 'd/2.csv'] }, { 'd/2.csv': 'a,b\ny,2\n' })
     const { sources } = shop

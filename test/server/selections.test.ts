@@ -484,6 +484,22 @@ describe('tables of odd shapes', () => {
   })
 })
 
+test('a search goes through the fields that the catalog names now', async () => {
+  const fields = ['a:string', 'b:string'].map(fieldOf)
+  const searching = (name: string) => catalogAround([{ name: 't', order: [], search: [name], fields }])
+  const lines = Array.from({ length: 64 }, (_, n) => `one${n},two${n}\n`)
+  const own = await workshop(searching('a'), { 'd/t.csv': `a,b\n${lines.join('')}` })
+  await own.ingest({ partRows: 16, codedDistinctMax: 1 })
+  for (const [name, due] of [
+    ['a', [1, 0]],
+    ['b', [0, 1]],
+  ] as const) {
+    const { app } = await serve({ ...own, catalog: searching(name) })
+    const pages = await Promise.all(['one7', 'two7'].map((word) => getPage(app, `${address}?search=${word}`)))
+    expect([name, pages.map(({ count }) => count)]).toEqual([name, due])
+  }
+})
+
 test('a word is searched in each field, and never across two', async () => {
   const words = ['sol', 'mar', 'lua', 'rio']
   const lines = Array.from({ length: 64 }, (_, n) => [

@@ -70,6 +70,7 @@ describe('the normal form', () => {
   test.each<[rule: string, query: string, form: string]>([
     ['eq is the field itself', 'city__eq=A', 'city=A'],
     ['values in their own spelling', 'n=007&is=1', 'n=7&is=true'],
+    ['a day by the day, as Brazilians write it', 'day=12/06/2020', 'day=2020-06-12'],
     ['values of a list sorted, each once', 'city__in=b,a,b', 'city__in=a%2Cb'],
     ['a value with a comma stays in quotes', 'city__in=%22a,b%22', 'city__in=%22a%2Cb%22'],
     ['the ends of a range as given', 'n__range=9,1', 'n__range=9%2C1'],

@@ -133,7 +133,7 @@ describe('what files tell by their names, and for themselves', () => {
     await expect(whatCame(declaration, contents, { batchBytes: 100 })).resolves.toEqual(rows(...due))
   })
 
-  testAll('another name of the same bytes is another source', async () => {
+  test('another name of the same bytes is another source', async () => {
     const shop = await workshop(declared({ fields: ab, source: named('x{b}.csv', 'd/*.csv') }), {
       'd/x1.csv': 'a\nk\n',
     })
