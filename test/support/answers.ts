@@ -200,10 +200,18 @@ ajv.addFormat('int64', { type: 'number', validate: Number.isInteger })
 ajv.addFormat('double', { type: 'number', validate: Number.isFinite })
 ajv.addFormat('date-time-local', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$/)
 
-let documents = 0
+/** By their text: many services of a worker have the same catalog, and to compile a document takes longer than most tests. */
+const documents = new Map<string, Document>()
 
 function documentOf(root: Json): Document {
-  const id = `http://document-${(documents += 1)}.invalid/`
+  const text = JSON.stringify(root)
+  const document = documents.get(text) ?? newDocument(root)
+  documents.set(text, document)
+  return document
+}
+
+function newDocument(root: Json): Document {
+  const id = `http://document-${documents.size}.invalid/`
   // OpenAPI around its schemas is no JSON Schema itself.
   ajv.addSchema(root, id, undefined, false)
   return { id, root, checks: new Map(), paths: root['paths'] as Document['paths'] }
