@@ -8,6 +8,7 @@ import { freePort } from '../support/ports.ts'
 import { startServer, type ServerProgram } from '../support/programs.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { describeWith, nginx, objectStore, redis } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 
 /**
  * Two servers over one object store, behind nginx, with their limits in one Redis: whatever becomes of any of them, each walk
@@ -101,6 +102,9 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     }
   })
 
+  /** Versions that a walk has begun with. */
+  const met = new Set<number>()
+
   /** Reads all pages of the snapshot that is current when it begins; null, or what was wrong. */
   async function walk(number: number, versions: Set<number>): Promise<string | null> {
     const own = `127.0.${1 + Math.floor(number / 200)}.${1 + (number % 200)}`
@@ -116,6 +120,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
         results: { n: number; version: number }[]
       }
       if (version === -1) version = page.results[0]?.version ?? -2
+      met.add(version)
       for (const row of page.results) {
         if (row.version !== version) return `${address}: ${row.version} among rows of ${version}`
         if (row.n !== at) return `${address}: ${row.n} where ${at} was due`
@@ -164,9 +169,9 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
         await restart(1, 'SIGTERM')
         await setTimeout(2000)
         await Promise.all([table.publish(source(1)), restart(0, 'SIGTERM')])
-        await setTimeout(2000)
+        await until(() => met.has(1))
         await Promise.all([table.publish(source(2)), restart(1, 'SIGTERM')])
-        await setTimeout(5000)
+        await until(() => met.has(2))
       })(),
     )
     expect(faults).toEqual([])
