@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { catalogVersion } from '../../core/catalog/catalog-files.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { messageOf } from '../../core/errors.ts'
 import { temporaryFolder } from '../support/workshop.ts'
@@ -110,4 +111,31 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
   ),
 ])('%s is told', async (_what, files, told) => {
   await expect(loaded(files)).resolves.toBe(told)
+})
+
+test('any change of any file of a catalog is another version, and nothing else is', async () => {
+  const folder = await temporaryFolder()
+  const file = path.join(folder, 'catalog.yaml')
+  const [one, two] = [path.join(folder, 'one.data.yaml'), path.join(folder, 'two.data.yaml')]
+  await writeFile(file, main(`include: ['*.data.yaml']\ndatasets: []\n`))
+  await writeFile(one, dataset('one'))
+  const versions = [await catalogVersion(file)]
+  expect(await catalogVersion(file)).toBe(versions[0])
+  const changes = [
+    () => writeFile(file, main(`include: ['*.data.yaml']\ndatasets:  []`)),
+    async () => {
+      await writeFile(one, dataset('eno'))
+      await utimes(one, new Date(0), new Date(0))
+    },
+    () => utimes(one, new Date(1000), new Date(1000)),
+    () => writeFile(two, dataset('two')),
+    () => rm(one),
+  ]
+  for (const change of changes) {
+    await change()
+    versions.push(await catalogVersion(file))
+  }
+  expect(new Set(versions).size).toBe(1 + changes.length)
+  await writeFile(path.join(folder, 'another.yaml'), dataset('another'))
+  expect(await catalogVersion(file)).toBe(versions.at(-1))
 })

@@ -1,13 +1,14 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { withTable } from '../../core/catalog/with-table.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
+import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from '../support/workshop.ts'
+import { placed, temporaryFolder } from '../support/workshop.ts'
 import { testAll } from '../support/runs.ts'
 
 /** From nothing to a table that is served: a catalog, and entries in it. */
@@ -63,6 +64,20 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
   ])('but not into %j', (before, message) => {
     expect(() => withTable(before, entry, place)).toThrow(message)
   })
+})
+
+test.each([1, 3])('none of %d files is put where something is already', async (count) => {
+  const sources = await temporaryFolder()
+  const names = { dataset: 'd', table: 't' }
+  const files = Array.from({ length: count }, (_, n) => placed(`/elsewhere/${n}.csv`, `${n}.csv`, 1))
+  const { copies } = placingOf(files, names, sources)
+  for (const { to } of copies) {
+    await mkdir(path.dirname(to), { recursive: true })
+    await writeFile(to, '')
+    expect(() => placingOf(files, names, sources)).toThrow(`${to} is there already`)
+    await rm(to)
+  }
+  expect(placingOf(files, names, sources).copies).toEqual(copies)
 })
 
 describe('the programs', () => {

@@ -2,13 +2,50 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
+import { allTables, type Table } from '../../core/catalog/catalog.ts'
+import { holdLock } from '../../core/duckdb/file-lock.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
+import { definitionsUntil } from '../../ingest/publish/label.ts'
 import { Board } from '../../ingest/progress.ts'
 import { outcomeLines } from '../../ingest/report.ts'
-import { tinyCatalog, workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'
 
 const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', fields: ['n:integer'] })
 const later = () => new Date('2027-01-01T00:00:00Z')
+
+/** A table with another field `cpf`. */
+const cpf = (more: object) => ({
+  fields: [fieldOf('n:integer'), { name: 'cpf', type: 'string', ...more }, fieldOf('day:date')],
+})
+
+const base = { name: 't', order: ['n asc'], ...cpf({}) }
+const definition = (table: object): string | undefined =>
+  definitionsUntil(allTables(catalogAround([{ ...base, ...table }]))[0] as Table, 1000, 1)[0]
+
+describe('an unchanged source', () => {
+  test.each<[what: string, table: object]>([
+    ['hides a field', cpf({ mask: 'cpf' })],
+    ['reads a field otherwise', cpf({ trim: true })],
+    ['takes another word for null', { source: { nulls: ['', 'NA'] } }],
+    ['reads dates otherwise', { source: { date: 'dd/mm/yyyy' } }],
+    ['has another order', { order: ['n desc'] }],
+    ['has another type', cpf({ type: 'text' })],
+    ['allows rejects', { max_rejects: 1 }],
+    ['searches a field', { search: ['cpf'] }],
+    ['keeps another order beside', { orders: [['cpf']] }],
+    ['keeps its rows one by one', { packed: true }],
+  ])('is converted anew where the catalog %s', (_what, table) => {
+    expect(definition(table)).not.toBe(definition({}))
+  })
+
+  test.each<[what: string, table: object]>([
+    ['a table', { description: 'of all' }],
+    ['a field', cpf({ description: 'of a person' })],
+    ['how often it comes', { refreshed: 'daily' }],
+  ])('is not where it says something of %s', (_what, table) => {
+    expect(definition(table)).toBe(definition({}))
+  })
+})
 
 describe('a job', () => {
   test('goes on with the other tables when one fails, and says all of it', async () => {
@@ -96,8 +133,17 @@ describe('a job', () => {
     const scratch = shop.store.scratchFolder
     for (const name of ['99999999-dead', `${process.pid}-alive`])
       await mkdir(path.join(scratch, name), { recursive: true })
+    // Where there is a lock, it tells, whatever process has that number now.
+    const releases: (() => Promise<void>)[] = []
+    for (const name of [`${process.pid}-killed`, '99999999-held']) {
+      await mkdir(path.join(scratch, name, 'work'), { recursive: true })
+      releases.push(await holdLock(path.join(scratch, name, 'lock')))
+    }
+    const [letGo, stop] = releases
+    await letGo?.()
     await shop.ingest()
-    expect(await readdir(scratch)).toEqual([`${process.pid}-alive`])
+    expect((await readdir(scratch)).toSorted()).toEqual([`${process.pid}-alive`, '99999999-held'].toSorted())
+    await stop?.()
   })
 
   test('replaces a snapshot whose part is gone, though its source is unchanged', async () => {

@@ -225,6 +225,60 @@ test.each<[what: string, change: (files: Files) => void, says: RegExp]>([
   expect(current.snapshot).toBe(own.manifest.snapshot)
 })
 
+/** Two rows of a month, whose last values are given. */
+const file = (month: number, one: number | string, two: number | string = one): string =>
+  `month,name,n\n${month},a,${one}\n${month},b,${two}\n`
+const keyed = (more: object = {}) =>
+  catalogAround([
+    {
+      name: 't',
+      order: ['month asc', 'name asc'],
+      partition: 'month',
+      source: { files: 'd/t-*.csv' },
+      fields: ['month:integer', 'name:string', 'n:integer'].map(fieldOf),
+      ...more,
+    },
+  ])
+
+test('rows that tie are in the order of their files as it is now', async () => {
+  const [shop, other] = [await workshop(keyed()), await workshop(keyed())]
+  for (const [name, text] of [
+    ['1', file(1, 1)],
+    ['2', file(1, 2)],
+    ['3', file(2, 3)],
+  ] as const)
+    await shop.write(`d/t-${name}.csv`, text)
+  await publishedBy(shop)
+  // The two of a month change places.
+  for (const one of [shop, other]) {
+    await one.write('d/t-1.csv', file(1, 2))
+    await one.write('d/t-2.csv', file(1, 1))
+    await one.write('d/t-3.csv', file(2, 3))
+  }
+  const [own, fresh] = [await publishedBy(shop), await publishedBy(other)]
+  expect(own.report.taken_over).toEqual(['2'])
+  expect(essence(own)).toEqual(essence(fresh))
+  const { results } = await getPage((await serve(shop)).app, '/api/v1/dataset/d/t/data/')
+  expect(results.map(({ name, n }) => `${String(name)}${String(n)}`)).toEqual([
+    'a2',
+    'a1',
+    'b2',
+    'b1',
+    'a3',
+    'b3',
+  ])
+})
+
+test('rejects of partitions that are taken over count among those that may be', async () => {
+  const shop = await workshop(keyed({ max_rejects: 1 }))
+  for (const month of [1, 2]) await shop.write(`d/t-${month}.csv`, file(month, 1, month === 1 ? 'x' : 2))
+  await publishedBy(shop)
+  await shop.write('d/t-2.csv', file(2, 1, 'y'))
+  await expect(publishedBy(shop)).rejects.toThrow(/^2 rows are not what the catalog declares/)
+  await shop.write('d/t-1.csv', file(1, 1))
+  expect((await publishedBy(shop)).report.rejected_rows).toBe(1)
+})
+
 test('a file with rows of two partitions is refused, with both', async () => {
   const shop = await workshop(catalog, {
     'd/t-a.csv': `${usualHeader}\n202001,A,SP,1,1,\n202002,A,SP,1,1,\n`,

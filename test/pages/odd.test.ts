@@ -10,6 +10,8 @@ const rows = [
   ['last', 'A B', '2.5', '2024-01-02 23:59:59.999999', '1920-01-01', ''],
   ['2', 'A B ', '', '', '', 'true'],
   ['2', 'a,"b"', '2.5', '2024-03-01 00:00:00', '9999-12-31', 'x'],
+  // The first moments of a day and of a year, next to others of those before.
+  ['last', 'A B', '3.5', '2024-01-02 00:00:00', '1921-01-01', 'y'],
 ]
 const names = ['search', 'white', 'page', 'time', 'day', 'fields']
 

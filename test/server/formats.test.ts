@@ -289,6 +289,7 @@ describe('in CSV', () => {
     '\r',
     'a\r\nb',
     ' a ',
+    '漢字'.repeat(9000),
     "'",
     'None',
     '',

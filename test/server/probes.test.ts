@@ -158,6 +158,17 @@ test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTake
   ])
 })
 
+test('a source that is converted anew is as old as it was', async () => {
+  const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 4 * dayMs))
+  await shop.write('d/t.csv', 'n\n1\n2\n')
+  await shop.ingest({ now: () => new Date(Date.now() - 3 * dayMs) })
+  expect(await shop.ingest({ now: () => new Date(), converter: 1000 })).toMatchObject([
+    { status: 'published' },
+  ])
+  const { app } = await serve(shop)
+  expect((await request(app).get('/health')).body).toMatchObject({ status: 'degraded' })
+})
+
 test('another look at the same source does not make it younger', async () => {
   const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 3 * dayMs))
   await shop.ingest({ now: () => new Date() })

@@ -52,6 +52,26 @@ test.each(['/api/v1/dataset/d/t/data/', '/api/v1/dataset/d/t/export/', '/en/data
   },
 )
 
+test.each(['identity', 'gzip', 'br'])(
+  'an answer has the same headers, made or kept, in %s',
+  async (encoding) => {
+    const service = await serve(shop)
+    const seen: Record<string, unknown>[] = []
+    for (let time = 0; time < 5; time += 1) {
+      const { headers } = await rawGet(service.app, `${rows}?page=2&page_size=50`, {
+        'Accept-Encoding': encoding,
+      })
+      const { 'server-timing': _timing, 'x-request-id': _id, date: _date, ...rest } = headers
+      seen.push(rest)
+    }
+    expect(seen[0]).toMatchObject({
+      'acervo-count': String(rowCount),
+      link: expect.stringContaining('rel="next"'),
+    })
+    expect(seen).toEqual(seen.map(() => seen[0]))
+  },
+)
+
 describe('an unchanged answer', () => {
   test.each(sampled(three, 3))('%s is a 304 without a body and without a query', async (target) => {
     const service = await serve(shop)

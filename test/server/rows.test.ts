@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http'
 import request from 'supertest'
 import { cutsOf } from '../../server/fetch/cuts.ts'
 import { blockRowsMax as blockRows } from '../../server/snapshots/block-size.ts'
-import { getPage, serve, walk } from '../support/service.ts'
+import { getPage, rawGet, serve, walk } from '../support/service.ts'
 import { tinyCatalog, workshop } from '../support/workshop.ts'
 import { until } from '../support/until.ts'
 import { isQuick, testSampled } from '../support/runs.ts'
@@ -21,6 +21,28 @@ async function numbered(rows: number, partRows: number) {
   await shop.ingest({ partRows })
   return shop
 }
+
+test('the next page is told however long the query is, and a walk by its links comes to the end', async () => {
+  const shop = await workshop(
+    tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: ['n'] }),
+    {
+      'd/t.csv': `n,s\n${Array.from({ length: 900 }, (_, n) => `${n},x`).join('\n')}\n`,
+    },
+  )
+  await shop.ingest()
+  const service = await serve(shop)
+  const chosen = Array.from({ length: 500 }, (_, n) => 10 + n)
+  let next: string | undefined = `${address}?n__in=${chosen.join()}&page_size=200&format=csv`
+  const found: number[] = []
+  while (next !== undefined) {
+    const { status, headers, body } = await rawGet(service.app, next)
+    expect(status).toBe(200)
+    const lines = body.toString().trim().split('\r\n').slice(1)
+    found.push(...lines.map((line) => Number(line.split(',')[0])))
+    next = /<http:\/\/localhost:8000([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
+  }
+  expect(found).toEqual(chosen)
+})
 
 describe('pages', () => {
   let inParts: RequestListener

@@ -158,6 +158,31 @@ test('a walk goes on at a server that has not seen its snapshot yet', async () =
   expect((await json(behind, `${rows}?snapshot=29991231T000000Z-0123456789ab`)).status).toBe(410)
 })
 
+const day = (number: number) => ({ now: () => new Date(Date.UTC(2026, 0, number)) })
+
+test('the address of a dataset tells of each refresh of each of its tables', async () => {
+  const names = ['t', 'u', 'v']
+  const shop = await workshop(
+    tinyCatalog(...names.map((name) => ({ name, fields: ['n:integer', 'version:integer'] }))),
+  )
+  for (const name of names) await shop.write(`d/${name}.csv`, csv(1))
+  await shop.ingest(day(1))
+  const service = await serve(shop)
+  const told = async (): Promise<unknown> =>
+    ((await json(service, '/api/v1/dataset/d/')).body['tables'] as Record<string, unknown>[]).map((one) =>
+      String(one['import_date']).slice(0, 10),
+    )
+  const due = names.map(() => '2026-01-01')
+  expect(await told()).toEqual(due)
+  for (const [index, name] of names.entries()) {
+    await shop.write(`d/${name}.csv`, csv(2))
+    await shop.ingest({ ...day(index + 2), tables: [name] })
+    await service.snapshots.refresh()
+    due[index] = `2026-01-0${index + 2}`
+    expect(await told()).toEqual(due)
+  }
+})
+
 describe('old snapshots', () => {
   test.each<
     [
