@@ -128,9 +128,14 @@ describe('masks', () => {
     expect(await everythingIn(shop.warehouse)).not.toContain(secret)
   })
 
-  test('nothing of a whole number is in what is published, nor in its report', async () => {
-    const content = `cpf,b\n${secret}9,x\n${secret},y\n,z\n`
-    const shop = await workshop(declared({ ...masked, max_rejects: 1 }), { 'd/t.csv': content })
+  test.each([
+    ['', 0],
+    [`Total,${secret}9\n${secret}\n`, 2],
+    [`Total,${secret}9\n${secret}`, 2],
+  ])('nothing of a whole number is in what is published, nor in its report: %j', async (end, skip) => {
+    const content = `cpf,b\n${secret}9,x\n${secret},y\n,z\n${end}`
+    const source = { skip_last: skip }
+    const shop = await workshop(declared({ ...masked, max_rejects: 1, source }), { 'd/t.csv': content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'published') throw new Error('expected it to be published')
     const { rows_in, rows_out, rejected_rows, first_rejects } = outcome.report
