@@ -1,0 +1,3 @@
+test('this fails', () => {
+  expect(1).toBe(2)
+})

@@ -1,0 +1,3 @@
+import { declareTests } from './leaving.ts'
+
+declareTests()

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+interface Result {
+  readonly success: boolean
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: readonly { readonly title: string; readonly status: string }[]
+  }[]
+}
+
+test('the runner tells what passes, what fails and where, and takes nothing from one file to the next', async () => {
+  const jest = ['node_modules/jest/bin/jest.js', '--runInBand', '--json', '--reporters=default']
+  const args = ['--enable-source-maps', ...jest, '--testMatch=**/test/support/runner-cases/*.case.ts']
+  const { stdout, code } = await promisify(execFile)(process.execPath, args).then(
+    (all) => ({ ...all, code: 0 }),
+    (error: unknown) => error as { stdout: string; code: number },
+  )
+  const { success, testResults } = JSON.parse(stdout) as Result
+  const found = testResults.map(({ name, status, assertionResults }): [string, unknown] => [
+    path.basename(name, '.case.ts'),
+    [status, ...assertionResults.map((one) => `${one.title}: ${one.status}`).toSorted()],
+  ])
+  const passed = [
+    'the hooks for each file have run once in each file before: passed',
+    'there is no spy: passed',
+  ]
+  expect([code, success, Object.fromEntries(found)]).toEqual([
+    1,
+    false,
+    {
+      failing: ['failed', 'this fails: failed'],
+      first: ['passed', ...passed],
+      second: ['passed', ...passed],
+      unloadable: ['failed'],
+    },
+  ])
+  const messages = testResults.map(({ message }) => message).join('\n')
+  expect(messages).toMatch(/test\/support\/runner-cases\/failing\.case\.ts:2:\d+/)
+  expect(messages).toContain('this file cannot be loaded')
+}, 60_000)
