@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { oneTable, type OneTable, rows } from './support/one-table.ts'
+import { oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'
-import { describeAll, isQuick, testAll } from './support/runs.ts'
+import { isQuick, testAll } from './support/runs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** What an operator sees of the programs, as Prometheus reads it. */
@@ -150,6 +150,16 @@ describe('an ingest', () => {
     // What is half written has another ending, and is gone.
     expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
   }, 60_000)
+
+  testAll('that cannot leave them says so, and fails', async () => {
+    const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^the tables are as told above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
+      ),
+    ])
+  })
 })
 
 testAll(
@@ -186,15 +196,3 @@ testAll(
   },
   60_000,
 )
-
-describeAll('an ingest', () => {
-  test('that cannot leave them says so, and fails', async () => {
-    const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(
-        /^the tables are as told above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
-      ),
-    ])
-  })
-})

@@ -1,5 +1,5 @@
 import { type Act, cut, file, startWeb, status, webShop } from '../support/web.ts'
-import { describeAll, testAll, testSampled } from '../support/runs.ts'
+import { testAll, testSampled } from '../support/runs.ts'
 
 const csv = 'a,b\nx,1\ny,2\n'
 const at = '/base/d/t.csv'
@@ -36,6 +36,42 @@ describe('a server that leads elsewhere on itself', () => {
     web.at('/5', to('/6'))
     await expect(shop.run()).resolves.toBe(`failed: ${address} redirects more than 5 times`)
     expect(web.asked).toHaveLength(12)
+  })
+
+  testAll('is followed by its whole address too, and with what is to be resumed', async () => {
+    const web = await startWeb({ '/moved.csv': [cut(csv, 7, one), file(csv, one)] })
+    web.at(at, to(`${web.origin}/moved.csv`))
+    const shop = await webShop(web)
+    await expect(shop.run()).resolves.toBe('published')
+    await expect(shop.rows()).resolves.toEqual([
+      ['x', 1],
+      ['y', 2],
+    ])
+    const range = ' range: bytes=7- if-range: "1"'
+    expect(web.asked).toEqual([at, '/moved.csv', at + range, `/moved.csv${range}`])
+  })
+
+  testAll('is not followed in a circle', async () => {
+    const web = await startWeb({ [at]: to(at) })
+    await expect((await webShop(web)).run()).resolves.toBe(`failed: ${address} redirects more than 5 times`)
+    expect(web.asked).toEqual(Array.from({ length: 6 }, () => at))
+  })
+
+  testAll('but says not where, fails its table', async () => {
+    const web = await startWeb({ [at]: status(302) })
+    await expect((await webShop(web)).run()).resolves.toBe(
+      `failed: ${address} answers 302: see that it is the address of the file`,
+    )
+  })
+
+  testAll('to what is no address fails its table, naming it', async () => {
+    const web = await startWeb({ [at]: to('http://[') })
+    await expect((await webShop(web)).run()).resolves.toMatch(`failed: ${address} `)
+  })
+
+  testAll('to what is missing counts as missing', async () => {
+    const web = await startWeb({ [at]: to('/moved.csv') })
+    await expect((await webShop(web)).run()).resolves.toBe('skipped')
   })
 })
 
@@ -99,48 +135,8 @@ describe('a server that leads to a place that only this machine reaches', () => 
     )
     expect(web.asked).toEqual([at])
   })
-})
 
-describeAll('a server that leads elsewhere on itself', () => {
-  test('is followed by its whole address too, and with what is to be resumed', async () => {
-    const web = await startWeb({ '/moved.csv': [cut(csv, 7, one), file(csv, one)] })
-    web.at(at, to(`${web.origin}/moved.csv`))
-    const shop = await webShop(web)
-    await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.rows()).resolves.toEqual([
-      ['x', 1],
-      ['y', 2],
-    ])
-    const range = ' range: bytes=7- if-range: "1"'
-    expect(web.asked).toEqual([at, '/moved.csv', at + range, `/moved.csv${range}`])
-  })
-
-  test('is not followed in a circle', async () => {
-    const web = await startWeb({ [at]: to(at) })
-    await expect((await webShop(web)).run()).resolves.toBe(`failed: ${address} redirects more than 5 times`)
-    expect(web.asked).toEqual(Array.from({ length: 6 }, () => at))
-  })
-
-  test('but says not where, fails its table', async () => {
-    const web = await startWeb({ [at]: status(302) })
-    await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} answers 302: see that it is the address of the file`,
-    )
-  })
-
-  test('to what is no address fails its table, naming it', async () => {
-    const web = await startWeb({ [at]: to('http://[') })
-    await expect((await webShop(web)).run()).resolves.toMatch(`failed: ${address} `)
-  })
-
-  test('to what is missing counts as missing', async () => {
-    const web = await startWeb({ [at]: to('/moved.csv') })
-    await expect((await webShop(web)).run()).resolves.toBe('skipped')
-  })
-})
-
-describeAll('a server that leads to a place that only this machine reaches', () => {
-  test('is refused though the same place may be named by the catalog', async () => {
+  testAll('is refused though the same place may be named by the catalog', async () => {
     const { port, connections } = await hiddenWeb()
     const there = `http://127.0.0.1:${port}/t.csv`
     const shop = await webShop(await startWeb({ [at]: to(there) }), { files: ['http://web' + at, there] })

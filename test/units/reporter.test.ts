@@ -11,10 +11,10 @@ const file = (name: string, seconds: number, more: object = {}) => ({
 const pending = (...ancestorTitles: string[]) => ({ status: 'pending', ancestorTitles })
 
 /** The text that the reporter prints after a run of these files. */
-function printed(files: readonly ReturnType<typeof file>[]): string {
+function printed(files: readonly ReturnType<typeof file>[], chosen: object = {}): string {
   const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
-  new Reporter({ seed: 42 }).onRunComplete(new Set(), { testResults: files })
-  return String(write.mock.calls[0]?.[0])
+  new Reporter({ seed: 42, ...chosen }).onRunComplete(new Set(), { testResults: files })
+  return String(write.mock.calls.at(-1)?.[0])
 }
 
 test('a run ends with what was skipped and why, its slowest files, and how to run one', () => {
@@ -30,6 +30,13 @@ test('a run ends with what was skipped and why, its slowest files, and how to ru
     "One file: npm run jest -- test/core/catalog   One test: add -t 'part of its name'",
     '',
   ])
+})
+
+test('tests that were left out by their names are not said to be skipped', () => {
+  const files = [file('one.test.ts', 1, { testResults: [pending()] })]
+  expect(printed(files)).toContain('Skipped 1 tests')
+  expect(printed(files, { testNamePattern: '' })).toContain('Skipped 1 tests')
+  expect(printed(files, { testNamePattern: 'page=last' })).not.toContain('Skipped')
 })
 
 test.each([
