@@ -21,7 +21,7 @@ function samplesOf(text: string): Map<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
 }
 
-/** Those that grow with what is asked. */
+/** The counters, which only requests and queries may increase. */
 const counted = (samples: Map<string, number>): object =>
   Object.fromEntries([...samples].filter(([name]) => /^acervo_\w+_(total|count|sum)\b/.test(name)))
 
@@ -77,9 +77,9 @@ test.each(isQuick ? [2] : [1, 2])(
       'acervo_table_stale{table="d/t"}': 0,
       ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
     })
-    // To look at them counts nothing but the looks.
+    // Reading the metrics increases no counter.
     expect(counted(await scraped(metrics))).toEqual(counted(found))
-    // Nobody else asks, so that a query waits less than it runs.
+    // There is one client, so queries run longer than they wait.
     const seconds = (name: string): number => found.get(`acervo_${name}_seconds_sum{pool="pages"}`) ?? NaN
     expect(seconds('query')).toBeGreaterThan(seconds('queue_wait'))
     const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1

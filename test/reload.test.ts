@@ -133,7 +133,7 @@ testAll(
       await statusOf(port, data('a')),
     ]
     expect(await statuses()).toEqual([200, 200])
-    // Its fields are others than those that are published.
+    // The fields differ from the published ones.
     await write(limited([table('a', { fields: ['n:integer', 'town:string'].map(fieldOf) })], 3))
     process.kill(pid, 'SIGHUP')
     await server.says('another catalog serves')

@@ -133,7 +133,7 @@ describe('a job', () => {
     const scratch = shop.store.scratchFolder
     for (const name of ['99999999-dead', `${process.pid}-alive`])
       await mkdir(path.join(scratch, name), { recursive: true })
-    // Where there is a lock, it tells, whatever process has that number now.
+    // The lock decides whether a folder is in use; the process number in its name does not.
     const releases: (() => Promise<void>)[] = []
     for (const name of [`${process.pid}-killed`, '99999999-held']) {
       await mkdir(path.join(scratch, name, 'work'), { recursive: true })

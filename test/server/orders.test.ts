@@ -111,7 +111,7 @@ describe.each(orders)('in the order %s', (ordering, keys) => {
   test.each(sampled(filters, 3))('with %s', async (filter, isRight) => {
     const due = ordered(all.filter(isRight), keys)
     const { app, seen } = await serving()
-    // The same filter in the order of the table first: what is kept of one order is not taken for another.
+    // First ask in the order of the table: what the server keeps of it must not answer for the other order.
     const asLying = await getPage(app, `${address}?page_size=50&${filter}`)
     expect(asLying.results.map(({ n }) => n)).toEqual(
       all

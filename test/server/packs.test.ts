@@ -175,6 +175,6 @@ testAll('rows whose packs are large are written by DuckDB', async () => {
   const all = Array.from({ length: rowsInAll }, (_, n) => n).filter((n) => n % 13 === 5)
   expect(far.results).toEqual(all.map(longRow))
   expect(spy.mock.calls.length).toBeGreaterThan(0)
-  // Of the row group that is decoded for them, too.
+  // Decoding a row group for them is charged as well.
   expect(before - (await scansLeft())).toBe(1)
 })

@@ -147,10 +147,11 @@ test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTake
   const shop = await published({}, new Date(Date.now() - 3 * dayMs))
   const { snapshots } = await serve(shop)
   const catalog = catalogAround([{ name: 't', order: [], fields, ...more }])
-  const before = { store: shop.store, catalog, retention: { count: 2, graceMs: 0 }, log: openLog('silent') }
-  const after = new Snapshots({ ...before, before: snapshots })
+  const retention = { count: 2, graceMs: 0 }
+  const log = openLog('silent')
+  const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
   const [table] = allTables(catalog) as [Table]
-  // What is not taken over is not there until it is looked for.
+  // A table that was not taken over has no snapshot until the first refresh.
   expect(after.current(table) !== null).toBe(isTakenOver)
   await after.refresh()
   expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([

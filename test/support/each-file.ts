@@ -1,8 +1,8 @@
 const declared: (() => void)[] = []
 
 /**
- * Declares hooks for all test files. The modules of a worker are loaded once, and hooks that one of them would declare outside of
- * this function belong to the test file that loads it first.
+ * Declares hooks for every test file. A worker loads this module once: without this function, a hook would belong only to the
+ * test file that loads the module first.
  */
 export function inEachFile(declare: () => void): void {
   declared.push(declare)

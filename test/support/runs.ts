@@ -80,7 +80,7 @@ export const testAll = skippedWhereQuick(() => test)
 /** A group of tests that only `make test-all` runs. */
 export const describeAll = skippedWhereQuick(() => describe)
 
-/** Looked up where it is called: each test file has functions of its own. */
+/** Finds `test` or `describe` at each call, because the runner sets new ones for each test file. */
 function skippedWhereQuick<Declare extends typeof test | typeof describe>(declare: () => Declare): Declare {
   const current = (): object => (isQuick ? declare().skip : declare())
   return new Proxy(declare(), {

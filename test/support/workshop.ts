@@ -85,7 +85,7 @@ export async function workshop(
   }
 }
 
-/** Every file of a snapshot is one that is verified, scrubbed and noted; those of a store elsewhere are not looked at. */
+/** @throws Error where a snapshot has a file that is missing in `filesOf`, so that nothing would verify it; local stores only */
 async function expectKnownFiles(warehouse: string, table: Table, manifest: Manifest): Promise<void> {
   const folder = path.join(warehouse, layout.snapshot(table, manifest.snapshot))
   const names = await readdir(folder).catch(() => null)

@@ -6,7 +6,7 @@ import { Reception } from '../../server/workers/reception.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 
-/** A worker of this process that takes what it is given only where it is told to. */
+/** A stand-in for a worker, in this process. It answers with its name, or leaves its connections waiting if it does not take them. */
 function workerNamed(name: string, reception: Reception, takes: boolean) {
   const given: { id: number; socket: Socket }[] = []
   const at = { isDead: false }

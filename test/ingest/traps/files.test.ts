@@ -561,7 +561,7 @@ describe('packings', () => {
       refused('t.csv is a zip or xlsx file: let its name end in .zip, or export the sheet as CSV'),
     ],
   ]
-  // What is refused costs little.
+  // A refused file is never converted, so that these cases are cheap.
   const chosen = cases.filter((packed) => 'refused' in packed[4] || sampled(cases).includes(packed))
 
   test.each(chosen)('%s', async (_what, name, content, source, came) => {

@@ -262,7 +262,7 @@ describe('values that are what the catalog declares', () => {
     ['characters beyond the first plane', 'string', {}, ['😀', '"👩‍👩‍👧"', 'e\u0301'], ['😀', '👩‍👩‍👧', 'e\u0301']],
   ]
 
-  // Those of one kind of source are columns of one table, of which each row has a value more.
+  // Cases with the same source settings are the columns of one table; a shorter column begins again.
   test.each([...new Set(cases.map(([, , source]) => JSON.stringify(source)))])('with %s', async (kind) => {
     const own = cases.filter(([, , source]) => JSON.stringify(source) === kind)
     const fields = own.map(([, type], at) =>
