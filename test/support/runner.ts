@@ -24,6 +24,7 @@ type RunFile = (
 
 const require = createRequire(import.meta.url)
 const hooks = require('node:async_hooks') as object
+const original = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage') ?? {}
 const circus = (require('jest-circus/runner') as { readonly default: RunFile }).default
 
 /**
@@ -48,11 +49,12 @@ const runFile: RunFile = async (globalConfig, config, environment, _runtime, tes
     requireInternalModule(file: string): unknown {
       delete require.cache[file]
       Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'))
-      Object.assign(hooks, { AsyncLocalStorage: Context })
+      // Defined, not assigned: from Node 26.10 it is a getter.
+      Object.defineProperty(hooks, 'AsyncLocalStorage', { configurable: true, value: Context })
       try {
         return require(file)
       } finally {
-        Object.assign(hooks, { AsyncLocalStorage })
+        Object.defineProperty(hooks, 'AsyncLocalStorage', original)
       }
     },
     requireModule: require,
