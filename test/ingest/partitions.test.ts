@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { byMonths, essence, options, publishedBy, type Published } from '../support/partitions.ts'
@@ -267,6 +268,44 @@ test('rows that tie are in the order of their files as it is now', async () => {
     'a3',
     'b3',
   ])
+})
+
+const keyedOf = (...names: readonly string[]): Catalog =>
+  keyed({ source: { files: names.map((name) => `d/t-${name}.csv`) } })
+
+test('rows that tie are in the order in which the catalog names their files', async () => {
+  const shop = await workshop(keyedOf('1', '2', '3'))
+  const files = [file(1, 1), file(1, 2), file(2, 3)]
+  for (const [index, text] of files.entries()) await shop.write(`d/t-${index + 1}.csv`, text)
+  await publishedBy(shop)
+  const { sources, store } = shop
+  const other = await workshop(keyedOf('2', '1', '3'))
+  await shop.write('d/t-3.csv', file(2, 4))
+  const { report } = await publishedBy(other, { sources, store })
+  expect(report.taken_over).toEqual([])
+  const { results } = await getPage((await serve(shop)).app, '/api/v1/dataset/d/t/data/')
+  expect(results.map(({ n }) => n)).toEqual([2, 1, 2, 1, 4, 4])
+})
+
+const inRanges = ({ report }: Published): unknown =>
+  report.fields.find(({ name }) => name === 'n')?.histogram?.map(({ from, to, rows }) => [from, to, rows])
+
+/** Whole numbers, the first of them so often: of 21 and more, each range of a histogram ends at one of them. */
+const numbers = (month: number, often: number): string =>
+  `month,n\n${`${month},0\n`.repeat(often)}${Array.from({ length: 40 }, (_, n) => `${month},${n + 1}\n`).join('')}`
+
+/** Of the files of three months together, in which 0 stands so often. */
+const rangesDue = (often: number): unknown =>
+  Array.from({ length: 20 }, (_, range) => [`${2 * range}`, `${2 * range + 2}`, range === 0 ? often + 6 : 6])
+
+test('ranges of a histogram have their upper end, whether all is read or partitions are taken over', async () => {
+  const shop = await workshop(byMonths('n:integer', ['month', 'n']))
+  for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, numbers(month, month))
+  expect(inRanges(await publishedBy(shop))).toEqual(rangesDue(6))
+  await shop.write('d/t-2.csv', numbers(2, 7))
+  const second = await publishedBy(shop)
+  expect(second.report.taken_over).toEqual(['1', '3'])
+  expect(inRanges(second)).toEqual(rangesDue(11))
 })
 
 test('rejects of partitions that are taken over count among those that may be', async () => {

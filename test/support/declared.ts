@@ -9,6 +9,8 @@ export interface Declaration {
   readonly name?: string
   /** `name:type`, `name:decimal:precision:scale`, or the field as the catalog has it. */
   readonly fields: readonly (string | object)[]
+  /** Of its rows; where missing, they keep that of their source. */
+  readonly order?: readonly string[]
   readonly source?: object
   readonly max_rejects?: number
   readonly may_be_empty?: boolean

@@ -119,6 +119,15 @@ describe('what files tell by their names, and for themselves', () => {
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
   })
 
+  test('rows that tie in the order of the table keep that of their files, and of their lines', async () => {
+    const declaration = { fields: ab, order: ['b asc'], source: { files: 'd/*.csv' } }
+    const contents = { 'd/1.csv': 'a,b\nk,1\nl,0\nm,1\n', 'd/2.csv': 'a,b\nn,1\no,0\np,1\n' }
+    const due = rows(['l', 0], ['o', 0], ['k', 1], ['m', 1], ['n', 1], ['p', 1])
+    await expect(whatCame(declaration, contents)).resolves.toEqual(due)
+    // Each file cast by itself.
+    await expect(whatCame(declaration, contents, { batchBytes: 1 })).resolves.toEqual(due)
+  })
+
   testAll('many files keep their order, each row with the value of its file', async () => {
     const count = isQuick ? 30 : 200
     const contents = Object.fromEntries(
