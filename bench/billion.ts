@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { bareLine, leastOf, noCaches, type Bench, type Line } from './cases.ts'
+import { bareLine, leastOf, noCaches, requestsOf, type Bench, type Line } from './cases.ts'
 import { linkTables } from './linked.ts'
 import { measure, startService } from './servers.ts'
 
@@ -41,7 +41,11 @@ export async function billion(bench: Bench, scale: number): Promise<Line[]> {
     let rss = 0
     for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
       for (const [name, target] of Object.entries(targets)) {
-        const { cpuMs, rssMaxMb } = await measure(service, { connections: 1, requests: 100, target })
+        const { cpuMs, rssMaxMb } = await measure(service, {
+          connections: 1,
+          requests: requestsOf(bench, 100),
+          target,
+        })
         rss = Math.max(rss, rssMaxMb)
         // The first round only warms up.
         if (round > 0) found.set(name, [...(found.get(name) ?? []), cpuMs])

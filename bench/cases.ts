@@ -34,7 +34,12 @@ export interface Bench {
   readonly pages: number
   readonly seconds: number
   readonly rounds: number
+  /** Of the requests that a measurement takes, those that are made: less than 1 shows only that all cases run. */
+  readonly share: number
 }
+
+/** At least a few, so that each figure is one of something. */
+export const requestsOf = ({ share }: Bench, most: number): number => Math.max(20, Math.round(share * most))
 
 const base = '/api/v1/dataset/bench'
 const pageOf = (table: string, page: number | 'last', size = 100): string =>
@@ -98,7 +103,13 @@ function textOf({ perSecond, cpuMs, p50, p99, loopDelayMaxMs, rssMaxMb }: Figure
 /** The statement of a page alone, CPU-ms. */
 export async function ownSql(bench: Bench, table: string): Promise<number> {
   const child = fork('dist/bench/own-sql.js', {
-    env: { ...process.env, ...bench.environment, TABLE: table, UV_THREADPOOL_SIZE: '16' },
+    env: {
+      ...process.env,
+      ...bench.environment,
+      TABLE: table,
+      STATEMENTS: String(requestsOf(bench, 300)),
+      UV_THREADPOOL_SIZE: '16',
+    },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const [cpuMs] = (await once(child, 'message')) as [number]
@@ -121,28 +132,34 @@ export async function livePages(bench: Bench): Promise<Line[]> {
     await runLoad({
       port: service.port,
       connections: 1,
-      requests: 3000,
+      requests: requestsOf(bench, 3000),
       target: (n) => pageOf('small', 1 + (n % hundredth)),
     })
-    walk.push(await measure(service, { connections: 1, requests: 6000, target: next }))
+    walk.push(await measure(service, { connections: 1, requests: requestsOf(bench, 6000), target: next }))
     const eighth = Math.floor(bench.pages / 8)
     const eight = (n: number): string => pageOf('large', 1 + (n % 8) * eighth + (Math.floor(n / 8) % eighth))
-    walks.push(await measure(service, { connections: 8, requests: 6000, target: eight }))
+    walks.push(await measure(service, { connections: 8, requests: requestsOf(bench, 6000), target: eight }))
     await service.stop()
     // Cut from blocks each time, never kept whole.
     const cutting = await startService({ ...bench.environment, PAGE_CACHE_MB: '0' })
     const thousand = (n: number): string => pageOf('large', 1 + (n % 8), 1000)
-    warm.push(await measure(cutting, { connections: 1, requests: 1000, target: thousand }, { seconds: 1 }))
+    warm.push(
+      await measure(
+        cutting,
+        { connections: 1, requests: requestsOf(bench, 1000), target: thousand },
+        { seconds: 1 },
+      ),
+    )
     await cutting.stop()
   }
   const service = await startService(bench.environment)
   const anywhere = { connections: 1, target: () => pageOf('large', 1 + below(bench.pages)) }
   // So many it takes until V8 has compiled what they run through; of the pages hardly one comes twice.
-  await measure(service, { ...anywhere, requests: 2000 })
+  await measure(service, { ...anywhere, requests: requestsOf(bench, 2000) })
   // In turn, so that whatever else the machine does is met by both.
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
     own.push(await ownSql(bench, 'large'))
-    random.push(await measure(service, { ...anywhere, requests: 400 }))
+    random.push(await measure(service, { ...anywhere, requests: requestsOf(bench, 400) }))
   }
   await service.stop()
   const reference = leastOf(own)
@@ -193,7 +210,7 @@ export async function depth(bench: Bench): Promise<Line[]> {
   } as const
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
-      const { cpuMs } = await measure(service, { connections: 1, requests: 150, target })
+      const { cpuMs } = await measure(service, { connections: 1, requests: requestsOf(bench, 150), target })
       // The first round only warms up.
       if (round > 0) runs[name as keyof typeof targets].push(cpuMs)
     }
@@ -223,7 +240,7 @@ export async function peoplesPages(bench: Bench): Promise<Line[]> {
   const [shown, json]: [number[], number[]] = [[], []]
   const anywhere = (): number => 1 + below(2 * bench.pages)
   for (let round = 0; round <= bench.rounds; round += 1) {
-    const reader = { connections: 1, requests: 150 }
+    const reader = { connections: 1, requests: requestsOf(bench, 150) }
     const rows = await measure(service, { ...reader, target: () => pageOf('large', anywhere(), 50) })
     const page = await measure(service, {
       ...reader,

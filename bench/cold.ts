@@ -3,7 +3,7 @@ import path from 'node:path'
 import { layout } from '../core/warehouse/layout.ts'
 import { publishedOf } from '../core/warehouse/published.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { bareLine, ownSql, type Bench, type Line } from './cases.ts'
+import { bareLine, ownSql, requestsOf, type Bench, type Line } from './cases.ts'
 import { median } from './median.ts'
 import { measure, startService, type Server } from './servers.ts'
 
@@ -19,8 +19,6 @@ export async function cold(bench: Bench): Promise<Line[]> {
 }
 
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
-const rounds = 11
-const asksARound = 200
 
 const one = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
 
@@ -63,9 +61,9 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   } as const
   const found = new Map<string, number[]>()
   // In turn, so that whatever else the machine does is met by all of them.
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < 4 * bench.rounds - 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
-      const { cpuMs } = await measure(service, { connections: 1, requests: asksARound, target })
+      const { cpuMs } = await measure(service, { connections: 1, requests: requestsOf(bench, 200), target })
       found.set(name, [...(found.get(name) ?? []), cpuMs])
     }
   }
