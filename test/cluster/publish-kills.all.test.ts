@@ -65,7 +65,14 @@ describeWithStore('a publish into an object store', () => {
     const requests = between.count() - before
     expect(requests).toBeGreaterThan(20)
     await until(async () => (await published()) === version)
-    const asking = readers({ port: server.port, readers: 4, target: () => rows, look: isOneVersion })
+    const asking = readers({
+      port: server.port,
+      readers: 4,
+      target: () => rows,
+      look: isOneVersion,
+      // Leaves the processor to the jobs.
+      thinkMs: () => 20,
+    })
     const kills = runsOf('PUBLISH_KILLS')
     let finished = 0
     for (let kill = 0; kill < kills; kill += 1) {

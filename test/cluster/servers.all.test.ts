@@ -19,7 +19,7 @@ const isWhole = hasObjectStore && hasNginx && hasRedis
 const describeCluster = describeWith(isWhole, `${objectStore}, ${nginx} and ${redis}`)
 
 const count = 5000
-const pageSize = 100
+const pageSize = 250
 const walks = 50
 /** How long the store is away. */
 const awayMs = 60_000
@@ -128,7 +128,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
       }
       address = page.next === null ? null : new URL(page.next).pathname + new URL(page.next).search
       // As a reader would who does something with them, and less than nginx allows a second.
-      await setTimeout(40)
+      await setTimeout(250)
     }
     versions.add(version)
     return at === count ? null : `${at} rows of ${count}`

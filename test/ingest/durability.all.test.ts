@@ -18,6 +18,8 @@ async function durableCalls(): Promise<string[]> {
     'strace',
     [
       '-f',
+      // Stops at these calls alone.
+      '--seccomp-bpf',
       '-y',
       '-e',
       'trace=fsync,rename',

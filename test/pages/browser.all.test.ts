@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { languages } from '../../core/catalog/languages.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
-import { isExhaustive } from '../support/runs.ts'
+import { isExhaustive, seed } from '../support/runs.ts'
 import { publishSamples } from '../support/samples.ts'
 
 /** What a reader meets in a real browser. */
@@ -67,10 +67,10 @@ describeInBrowser('pages in a browser', () => {
       // An error is an answer that says so.
       const told = trouble.filter((line) => !/404 \(Not Found\)/.test(line))
       await page.evaluate(axe)
-      // In one language half of the looks, in the other one the rest; all of them where all is tried.
-      const half = path.startsWith('/en') ? 1 : 0
+      // The narrowest looks in Portuguese, whose words are longer, others by the seed in English; all where all is tried.
+      const own = path.startsWith('/pt') ? 0 : 1 + (seed % 2)
       for (const [index, { width, colorScheme }] of looks.entries()) {
-        if (!isExhaustive && index % 2 !== half) continue
+        if (!isExhaustive && index % 3 !== own) continue
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme })
         found.push(...(await page.evaluate(examine, { width, colorScheme })))

@@ -20,7 +20,7 @@ const runs = {
   /** Catalogs and sources made up by a generator. */
   UNSEEN: { quick: 4, all: 25, long: 2000 },
   /** Queries of each real table. */
-  QUERIES: { quick: 10, all: 25, long: 10_000 },
+  QUERIES: { quick: 10, all: 20, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
   CODED_QUERIES: { quick: 6, all: 12, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
@@ -36,7 +36,7 @@ const runs = {
   /** Pages whose code examples are run. */
   CODES: { quick: 4, all: 6, long: 100 },
   /** Requests that schemathesis makes from the OpenAPI document. */
-  FUZZED: { quick: 100, all: 150, long: 20_000 },
+  FUZZED: { quick: 50, all: 100, long: 20_000 },
   /** Requests of every kind to the server program. */
   REQUESTS: { quick: 400, all: 8000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
