@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { codeOf } from '../core/errors.ts'
 import { numbered, oneTable, rows, startWorkers, type OneTable } from './support/one-table.ts'
-import { startServer } from './support/programs.ts'
+import { freePort } from './support/ports.ts'
+import { start, startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
@@ -41,6 +46,28 @@ test('a limit holds over all workers exactly', async () => {
   for (const worker of workers) process.kill(worker, 'SIGKILL')
   await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))
   expect((await fetch(`http://127.0.0.1:${port}${rows}`)).status).toBe(429)
+}, 60_000)
+
+test('a stop before the first worker is there starts none', async () => {
+  // Reading it waits until somebody writes.
+  const catalog = path.join(table.folder, 'catalog.fifo')
+  execFileSync('mkfifo', [catalog])
+  const settings = { ...table.settings, CATALOG: catalog, WORKERS: '2', PORT: String(await freePort()) }
+  const { child, ended, out } = start('server/main', [], settings)
+  let writing = 0
+  await until(() => {
+    try {
+      writing = openSync(catalog, constants.O_WRONLY | constants.O_NONBLOCK)
+      return true
+    } catch (error) {
+      if (codeOf(error) === 'ENXIO') return false
+      throw error
+    }
+  })
+  child.kill('SIGTERM')
+  await until(() => out().includes('"stopped"'))
+  closeSync(writing)
+  expect((await ended).code).toBe(0)
 }, 60_000)
 
 const kills = isQuick ? 1 : 3

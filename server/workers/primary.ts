@@ -38,7 +38,8 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   keepCounts(settings.clientsMax)
   followSignals(keeper, log)
   const version = await catalogVersion(settings.catalog).catch(() => null)
-  if (!(await keeper.start())) return
+  // It may have been told to stop while the catalog was read.
+  if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
   sayWhere(settings.publicUrl)
@@ -105,6 +106,10 @@ class Keeper {
     this.#count = count
     this.#reception = reception
     this.#log = log
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
   }
 
   /** Those that take connections. */

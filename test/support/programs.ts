@@ -20,6 +20,18 @@ export interface Ended {
 export const noLake =
   "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
 
+/** Of this test file, ended with it. */
+const running: { kill: () => void; ended: Promise<Ended> }[] = []
+
+inEachFile(() => {
+  afterAll(async () => {
+    for (const { kill, ended } of running.splice(0)) {
+      kill()
+      await ended
+    }
+  })
+})
+
 export function start(
   program: string,
   args: readonly string[],
@@ -42,6 +54,7 @@ export function start(
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code) => resolve({ code, out, err }))
   })
+  running.push({ kill: () => child.kill('SIGKILL'), ended })
   return { child, ended, out: () => out, err: () => err }
 }
 
@@ -50,17 +63,6 @@ export const run = (
   args: readonly string[],
   settings: Record<string, string>,
 ): Promise<Ended> => start(program, args, settings).ended
-
-const running: { kill: () => void; ended: Promise<Ended> }[] = []
-
-inEachFile(() => {
-  afterAll(async () => {
-    for (const { kill, ended } of running.splice(0)) {
-      kill()
-      await ended
-    }
-  })
-})
 
 export interface ServerProgram {
   readonly port: number
@@ -88,7 +90,6 @@ export async function startServer(
       ...settings,
       PORT: String(port),
     })
-    running.push({ kill: () => child.kill('SIGKILL'), ended })
     for (let wait = 0; wait < 1200 && child.exitCode === null && !out().includes('"serving"'); wait += 1)
       await setTimeout(50)
     const says = (text: string, ms?: number): Promise<void> =>
