@@ -1,0 +1,40 @@
+import { tableId } from '../../core/catalog/catalog.ts'
+import { parseCatalog } from '../../core/catalog/load.ts'
+import { chosenTables } from '../../ingest/choose.ts'
+import { catalogText, fieldOf } from '../support/workshop.ts'
+
+const [table] = [{ order: [], fields: [fieldOf('n:integer')] }]
+const definition = JSON.parse(catalogText([{ ...table, name: 't' }])) as { datasets: { slug: string }[] }
+const [own] = definition.datasets
+const catalog = parseCatalog(
+  JSON.stringify({
+    ...definition,
+    datasets: [
+      { ...own, tables: ['t', 'u'].map((name) => ({ ...table, name })) },
+      { ...own, slug: 'e', tables: [{ ...table, name: 't' }] },
+    ],
+  }),
+  'c.yaml',
+)
+
+test.each<[names: string[], tables: string[]]>([
+  [[], ['d/t', 'd/u', 'e/t']],
+  [['d'], ['d/t', 'd/u']],
+  [['d/u'], ['d/u']],
+  [
+    ['e', 'd/t'],
+    ['d/t', 'e/t'],
+  ],
+  [
+    ['d/t', 'd'],
+    ['d/t', 'd/u'],
+  ],
+])('%j are %j', (names, tables) => {
+  expect(chosenTables(catalog, names).map(tableId)).toEqual(tables)
+})
+
+test.each([['t'], ['d/'], ['d/x'], ['D']])('%j is refused by name', (name) => {
+  expect(() => chosenTables(catalog, ['d', name])).toThrow(
+    `there is no table or dataset ${name} in the catalog`,
+  )
+})
