@@ -48,6 +48,7 @@ test.each(isQuick ? [2] : [1, 2])(
     const get = (address: string): Promise<Response> =>
       fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
     const statuses: number[] = []
+    const began = performance.now()
     for (const address of [rows, rows, `${rows}?page=9`, `${rows}?n=1`, '/nothing/', '/metrics']) {
       const answer = await get(address)
       await answer.arrayBuffer()
@@ -55,6 +56,7 @@ test.each(isQuick ? [2] : [1, 2])(
     }
     // The third and the fourth are past the limit of rows: 2 in a minute.
     expect(statuses).toEqual([200, 200, 429, 429, 404, 404])
+    const askedSeconds = (performance.now() - began) / 1000
     const found = await scraped(metrics)
     expect(Object.fromEntries(found)).toMatchObject({
       'acervo_requests_total{route="Table Rows",status="200",class="rows"}': 2,
@@ -77,6 +79,10 @@ test.each(isQuick ? [2] : [1, 2])(
       'acervo_table_stale{table="d/t"}': 0,
       ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
     })
+    // One after the other they took no longer than all of this.
+    const taken = found.get('acervo_request_seconds_sum{route="Table Rows"}') ?? Infinity
+    expect(taken).toBeGreaterThan(0)
+    expect(taken).toBeLessThan(askedSeconds)
     // Reading the metrics increases no counter.
     expect(counted(await scraped(metrics))).toEqual(counted(found))
     // There is one client, so queries run longer than they wait.

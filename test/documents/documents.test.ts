@@ -46,7 +46,7 @@ describe('of hostile texts', () => {
       keywords: [hostile],
       publisher: { name: hostile, url: 'https://example.org/<a>"' },
       contact: { name: hostile, email: 'a@example.org' },
-      spatial: { name: hostile, bbox: [-10, -20, 10, 20] },
+      spatial: { name: hostile, bbox: [-10, -20, 11, 21] },
       temporal: { start: '2020-01-01', end: '2020-12-31' },
       language: ['pt-BR'],
       themes: ['HEAL'],
@@ -91,6 +91,12 @@ describe('of hostile texts', () => {
       expect.objectContaining({
         name: hostile,
         temporalCoverage: '2020-01-01/2020-12-31',
+        // South, west, north, east.
+        spatialCoverage: {
+          '@type': 'Place',
+          name: hostile,
+          geo: { '@type': 'GeoShape', box: '-20 -10 21 11' },
+        },
         license: 'https://example.org/',
       }),
     )

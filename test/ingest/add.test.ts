@@ -66,6 +66,21 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
   })
 })
 
+test.each([
+  ['daily.csv', 't.csv'],
+  ['daily.csv.gz', 't.csv.gz'],
+  ['daily.CSV.GZ', 't.csv.gz'],
+  ['daily.csv.zst', 't.csv.zst'],
+  ['daily.zip', 't.csv.zip'],
+  ['a.gz.csv', 't.csv'],
+])('%s is put to %s, packed as it is', (name, to) => {
+  const files = [placed(`/elsewhere/${name}`, name, 1)]
+  expect(placingOf(files, { dataset: 'd', table: 't' }, '/sources')).toEqual({
+    copies: [{ from: `/elsewhere/${name}`, to: `/sources/d/${to}` }],
+    files: null,
+  })
+})
+
 test.each([1, 3])('none of %d files is put where something is already', async (count) => {
   const sources = await temporaryFolder()
   const names = { dataset: 'd', table: 't' }

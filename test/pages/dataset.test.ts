@@ -1,7 +1,7 @@
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { textIn } from '../support/markup.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
-import { workshop, type Workshop } from '../support/workshop.ts'
+import { catalogAround, workshop, type Workshop } from '../support/workshop.ts'
 
 /** What pages say of a dataset: what was promised, what is so, whose it is, and what its numbers come to. */
 
@@ -173,6 +173,12 @@ function valuesOf(markup: string): string[][] {
   )
 }
 
+/** Of the values of a chart: where each leads, and its rows. */
+function linksOf(markup: string): [link: string, rows: string][] {
+  const line = /<tr>(?:(?!<\/tr>).)*?<a\s+href="([^"]*)"(?:(?!<\/tr>).)*?<td class="number">(\d+)</gs
+  return [...markup.matchAll(line)].map(([, link = '', count = '']) => [textIn(link), count])
+}
+
 describe('a chart', () => {
   const at = '/en/dataset/rain/daily/chart/'
   test.each([
@@ -216,17 +222,32 @@ describe('a chart', () => {
 
   test('leads from each of its values to as many rows', async () => {
     for (const by of ['date', 'uf', 'place']) {
-      const markup = await page(`${at}?chart_by=${by}&chart_sum=rows`)
-      const links = [
-        ...markup.matchAll(
-          /<tr>(?:(?!<\/tr>).)*?<a\s+href="([^"]*)"(?:(?!<\/tr>).)*?<td class="number">(\d+)</gs,
-        ),
-      ]
+      const links = linksOf(await page(`${at}?chart_by=${by}&chart_sum=rows`))
       expect(links.length).toBeGreaterThan(3)
-      for (const [, link = '', count] of links) {
-        expect([link, /of (\d+) rows/.exec(await page(textIn(link)))?.[1]]).toEqual([link, count])
-      }
+      for (const [link, count] of links)
+        expect([link, /of (\d+) rows/.exec(await page(link))?.[1]]).toEqual([link, count])
     }
+  })
+
+  test.each<[step: string, days: string[], counts: string[]]>([
+    ['months', ['2019-12-31', '2020-01-01', '2020-01-31', '2020-02-29', '2022-12-31'], ['1', '2', '1', '1']],
+    ['years', ['1890-01-01', '1890-12-31', '1891-01-01', '2020-06-15', '9999-12-31'], ['2', '1', '1', '1']],
+  ])('leads from %s to all of their days, and no other', async (_step, days, counts) => {
+    const fields = [{ name: 'day', type: 'date' }]
+    const long = await workshop(catalogAround([{ name: 't', order: ['day'], filters: ['day'], fields }]), {
+      'd/t.csv': `day\n${days.join('\n')}\n`,
+    })
+    await long.ingest()
+    const { app } = await serve(long)
+    const shown = async (target: string): Promise<string> =>
+      (await rawGet(app, target, { Accept: 'text/html' })).body.toString()
+    const links = linksOf(await shown('/en/dataset/d/t/chart/?chart_by=day&chart_sum=rows'))
+    expect(links.map(([, count]) => count)).toEqual(counts)
+    for (const [link, count] of links)
+      expect([link, /of (\d+) rows|(\d+) rows/.exec(said(await shown(link)))?.[0]]).toEqual([
+        link,
+        expect.stringContaining(count),
+      ])
   })
 
   test('keeps what it is drawn by when a filter is taken away', async () => {

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { checksOf } from '../../core/warehouse/file-checks.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'
@@ -202,3 +203,33 @@ test('no wrong row is answered of files that nobody has read since they were dam
   }
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)
+
+test('no wrong row is answered whichever part is damaged, however many are read', async () => {
+  const parts = (await readdir(pristine)).filter((name) => /^part-\d+\.parquet$/.test(name)).toSorted()
+  expect(parts.length).toBeGreaterThan(2)
+  for (const name of parts) {
+    await rm(home, { recursive: true })
+    await cp(pristine, home, { recursive: true })
+    const file = path.join(home, name)
+    const { groups } = await checksOf(file)
+    const bytes = await readFile(file)
+    // One bit of each column.
+    for (const { start, length } of groups.flatMap(({ values }) => values)) {
+      const at = start + Math.floor(length / 2)
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    }
+    await writeFile(file, bytes)
+    await noteWhole()
+    const service = await serve(shop, { ...uncached, selectionBytesMax: 0 })
+    const wrong: string[] = []
+    let refused = 0
+    for (const target of targets.filter((address) => address.startsWith(base))) {
+      const answer = await rawGet(service.app, target).catch(() => null)
+      if (answer?.status === 200 && due.get(target)?.equals(answer.body) === true) continue
+      if (answer === null || [410, 503].includes(answer.status)) refused += 1
+      else wrong.push(`${answer.status} ${target}`)
+    }
+    await service.close()
+    expect([name, wrong, refused > 0]).toEqual([name, [], true])
+  }
+}, 60_000)

@@ -63,6 +63,26 @@ describe('a pinned walk', () => {
     ])
   })
 
+  test('and what is not pinned is another one after a refresh, for those who know the one before', async () => {
+    const { shop } = await shopOf([1])
+    const service = await serve(shop)
+    const targets = [
+      `${rows}?page_size=5`,
+      `${rows}?page=2&page_size=5`,
+      '/api/v1/dataset/d/t/export/?format=csv',
+    ]
+    const answers = (headers: Record<string, string>[] = []) =>
+      Promise.all(targets.map((target, index) => rawGet(service.app, target, headers[index] ?? {})))
+    const first = await answers()
+    const known = first.map(({ headers }) => ({ 'If-None-Match': String(headers['etag']) }))
+    expect((await answers(known)).map(({ status }) => status)).toEqual([304, 304, 304])
+    await published(shop, [2], dayAgo + hourMs)
+    await service.snapshots.refresh()
+    const fresh = await answers(known)
+    expect(fresh.map(({ status }) => status)).toEqual([200, 200, 200])
+    for (const [index, { body }] of fresh.entries()) expect(body).not.toEqual(first[index]?.body)
+  })
+
   test('is cached for as long as one likes, but where it begins is not', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)

@@ -1,5 +1,4 @@
 import { refused, whatCame } from '../../support/declared.ts'
-import { testSampled } from '../../support/runs.ts'
 
 /** Traps in values: a source either loads to the rows that stand here, or is refused with these words. */
 
@@ -288,7 +287,7 @@ describe('values that are what the catalog declares', () => {
 })
 
 describe('values that are not', () => {
-  testSampled<[what: string, type: string | object, source: object, texts: string[], expected: string]>([
+  test.each<[what: string, type: string | object, source: object, texts: string[], expected: string]>([
     [
       'integer',
       'integer',
