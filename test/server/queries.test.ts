@@ -6,7 +6,7 @@ import { parseRowQuery } from '../../server/query/query.ts'
 import { evaluate, randomQuery, readRows } from '../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../support/hostile.ts'
 import { LinearSelections } from '../support/linear-selections.ts'
-import { compareOne, randomFrom, rowText } from '../support/random-queries.ts'
+import { compareOne, randomFrom, rowTexts } from '../support/random-queries.ts'
 import { isQuick, runsOf, seed } from '../support/runs.ts'
 import { getPage, serve, type Page, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, workshop, type Workshop } from '../support/workshop.ts'
@@ -114,7 +114,7 @@ test('a walk of any ask gives each matching row once, also across a refresh', as
     for (let left = 8; left > 0; left -= 1) {
       const ask = randomQuery(random, table, rows)
       ask.query.delete('fields')
-      const due = evaluate(table, rows, ask).map((row) => rowText(table, row))
+      const due = rowTexts(table, evaluate(table, rows, ask))
       ask.query.set('page_size', String(Math.max(1, Math.ceil(due.length / 5))))
       ask.query.set('snapshot', 'current')
       const got: string[] = []

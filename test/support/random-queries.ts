@@ -1,14 +1,6 @@
 import request from 'supertest'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import {
-  evaluate,
-  indexOf,
-  randomQuery,
-  shown,
-  type Random,
-  type RandomQuery,
-  type Row,
-} from './evaluator.ts'
+import { evaluate, randomQuery, shown, type Random, type Row } from './evaluator.ts'
 import type { Page, Service } from './service.ts'
 
 /** Mulberry32: the same queries for the same seed. */
@@ -22,15 +14,20 @@ export function randomFrom(start: number): Random {
   }
 }
 
-/** A whole row as JSON has it. */
-export function rowText(table: Table, row: Row): string {
-  return JSON.stringify(sortedKeys(shownRow(table, { fields: null }, row)))
-}
-
-function shownRow(table: Table, ask: Pick<RandomQuery, 'fields'>, row: Row): Record<string, unknown> {
-  const fields = table.fields.filter(({ name }) => ask.fields?.includes(name) ?? true)
-  return Object.fromEntries(
-    fields.map((field) => [field.name, shown(field, row[indexOf(table, field.name)] ?? null)]),
+/** Each row as JSON has it, keys in alphabetical order; of the chosen fields, where some are. */
+export function rowTexts(
+  table: Table,
+  rows: readonly Row[],
+  chosen: readonly string[] | null = null,
+): string[] {
+  const fields = table.fields
+    .map((field, at) => ({ field, at }))
+    .filter(({ field }) => chosen?.includes(field.name) ?? true)
+    .toSorted((a, b) => (a.field.name < b.field.name ? -1 : 1))
+  return rows.map((row) =>
+    JSON.stringify(
+      Object.fromEntries(fields.map(({ field, at }) => [field.name, shown(field, row[at] ?? null)])),
+    ),
   )
 }
 
@@ -53,11 +50,7 @@ export async function compareOne(
   if (response.status !== 200) return `${address}: ${response.status} ${response.text}`
   const { count, results } = response.body as Page
   if (count !== expected.length) return `${address}: count ${count}, expected ${expected.length}`
-  const due = expected.slice((page - 1) * pageSize, page * pageSize).map((row) => shownRow(table, ask, row))
-  const [got, want] = [JSON.stringify(results), JSON.stringify(due.map(sortedKeys))]
+  const due = rowTexts(table, expected.slice((page - 1) * pageSize, page * pageSize), ask.fields)
+  const [got, want] = [JSON.stringify(results), `[${due.join(',')}]`]
   return got === want ? null : `${address}:\n${got.slice(0, 300)}\n${want.slice(0, 300)}`
-}
-
-function sortedKeys(row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
