@@ -30,12 +30,19 @@ export async function sendStream(
   sendBudget: SendBudget,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
+  // A reader who was told the length takes the last bytes for the end and may ask again at once, so what the chunks hold is let go
+  // before these are sent.
+  const isLengthTold = res.hasHeader('Content-Length')
+  let last: Uint8Array | null = null
   for await (const chunk of chunks) {
     if (res.destroyed) return
-    if (!res.write(chunk)) await taken(res, sendBudget)
+    const next = isLengthTold ? last : chunk
+    last = chunk
+    if (next !== null && !res.write(next)) await taken(res, sendBudget)
   }
   res.addTrailers(trailers())
-  res.end()
+  if (isLengthTold && last !== null) res.end(last)
+  else res.end()
 }
 
 /** Until the reader has taken what was sent, or is gone. */

@@ -47,8 +47,14 @@ export async function sendUnpacked(
   const gunzip = createGunzip()
   const cut = new Cutter(range?.skip ?? 0, wanted === null ? Infinity : wanted.end - wanted.start + 1)
   const look = new LastLook(range === null ? packed.sha256 : null, packed.isUnchanged)
-  const sending = sendStream(res, cut as AsyncIterable<Uint8Array>, sendBudget, () => ({}))
-  const ends = await Promise.allSettled([pipeline(source, look, gunzip, cut), sending]).finally(letGo)
+  const unpacking = pipeline(source, look, gunzip, cut)
+  async function* wholeChunks(): AsyncGenerator<Uint8Array> {
+    yield* cut as AsyncIterable<Uint8Array>
+    // Files are closed by then.
+    await unpacking
+  }
+  const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
+  const ends = await Promise.allSettled([unpacking, sending]).finally(letGo)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return
   packed.doubt(`${packed.file} does not unpack`)
