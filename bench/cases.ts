@@ -34,7 +34,7 @@ export interface Bench {
   readonly pages: number
   readonly seconds: number
   readonly rounds: number
-  /** Of the requests that a measurement takes, those that are made: less than 1 shows only that all cases run. */
+  /** Share of the usual number of requests. Below 1, the figures mean nothing: the run only shows that every case works. */
   readonly share: number
 }
 

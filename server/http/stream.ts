@@ -30,19 +30,18 @@ export async function sendStream(
   sendBudget: SendBudget,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
-  // A reader who was told the length takes the last bytes for the end and may ask again at once, so what the chunks hold is let go
-  // before these are sent.
+  // A client that knows the length may send its next request as soon as it has the last bytes. So send them only after the chunks
+  // have ended and closed their files.
   const isLengthTold = res.hasHeader('Content-Length')
   let last: Uint8Array | null = null
   for await (const chunk of chunks) {
     if (res.destroyed) return
     const next = isLengthTold ? last : chunk
-    last = chunk
+    if (isLengthTold) last = chunk
     if (next !== null && !res.write(next)) await taken(res, sendBudget)
   }
   res.addTrailers(trailers())
-  if (isLengthTold && last !== null) res.end(last)
-  else res.end()
+  res.end(last ?? undefined)
 }
 
 /** Until the reader has taken what was sent, or is gone. */

@@ -50,7 +50,7 @@ export async function sendUnpacked(
   const unpacking = pipeline(source, look, gunzip, cut)
   async function* wholeChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
-    // Files are closed by then.
+    // By then the check sums are compared and the file is closed.
     await unpacking
   }
   const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
@@ -89,14 +89,10 @@ function packedRangeOf(
   return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
 }
 
-/**
- * Lets some bytes of a stream through. The others are read all the same, since check sums stand at the end, and the last
- * bytes wait for it: so they come of what is whole, and when the work is done.
- */
+/** Lets some bytes of a stream through. The others are read all the same, since check sums stand at the end. */
 class Cutter extends Transform {
   #skip: number
   #left: number
-  #held: Buffer | null = null
 
   constructor(skip: number, left: number) {
     super()
@@ -108,14 +104,7 @@ class Cutter extends Transform {
     const wanted = chunk.subarray(this.#skip).subarray(0, this.#left)
     this.#skip = Math.max(0, this.#skip - chunk.length)
     this.#left -= wanted.length
-    if (wanted.length > 0) {
-      if (this.#held !== null) this.push(this.#held)
-      this.#held = wanted
-    }
+    if (wanted.length > 0) this.push(wanted)
     done()
-  }
-
-  override _flush(done: TransformCallback): void {
-    done(null, this.#held)
   }
 }

@@ -38,7 +38,7 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   keepCounts(settings.clientsMax)
   followSignals(keeper, log)
   const version = await catalogVersion(settings.catalog).catch(() => null)
-  // It may have been told to stop while the catalog was read.
+  // A signal may have stopped it while it read the catalog.
   if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')

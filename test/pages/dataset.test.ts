@@ -173,7 +173,7 @@ function valuesOf(markup: string): string[][] {
   )
 }
 
-/** Of the values of a chart: where each leads, and its rows. */
+/** For each value of a chart, its link and its number of rows. */
 function linksOf(markup: string): [link: string, rows: string][] {
   const line = /<tr>(?:(?!<\/tr>).)*?<a\s+href="([^"]*)"(?:(?!<\/tr>).)*?<td class="number">(\d+)</gs
   return [...markup.matchAll(line)].map(([, link = '', count = '']) => [textIn(link), count])

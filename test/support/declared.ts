@@ -9,7 +9,7 @@ export interface Declaration {
   readonly name?: string
   /** `name:type`, `name:decimal:precision:scale`, or the field as the catalog has it. */
   readonly fields: readonly (string | object)[]
-  /** Of its rows; where missing, they keep that of their source. */
+  /** How the rows are sorted. Without it they keep the order of the source. */
   readonly order?: readonly string[]
   readonly source?: object
   readonly max_rejects?: number

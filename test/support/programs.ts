@@ -20,7 +20,7 @@ export interface Ended {
 export const noLake =
   "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
 
-/** Of this test file, ended with it. */
+/** The processes that this test file started; they are killed at its end. */
 const running: { kill: () => void; ended: Promise<Ended> }[] = []
 
 inEachFile(() => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
 
-/** Work that runs until it is let go. */
+/** Starts work that ends when `letGo` is called. */
 function begun(
   limit: ConcurrencyLimit,
   client: string,

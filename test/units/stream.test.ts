@@ -6,7 +6,7 @@ import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
 import { SendBudget } from '../../server/http/send-budget.ts'
 import { sendStream } from '../../server/http/stream.ts'
 
-/** What is sent bit by bit. */
+/** Answers that are sent in chunks. */
 
 const parts = ['one, ', 'two, ', 'three']
 
