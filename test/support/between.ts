@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { inEachFile } from './each-file.ts'
+import { endWithFile } from './each-file.ts'
 
 /** What befalls a request on its way. */
 export interface Fate {
@@ -30,14 +30,6 @@ export interface Between {
   isCut: boolean
   readonly count: () => number
 }
-
-const running: (() => void)[] = []
-
-inEachFile(() => {
-  afterAll(() => {
-    for (const stop of running.splice(0)) stop()
-  })
-})
 
 export async function startBetween(target: string): Promise<Between> {
   const { hostname, port } = new URL(target)
@@ -93,7 +85,7 @@ export async function startBetween(target: string): Promise<Between> {
     isCut: false,
     count: () => number,
   }
-  running.push(() => {
+  endWithFile(() => {
     server.closeAllConnections()
     server.close()
     agent.destroy()

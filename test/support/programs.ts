@@ -3,7 +3,7 @@ import os from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
-import { inEachFile } from './each-file.ts'
+import { endWithFile } from './each-file.ts'
 
 /** In characters. */
 const saidMax = 100_000_000
@@ -20,18 +20,7 @@ export interface Ended {
 export const noLake =
   "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
 
-/** The processes that this test file started; they are killed at its end. */
-const running: { kill: () => void; ended: Promise<Ended> }[] = []
-
-inEachFile(() => {
-  afterAll(async () => {
-    for (const { kill, ended } of running.splice(0)) {
-      kill()
-      await ended
-    }
-  })
-})
-
+/** Starts a program, which is killed at the end of the test file where it still runs. */
 export function start(
   program: string,
   args: readonly string[],
@@ -54,7 +43,10 @@ export function start(
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code) => resolve({ code, out, err }))
   })
-  running.push({ kill: () => child.kill('SIGKILL'), ended })
+  endWithFile(() => {
+    child.kill('SIGKILL')
+    return ended
+  })
   return { child, ended, out: () => out, err: () => err }
 }
 

@@ -34,11 +34,10 @@ import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
 import { temporaryFolder, testFolder, type Workshop } from './workshop.ts'
-import { inEachFile } from './each-file.ts'
+import { endWithFile, inEachFile } from './each-file.ts'
 
 const checks = new AnswerChecks()
 
-const closers: (() => Promise<void>)[] = []
 /** Databases that the services of a test file share: opening one takes longer than most tests. */
 const shared = new Map<string, Promise<Database>>()
 
@@ -46,11 +45,6 @@ inEachFile(() => {
   afterEach(async () => {
     const faults = await checks.faults()
     if (faults.length > 0) throw new Error(`answers that OpenAPI does not know:\n${faults.join('\n')}`)
-  })
-  afterAll(async () => {
-    for (const close of closers.splice(0)) await close()
-    for (const database of shared.values()) (await database).close()
-    shared.clear()
   })
 })
 
@@ -63,8 +57,15 @@ async function openDatabase(use: DatabaseUse, memory: string): Promise<Database>
 }
 
 function sharedDatabase(use: DatabaseUse, memory: string): Promise<Database> {
-  const database = shared.get(use) ?? openDatabase(use, memory)
+  const known = shared.get(use)
+  if (known !== undefined) return known
+  const database = openDatabase(use, memory)
   shared.set(use, database)
+  endWithFile(async () => {
+    shared.delete(use)
+    const opened = await database
+    opened.close()
+  })
   return database
 }
 
@@ -210,7 +211,7 @@ export async function serve(
     database.close()
     scanDatabase.close()
   }
-  closers.push(close)
+  endWithFile(close)
   const scrub = new Scrub(snapshots, log)
   return {
     app,

@@ -17,7 +17,7 @@ import { rejectLine } from '../../ingest/rejects.ts'
 import type { Outcome } from '../../ingest/report.ts'
 import { getPage, serve } from './service.ts'
 import { tinyCatalog, workshop, type Workshop } from './workshop.ts'
-import { inEachFile } from './each-file.ts'
+import { endWithFile } from './each-file.ts'
 
 /** How the web answers one request. */
 export type Act = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -33,17 +33,6 @@ export interface Web {
   /** What happens at a path: one act for each request in turn, the last for all that follow. */
   readonly at: (path: string, ...acts: readonly Act[]) => void
 }
-
-const servers: http.Server[] = []
-
-inEachFile(() => {
-  afterAll(() => {
-    for (const server of servers.splice(0)) {
-      server.close()
-      server.closeAllConnections()
-    }
-  })
-})
 
 const conditions = ['if-none-match', 'if-modified-since', 'range', 'if-range'] as const
 
@@ -67,7 +56,10 @@ export async function startWeb(
     act(request, response)
   }
   const server = http.createServer(answer).on('connection', () => (connections += 1))
-  servers.push(server)
+  endWithFile(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve)
   })

@@ -12,22 +12,18 @@ import { ingest, type IngestOptions } from '../../ingest/ingest.ts'
 import { silentProgress } from '../../ingest/progress.ts'
 import type { Outcome } from '../../ingest/report.ts'
 import type { PlacedFile } from '../../ingest/source/member.ts'
-import { inEachFile } from './each-file.ts'
+import { endWithFile } from './each-file.ts'
 
-/** Holds all folders of the test files of this worker; emptied after each file. */
+/** Holds all folders of the test files of this worker. */
 export const testFolder = mkdtempSync(path.join(os.tmpdir(), 'acervo-test-'))
 
-inEachFile(() => {
-  afterAll(async () => {
-    for (const name of await readdir(testFolder))
-      await rm(path.join(testFolder, name), { recursive: true, force: true })
-  })
-})
 process.once('exit', () => rmSync(testFolder, { recursive: true, force: true }))
 
-/** A new folder inside that of the test file. */
-export function temporaryFolder(): Promise<string> {
-  return mkdtemp(path.join(testFolder, 'folder-'))
+/** A new folder, removed at the end of the test file. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(testFolder, 'folder-'))
+  endWithFile(() => rm(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** Sources and a warehouse of one test. */

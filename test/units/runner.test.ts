@@ -27,6 +27,7 @@ test('the runner tells what passes, what fails and where, and takes nothing from
   const passed = [
     'the hooks for each file have run once in each file before: passed',
     'there is no spy: passed',
+    'what began last ended first in each file before: passed',
   ]
   expect([code, success, Object.fromEntries(found)]).toEqual([
     1,
