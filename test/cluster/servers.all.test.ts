@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { startBetween, type Between } from '../support/between.ts'
 import { hasNginx, startNginx, type Proxy } from '../support/nginx.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
@@ -40,6 +42,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
   let between: Between
   let proxy: Proxy
   let settings: (name: string) => Record<string, string>
+  let warehouse: string
   let begun = 0
   const ports: number[] = []
   const servers: ServerProgram[] = []
@@ -50,6 +53,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     const redisPort = await freePort()
     await startRedis(redisPort)
     const address = store.address()
+    warehouse = store.folderOf(address)
     const limits = { rows: [{ requests: 1_000_000, per: '1h' }], catalog: [], scans: [], exports: [] }
     table = await oneTable(source(0), ['n:integer', 'version:integer', 'm:integer'], {
       catalog: { limits: { ...limits, share: { percent: 100, per: '1m' } } },
@@ -192,9 +196,19 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     expect(faults.length).toBeLessThan(walks / 5)
   }, 180_000)
 
+  /** Whether a server has fetched all that it answers from. */
+  function hasFiles(server: string): boolean {
+    const manifest = JSON.parse(readFileSync(path.join(warehouse, 'd/t/current.json'), 'utf8')) as Manifest
+    const folder = path.join(table.folder, server, 'server/d/t', manifest.snapshot)
+    return filesOf(manifest)
+      .filter((file) => !manifest.files.includes(file))
+      .every(({ file }) => existsSync(path.join(folder, file)))
+  }
+
   test('the store is away for a minute: what is here goes on, and what was published meanwhile comes after it', async () => {
     const { faults } = await during(
       (async () => {
+        await until(() => hasFiles('one') && hasFiles('other'), 60_000)
         between.isCut = true
         await setTimeout(awayMs / 2)
         await table.publish(source(3))

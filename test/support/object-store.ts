@@ -20,6 +20,8 @@ export interface ObjectStore {
   readonly environment: Record<string, string>
   /** Where another warehouse may lie. */
   readonly address: () => string
+  /** Folder of this machine with the objects of an address. */
+  readonly folderOf: (address: string) => string
   /** Of the process. */
   readonly pid: number
 }
@@ -48,6 +50,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
     endpoint,
     environment: { ...keys, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'us-east-1' },
     address: () => `s3://${bucket}/${(buckets += 1)}`,
+    folderOf: (address) => path.join(folder, address.slice('s3://'.length)),
     pid: server.pid ?? 0,
   }
 }
