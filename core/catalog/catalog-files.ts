@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, StartError } from '../errors.ts'
+import { wildcard } from '../wildcard.ts'
 import type { Path } from './declared.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
 
@@ -132,11 +133,10 @@ export function isBelow(pattern: string): boolean {
 
 /** Paths of the files below a folder, where * stands for any part of a name. */
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
-  const pieces = step.split('*').map((piece) => piece.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
-  const pattern = new RegExp(`^${pieces.join('.*')}$`)
+  const fits = wildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
   const named = (entries ?? []).filter(
-    ({ name }) => pattern.test(name) && (step.startsWith('.') || !name.startsWith('.')),
+    ({ name }) => fits(name) && (step.startsWith('.') || !name.startsWith('.')),
   )
   if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
   const found: string[] = []

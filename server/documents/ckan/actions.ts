@@ -73,11 +73,13 @@ const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 
 function searched(packages: readonly Package[], asked: Asked): unknown {
-  const tests = [textIn(asked, 'q') ?? '*:*', ...textsIn(asked, 'fq'), ...textsIn(asked, 'fq_list')]
-    .filter((text) => text.trim() !== '')
-    .map(parseSearch)
+  const matches = parseSearch([
+    textIn(asked, 'q') ?? '*:*',
+    ...textsIn(asked, 'fq'),
+    ...textsIn(asked, 'fq_list'),
+  ])
   const sort = textIn(asked, 'sort') ?? sortDefault
-  const found = packages.filter((one) => tests.every((test) => test(one))).toSorted(parseSort(sort))
+  const found = packages.filter(matches).toSorted(parseSort(sort))
   const [start, rows] = [wholeOf(asked, 'start', 0), Math.min(rowsMax, wholeOf(asked, 'rows', rowsDefault))]
   return {
     count: found.length,

@@ -1,11 +1,10 @@
+import { wildcard } from '../../../core/wildcard.ts'
 import type { Package } from './package.ts'
 
-/** A search that cannot be understood, in words for whoever wrote it. */
+/** A search with a syntax error; the message explains it to its author. */
 export class InvalidSearch extends Error {}
 
-type Test = (found: Package) => boolean
-
-/** What a clause may name, and the texts that a package has of it. */
+/** Searchable texts by the field that a clause names. */
 const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   id: ({ id }) => [id],
   name: ({ name }) => [name],
@@ -26,7 +25,7 @@ const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   metadata_modified: ({ metadata_modified: moment }) => [moment],
 }
 
-/** Fields in which words are looked for; of the others the whole is compared. */
+/** Fields searched word by word; other fields are compared as a whole. */
 const wordly = new Set(['title', 'notes', 'text'])
 const moments = new Set(['metadata_created', 'metadata_modified'])
 
@@ -35,14 +34,60 @@ function textsOf({ name, title, notes, tags, groups, organization, resources }: 
   return [name, title, notes, organization.title, ...names]
 }
 
+/** Texts of one package, folded once for all words of a search. */
+class PackageTexts {
+  readonly package: Package
+  readonly #folded = new Map<string, readonly string[]>()
+  readonly #words = new Map<string, readonly string[]>()
+
+  constructor(one: Package) {
+    this.package = one
+  }
+
+  /** Returns the folded texts of a field. */
+  of(field: string): readonly string[] {
+    const known = this.#folded.get(field)
+    if (known !== undefined) return known
+    const texts = (fields[field] ?? textsOf)(this.package).map(folded)
+    this.#folded.set(field, texts)
+    return texts
+  }
+
+  wordsOf(field: string): readonly string[] {
+    const known = this.#words.get(field)
+    if (known !== undefined) return known
+    const words = this.of(field).flatMap((text) => text.split(/\s+/))
+    this.#words.set(field, words)
+    return words
+  }
+}
+
+type Test = (texts: PackageTexts) => boolean
+
+/** Longest search, and most words in it: a search costs words times packages. */
+const [lengthMax, wordsMax] = [4000, 500]
+
 /**
- * The part of Solr's language that catalogs are asked in: words, `field:value`, phrases in quotes, `*`, ranges in brackets,
- * AND, OR, NOT, + and -, parentheses.
+ * Parses the subset of Solr's query language that CKAN clients use: words, `field:value`, phrases in quotes, `*`, ranges in
+ * brackets, AND, OR, NOT, + and -, parentheses.
  *
+ * @param texts all of which a package must match, together within the bounds of one search
  * @throws InvalidSearch
  */
-export function parseSearch(text: string): Test {
-  const tokens = tokensOf(text)
+export function parseSearch(texts: readonly string[]): (one: Package) => boolean {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > lengthMax)
+    throw new InvalidSearch(`it is longer than ${lengthMax} characters`)
+  const tokens = texts.map(tokensOf)
+  if (tokens.reduce((sum, { length }) => sum + length, 0) > wordsMax)
+    throw new InvalidSearch(`it has more than ${wordsMax} words`)
+  const tests = tokens.filter(({ length }) => length > 0).map(parseTokens)
+  return (one) => {
+    const found = new PackageTexts(one)
+    return tests.every((test) => test(found))
+  }
+}
+
+function parseTokens(tokens: readonly string[]): Test {
   let at = 0
   const peek = (): string | undefined => tokens[at]
   const take = (): string => {
@@ -98,7 +143,7 @@ export function parseSearch(text: string): Test {
     const [from, to, until, end] = [take(), take(), take(), take()]
     if (to !== 'TO' || end !== ']') throw new InvalidSearch('a range is written [from TO until]')
     const [least, most] = [from, until].map((bound) => (moments.has(field) ? momentOf(bound) : bound))
-    return (one) =>
+    return ({ package: one }) =>
       (fields[field]?.(one) ?? []).some(
         (value) => (least === '*' || value >= (least ?? '')) && (most === '*' || value <= (most ?? '')),
       )
@@ -108,11 +153,7 @@ export function parseSearch(text: string): Test {
   return test
 }
 
-/** How far a search may go. */
-const lengthMax = 4000
-
 function tokensOf(text: string): string[] {
-  if (text.length > lengthMax) throw new InvalidSearch(`it is longer than ${lengthMax} characters`)
   const tokens: string[] = []
   const token =
     /\s*(?:("(?:[^"\\]|\\.)*")|([()[\]])|([+-])(?=\S)|([\w*]+:)(?=\S)|((?:\\.|[^\s()[\]"\\])+)|(\S))/gy
@@ -120,7 +161,6 @@ function tokensOf(text: string): string[] {
     const [, phrase, bracket, sign, field, word, other] = found
     if (other !== undefined) throw new InvalidSearch(`"${other}" is out of place`)
     tokens.push(phrase ?? bracket ?? sign ?? field ?? word ?? '')
-    if (tokens.length > 500) throw new InvalidSearch('it has more than 500 words')
   }
   return tokens
 }
@@ -147,23 +187,16 @@ function matching(field: string, token: string): Test {
   if (token === '*' || (field === '*' && token === '*')) return () => true
   const sought = folded(unquoted(token))
   const isPattern = !token.startsWith('"') && token.includes('*')
-  const pattern = isPattern ? new RegExp(`^${sought.split('*').map(escaped).join('.*')}$`, 's') : null
-  return (one) =>
-    (fields[field] ?? textsOf)(one).some((text) => {
-      const whole = folded(text)
-      if (pattern !== null)
-        return (
-          pattern.test(whole) || (wordly.has(field) && whole.split(/\s+/).some((word) => pattern.test(word)))
-        )
-      return wordly.has(field) ? whole.includes(sought) : whole === sought
-    })
+  if (isPattern) {
+    const matches = wildcard(sought)
+    return (texts) =>
+      texts.of(field).some(matches) || (wordly.has(field) && texts.wordsOf(field).some(matches))
+  }
+  return (texts) =>
+    texts.of(field).some((text) => (wordly.has(field) ? text.includes(sought) : text === sought))
 }
 
-function escaped(text: string): string {
-  return text.replaceAll(/[.+?^${}()|[\]\\/-]/g, String.raw`\$&`)
-}
-
-/** Whatever its case and accents. */
+/** Removes case and accents. */
 function folded(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
@@ -195,6 +228,8 @@ export function parseSort(text: string): (a: Package, b: Package) => number {
       }
       return { field: known, isDescending: direction.toLowerCase() === 'desc' }
     })
+  if (new Set(keys.map(({ field }) => field)).size < keys.length)
+    throw new InvalidSearch('it sorts by the same field twice')
   return (a, b) => {
     for (const { field, isDescending } of keys) {
       const [one, other] = [a, b].map((found) => sortText(found, field))

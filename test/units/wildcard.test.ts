@@ -1,0 +1,15 @@
+import fc from 'fast-check'
+import { wildcard } from '../../core/wildcard.ts'
+import { seed } from '../support/runs.ts'
+
+test('a pattern matches what its regular expression matches', () => {
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '.'), maxLength: 8 })
+  const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 6 })
+  fc.assert(
+    fc.property(patterns, texts, (pattern, text) => {
+      const expression = new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`, 's')
+      expect([pattern, text, wildcard(pattern)(text)]).toEqual([pattern, text, expression.test(text)])
+    }),
+    { seed, numRuns: 2000 },
+  )
+})
