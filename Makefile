@@ -1,21 +1,9 @@
 # The verbs that operators and developers use; each works from a fresh clone with Node, npm and make.
 
-SCALE ?= 1
-SHARE ?= 1
-SEED ?=
-TABLES ?=
-REQUESTS ?= 1000000
-SECONDS ?= 3600
-
-TABLE ?=
-FILE ?=
-MEMBER ?=
-DATASET ?=
-ACCEPT_DRIFT ?=
-QUIET ?=
-
-# What somebody names comes to the programs as it is, whatever the shell would make of it.
-export TABLE FILE MEMBER DATASET
+# Values reach the programs through the environment exactly as given: neither make nor the shell may expand `$(...)` in them.
+GIVEN := SCALE SHARE SEED TABLES REQUESTS SECONDS TABLE FILE MEMBER DATASET ACCEPT_DRIFT QUIET \
+  $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
+$(foreach name,$(GIVEN),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 .PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
 
@@ -26,25 +14,25 @@ serve: build
 
 # Format, lint, types, and the tests that need only Node. A few minutes.
 test: node_modules/.package-lock.json
-	@SEED=$(SEED) npm test
+	@npm test
 
 # Every test, with the real components that are installed; the end says what was missing.
 test-all: node_modules/.package-lock.json
-	@SEED=$(SEED) npm run -s test-all
+	@npm run -s test-all
 
 # The tests of random input with hours of it, or the SHARE of them.
 test-long: build
-	@SHARE=$(SHARE) SEED=$(SEED) npm run -s test-long
+	@npm run -s test-long
 
 # Past one machine: an object store and what stands around it, each started by the tests where it is there.
 test-cluster: build
 	npm run -s jest -- test/cluster test/core/store
 
 ingest: build
-	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) $(TABLES)
+	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) $$TABLES
 
 verify: build
-	@npm run -s verify -- $(TABLES)
+	@npm run -s verify -- $$TABLES
 
 suggest: build
 	@npm run -s suggest -- $(if $(FILE),"$$FILE") $(if $(MEMBER),--member="$$MEMBER")
@@ -56,13 +44,13 @@ add: build
 	@npm run -s add -- $(if $(FILE),"$$FILE") $(if $(DATASET),--dataset="$$DATASET") $(if $(TABLE),--table="$$TABLE") $(if $(MEMBER),--member="$$MEMBER")
 
 rollback: build
-	@npm run -s rollback -- $(TABLE)
+	@npm run -s rollback -- $(if $(TABLE),"$$TABLE")
 
 sample: build
-	@npm run -s sample -- --scale=$(SCALE) $(TABLES)
+	@npm run -s sample -- --scale="$${SCALE:-1}" $$TABLES
 
 bench: build
-	@SCALE=$(SCALE) npm run -s bench
+	@npm run -s bench
 
 # Beside Datasette and Django REST framework, which it installs for itself with pip.
 bench-peers: build
@@ -70,11 +58,11 @@ bench-peers: build
 
 # Requests of every kind against the program itself, from SEED on.
 fuzz: build
-	@REQUESTS=$(REQUESTS) SEED=$(SEED) npm run -s jest -- test/fuzz
+	@REQUESTS="$${REQUESTS:-1000000}" npm run -s jest -- test/fuzz
 
 # Two workers, 200 readers and refreshes, for so many seconds.
 soak: build
-	@SOAK=$(SECONDS) npm run -s jest -- test/soak
+	@SOAK="$${SECONDS:-3600}" npm run -s jest -- test/soak
 
 # Known faults of what ships; a registry that cannot be asked is told.
 audit: build

@@ -79,7 +79,8 @@ function columnOf(text: string, at: number): number {
 }
 
 function indented(text: string, columns: number): string {
-  return text.replaceAll(/^(?=.)/gm, ' '.repeat(columns))
+  // Not /^/m, which also matches after line separators within values.
+  return text.replaceAll(/(?<=^|\n)(?=[^\n])/g, ' '.repeat(columns))
 }
 
 function datasetText(table: string, { dataset, title, today, families }: Place): string {

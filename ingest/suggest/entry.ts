@@ -1,5 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { inlineYaml } from '../../core/catalog/inline-yaml.ts'
+import { inlineYaml, yamlComment } from '../../core/catalog/inline-yaml.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './column.ts'
@@ -33,7 +33,7 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
   const rows = fields.map((field, index) => {
     const own = { name: field.name, ...hoisted.fields[index] }
     const text = Object.entries(own).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
-    return `    - { ${text.join(', ')} }${field.evidence === '' ? '' : ` # ${field.evidence}`}\n`
+    return `    - { ${text.join(', ')} }${field.evidence === '' ? '' : ` ${yamlComment(field.evidence)}`}\n`
   })
   return [
     `- name: ${inlineYaml(name)}\n`,
@@ -134,7 +134,7 @@ datasets:
 
 /** The entry as a program that loads the catalog has it. */
 export function tableOf(text: string): Table {
-  const catalog = parseCatalog(`${around}${text.replaceAll(/^/gm, '      ')}`, 'the suggestion')
+  const catalog = parseCatalog(`${around}${text.replaceAll(/(?<=^|\n)/g, '      ')}`, 'the suggestion')
   const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
   if (table === undefined) throw new Error('the suggestion has no table')
   return table

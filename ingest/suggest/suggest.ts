@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { Encoding, Field } from '../../core/catalog/catalog.ts'
+import { yamlComment } from '../../core/catalog/inline-yaml.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../progress.ts'
@@ -37,7 +38,7 @@ export interface Suggestion {
 
 /** As it is printed: what an author should know first, as comments. */
 export function suggestionText({ remarks, entry }: Suggestion): string {
-  return `${remarks.map((line) => `# ${line}\n`).join('')}${entry}`
+  return `${remarks.map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** Of texts that were not seen before, each of which may change what a column is taken for. */
@@ -293,7 +294,7 @@ function remarksOf(
 function toldByNames(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
   const [first = '', ...others] = names
-  const [, before = '', digits, after = ''] = /^(.*?)(\d+)(\D*)$/.exec(first) ?? []
+  const [, before = '', digits, after = ''] = /^(.*?)(?<!\d)(\d+)(\D*)$/.exec(first) ?? []
   if (digits === undefined || others.length === 0) return []
   const inner = names.map((name) =>
     name.startsWith(before) && name.endsWith(after)

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
-import { parse } from 'yaml'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
 import { rows as cameAs } from '../support/declared.ts'
+import { parse } from 'yaml'
 import { entryOf, ingested, linesOf, suggested } from '../support/suggested.ts'
 import { runsOf, seed, testSampled } from '../support/runs.ts'
 
@@ -168,6 +168,16 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '    - { name: ativo, type: bool } # all 200 values are S or N',
   ])
 })
+
+test.each(['\n', '\r', '\u0085', '\u2028', '\t# '])(
+  'no name and no value ends a comment or adds a line: %j',
+  async (between) => {
+    const text = `x${between}- evil: 1${between}`
+    const { told } = await entryOf(`"${text}","b${between}"\n"${text}",1\n"${text}",2\n`, `${text}.csv`)
+    expect(parse(told)).toEqual([expect.objectContaining({ fields: [expect.anything(), expect.anything()] })])
+    expect(told.split('\n').filter((line) => /^- evil|^# .*[\r\u0085\u2028]/.test(line))).toEqual([])
+  },
+)
 
 test('the place and the days of a file are proposed as a catalog takes them', async () => {
   const lines = await suggested(
