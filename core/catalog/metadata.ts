@@ -49,7 +49,7 @@ export const contact = z
     name: texts,
     email: z
       .string()
-      .regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/, 'must be an address such as data@example.org')
+      .regex(/^[^\s@<>"]+@[^\s@<>".]+(\.[^\s@<>".]+)+$/, 'must be an address such as data@example.org')
       .optional(),
     url: address.optional(),
   })

@@ -10,6 +10,9 @@ export interface NamePattern {
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
+/** Longest place, in characters. Patterns of several fields take polynomial time. */
+const placeMax = 1024
+
 /** @returns null where it is no such pattern: no field, one twice, or two with nothing between */
 export function parseNamePattern(text: string): NamePattern | null {
   const pieces = text.split(/(\{[^{}]*\})/)
@@ -39,6 +42,7 @@ export function parseNamePattern(text: string): NamePattern | null {
   return {
     fields,
     read: (place) => {
+      if (place.length > placeMax) return null
       const [longest, shortest] = [greedy.exec(place), lazy.exec(place)]
       if (longest === null || shortest === null) return null
       const values = longest.slice(1)

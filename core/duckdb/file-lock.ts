@@ -100,7 +100,7 @@ async function hold(file: string): Promise<Release> {
   try {
     return await attach(file)
   } catch (error) {
-    const found = /lock is held in .*?\(PID (\d+)\)/.exec(messageOf(error))
+    const found = /\(PID (\d+)\)/.exec(messageOf(error))
     if (found !== null || messageOf(error).includes('Could not set lock')) {
       throw new LockHeld(found === null ? null : Number(found[1]))
     }

@@ -28,7 +28,7 @@ export function baseAddress(text: string): URL | null {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return null
   const url = new URL(text)
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') return null
-  url.pathname = url.pathname.replace(/\/+$/, '')
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
   return url
 }
 

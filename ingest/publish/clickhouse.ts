@@ -115,7 +115,7 @@ function said(terms: readonly string[], join: string, text: (term: string) => st
 
 /** Numbers without zeros at the end of their fractions, which not everybody writes. */
 function plain(texts: string): string {
-  return texts.replaceAll(/(\.\d*?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
+  return texts.replaceAll(/(\.(?:\d*[1-9])?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
 }
 
 /** Whether a ClickHouse has all rows of a snapshot. */

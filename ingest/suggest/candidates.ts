@@ -198,7 +198,7 @@ function requireNoLostHeader(
 function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   if (quote !== null) return
   const lines = text.toString('utf8').split('\n')
-  const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\.)*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
+  const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\[^"])*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
   const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
   if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
   throw new TableFailure(

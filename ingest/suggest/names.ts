@@ -1,15 +1,15 @@
 /** Names of fields from a header: lower-case letters, digits and underscores, each once. */
 export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
-  const names: string[] = []
+  const names = new Set<string>()
   for (const [index, cell] of header.entries()) {
     const plain = hasHeader ? cell.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase() : ''
-    const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
+    const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')
     const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
     let free = name
-    for (let number = index + 1; names.includes(free); number += 1) free = `${name}_${number}`
-    names.push(free)
+    for (let number = index + 1; names.has(free); number += 1) free = `${name}_${number}`
+    names.add(free)
   }
-  return names
+  return [...names]
 }
 
 /** Whether columns can be told apart by their names, and renamed by them. */
@@ -21,10 +21,10 @@ export function canBeMatched(header: readonly string[]): boolean {
 export function tableNameFor(file: string): string {
   const name = file
     .toLowerCase()
-    .replace(/\.(csv|txt|tsv|gz|zst|zip)\b.*$/, '')
+    .replace(/\.(csv|txt|tsv|gz|zst|zip)\b.*$/s, '')
     .normalize('NFD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9_-]+/g, '_')
-    .replaceAll(/^[_-]+|[_-]+$/g, '')
+    .replaceAll(/^[_-]+|(?<![_-])[_-]+$/g, '')
   return name === '' ? 'table' : name.slice(0, 100)
 }

@@ -31,7 +31,11 @@ interface Bare {
 
 const parentheses = '()'
 
+/** No number is longer. The pattern of a number takes quadratic time. */
+const lengthMax = 400
+
 function bareOf(text: string): Bare | null {
+  if (text.length > lengthMax) return null
   const [, inner] = /^\(([^-+]*)\)$/.exec(text) ?? []
   if (inner === undefined) return plainOf(text)
   const bare = plainOf(inner)

@@ -75,7 +75,7 @@ function remembering(): (key: string, find: () => string) => string {
 function withoutPort(written: string | undefined): string {
   const text = written?.trim() ?? ''
   const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
-  return (six ?? four ?? text).replace(/%.*$/, '')
+  return (six ?? four ?? text).split('%', 1)[0] ?? ''
 }
 
 /** A client without what tells one person from another: a /24 of IPv4, a /48 of IPv6. */

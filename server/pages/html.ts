@@ -14,10 +14,19 @@ export function html(strings: TemplateStringsArray, ...values: readonly unknown[
 function packedOf(strings: TemplateStringsArray): TemplateStringsArray {
   const known = packed.get(strings)
   if (known !== undefined) return known
-  const texts = strings.map((text) => text.replaceAll(/\s*\n\s*/g, '\n'))
+  const texts = strings.map(unindented)
   const made = Object.assign(texts, { raw: texts })
   packed.set(strings, made)
   return made
+}
+
+/** Removes white space around the line breaks of a template. */
+function unindented(text: string): string {
+  const [first = '', ...rest] = text.split('\n')
+  const last = rest.pop()
+  if (last === undefined) return text
+  const inner = rest.map((line) => line.trim()).filter((line) => line !== '')
+  return [first.trimEnd(), ...inner, last.trimStart()].join('\n')
 }
 
 /** Markup that was made of escaped texts piece by piece. */

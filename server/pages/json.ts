@@ -36,7 +36,7 @@ export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonV
 }
 
 /** What JSON is made of; white space only ever stands between. */
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
+const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
 /** The same characters, a line a value, with what they are; numbers and texts stay as they are written. */
 function highlighted(text: string): string {

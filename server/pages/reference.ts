@@ -176,10 +176,10 @@ function prose(text: string): Html {
 }
 
 function inline(text: string): Html {
-  const pieces = text.split(/(`[^`]*`|\[(?:\\.|[^\]\\])*\]\([^)\s]*\))/)
+  const pieces = text.split(/(`[^`]*`|(?<!\\)\[(?:\\.|[^[\]\\])*\]\([^()\s]*\))/)
   return html`${pieces.map((piece) => {
     if (/^`.*`$/s.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`
-    const [, name, address] = /^\[(.*)\]\(([^)\s]*)\)$/s.exec(piece) ?? []
+    const [, name, address] = /^\[(.*)\]\(([^()\s]*)\)$/s.exec(piece) ?? []
     const safe = address === undefined ? null : safeAddress(address)
     return safe === null ? html`${plain(piece)}` : html`<a href="${safe}">${plain(name ?? '')}</a>`
   })}`

@@ -32,7 +32,7 @@ export const datetime: FieldTypeRow = {
       /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,6})?)?)?$/.exec(text) ?? []
     const time = minutes + seconds
     if (dateOf(day) === null || !/^([01]\d|2[0-3])(:[0-5]\d){2}$/.test(time)) return null
-    return `${day} ${time}${fraction.replace(/\.?0*$/, '')}`
+    return `${day} ${time}${fraction.replace(/\.?(?<!0)0*$/, '')}`
   },
   expectsInQuery: `${expected}, or without its seconds, or a date, which means its first moment`,
   compare: compareAscii,

@@ -43,7 +43,7 @@ export const decimal: FieldTypeRow = {
   isOrdered: true,
   parse: (text, digits) => {
     if (!matches(pattern(digits), text)) return null
-    const [, minus = '', whole = '', fraction = ''] = /^(-?)0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
+    const [, minus = '', whole = '', fraction = ''] = /^(-?)0*(0|[1-9]\d*)(?:\.(\d*))?$/.exec(text) ?? []
     const { scale } = digits
     const number = `${whole}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number

@@ -54,7 +54,7 @@ export class S3Store implements Store {
   /** @param address `s3://bucket` or `s3://bucket/prefix` */
   constructor(address: string, { folder, bytesMax = Infinity, lease = {} }: S3Options) {
     const [, bucket, prefix = ''] =
-      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/*$/.exec(address) ?? []
+      /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?(?<!\/)\/*$/.exec(address) ?? []
     if (bucket === undefined || prefix.split('/').some((name) => name === '.' || name === '..'))
       throw new StartError(`WAREHOUSE: ${address} is no address such as s3://bucket/prefix`)
     this.#bucket = bucket

@@ -168,7 +168,7 @@ function nameOf(title: string): string {
   return (
     plain
       .replaceAll(/[^a-z0-9_-]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '')
+      .replaceAll(/^-+|(?<!-)-+$/g, '')
       .slice(0, 100) || 'organization'
   )
 }
