@@ -414,7 +414,7 @@ export const settingRows = {
   headersTimeoutMs: row({
     name: 'HEADERS_TIMEOUT_MS',
     default: '10000',
-    meaning: 'A request that takes longer to arrive is cut off.',
+    meaning: 'A request whose headers or body take longer to arrive is refused.',
     parse: (text) => wholeNumber(text, 100, 3_600_000),
     expects: 'a whole number of milliseconds from 100 to 3600000',
   }),

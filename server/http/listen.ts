@@ -75,9 +75,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => connections.opened(socket))
   // An expectation that we do not know changes nothing about the answer.
   server.on('checkExpectation', answer)
-  server.on('clientError', (error, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
+    // The body of a request that is waiting for it did not arrive in time.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isAwaitingBody(socket))
+      answerUnreadable(error, socket, log)
     // Behind requests that are still answered, junk only ends the connection after them.
-    if (connections.isAnswering(socket)) connections.endAfterAnswers(socket)
+    else if (connections.isAnswering(socket)) connections.endAfterAnswers(socket)
     // A body that breaks off belongs to a request that has its answer.
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)

@@ -10,12 +10,12 @@ interface ConnectionState {
   idleSince: number
   /** The last that came, answered or not. */
   latest: IncomingMessage | null
-  /** Requests that came before the one ahead of them was answered, to be begun in turn. */
-  readonly pipelined: (() => void)[]
+  /** Requests that wait for the answer to the one before, and the bytes of their headers. */
+  readonly pipelined: { readonly begin: () => void; readonly bytes: number }[]
 }
 
-/** More at once is no use to anyone: the connection takes no more, and ends after them. */
-const pipelinedMax = 100
+/** Pipelined requests of one connection, and bytes of their headers. Past either it takes no more, and ends after them. */
+const [pipelinedMax, pipelinedBytesMax] = [100, 64 * 1024]
 /** A connection without a request for so long is silent. */
 const silentMs = 1000
 
@@ -63,8 +63,14 @@ export class OpenConnections {
       whenOver(response, () => this.#answered(connection, state))
       answer()
     }
-    if (!state.isAnswering) begin()
-    else if (state.pipelined.length < pipelinedMax) state.pipelined.push(begin)
+    if (!state.isAnswering) {
+      begin()
+      return
+    }
+    const bytes = headerBytes(response.req)
+    const waiting = state.pipelined.reduce((sum, one) => sum + one.bytes, bytes)
+    if (state.pipelined.length < pipelinedMax && waiting <= pipelinedBytesMax)
+      state.pipelined.push({ begin, bytes })
     else {
       this.#ending.add(connection)
       connection.pause()
@@ -74,6 +80,12 @@ export class OpenConnections {
   /** Whether what is read now belongs to a request that was begun to be answered already. */
   isInBody(connection: Duplex): boolean {
     return this.#states.get(connection)?.latest?.complete === false
+  }
+
+  /** Whether a request has no answer yet because its body has not arrived. */
+  isAwaitingBody(connection: Duplex): boolean {
+    const state = this.#states.get(connection)
+    return state?.isAnswering === true && state.answer?.headersSent === false && !state.answer.req.complete
   }
 
   isAnswering(connection: Duplex): boolean {
@@ -115,7 +127,7 @@ export class OpenConnections {
     state.idleSince = performance.now()
     if (connection.destroyed) return
     const next = state.pipelined.shift()
-    if (next !== undefined) next()
+    if (next !== undefined) next.begin()
     else if (this.#ending.has(connection)) end(connection)
     else if (this.#stopping) {
       // Its reader may be asking again already, unless he was told.
@@ -123,6 +135,10 @@ export class OpenConnections {
       else this.#endWhenSilent(connection)
     }
   }
+}
+
+function headerBytes({ rawHeaders, url = '' }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, url.length)
 }
 
 /** Sends what is written, then closes without waiting for the other side. */

@@ -155,6 +155,11 @@ describe('of what is published', () => {
       body: { success: boolean; result: { count: number }; error: Record<'__type' | 'message', string> }
     }
 
+  const searchWith = async (fq: readonly string[]) =>
+    (await request(service.app).post('/api/3/action/package_search').send({ fq })) as unknown as Awaited<
+      ReturnType<typeof search>
+    >
+
   test('a document is named by what it tells, and known again', async () => {
     const ownShop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
     await ownShop.ingest(now(1))
@@ -287,6 +292,16 @@ describe('of what is published', () => {
       expect([answer.status, answer.body.error.message.includes(message)]).toEqual([status, true])
     })
 
+    test('counts the words of all clauses of a search', async () => {
+      const { body } = await searchWith(Array.from({ length: 249 }, () => '-x'))
+      expect([body.success, body.result.count]).toEqual([true, 1])
+      const refused = await searchWith(Array.from({ length: 250 }, () => '-x'))
+      expect([refused.status, refused.body.error.message]).toEqual([
+        400,
+        'Search Query is invalid: it has more than 500 words',
+      ])
+    })
+
     test('finds whatever the order, the case and the accents of words are', async () => {
       for (const q of [
         'D',
@@ -313,6 +328,9 @@ describe('of what is published', () => {
       expect((await post('{"id": 1}')).status).toBe(409)
       expect((await post('[1]')).status).toBe(400)
       expect((await post('no json')).status).toBe(400)
+      expect((await post(`{"id": "d", "x": ${'['.repeat(31)}"[["${']'.repeat(31)}}`)).status).toBe(200)
+      expect((await post(`{"id": "d", "x": ${'['.repeat(32)}${']'.repeat(32)}}`)).status).toBe(400)
+      expect((await post(`{"x": ${'['.repeat(15_000)}${']'.repeat(15_000)}}`)).status).toBe(400)
       expect((await post(JSON.stringify({ id: 'x'.repeat(200_000) }))).status).toBe(400)
       const { status, headers } = await request(service.app).put('/api/3/action/package_show')
       expect([status, (headers as Record<string, string>)['allow']]).toEqual([

@@ -226,6 +226,54 @@ test('requests in a row on one connection are answered in turn, and dropped with
   await pipelined.stop()
 })
 
+test('a connection keeps 64 kB of headers of the requests that wait on it', async () => {
+  const { app, pool } = await serve(shop, { connections: 1 })
+  const holder = new AbortController()
+  const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
+  const other = await freePort()
+  const pipelined = await listen(app, at(other))
+  const pad = `X: ${'x'.repeat(30_000)}`
+  const answers = exchange(other, `GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n${pad}\r\n\r\n`.repeat(10))
+  await until(() => pool.waiting >= 1)
+  holder.abort()
+  await held
+  // One is answered, two wait, and the connection ends after them.
+  expect((await answers).match(/HTTP\/1.1 200/g)).toHaveLength(3)
+  await pipelined.stop()
+})
+
+describe('a request body', () => {
+  const ask = '/api/3/action/site_read'
+  const unfinished = `POST ${ask} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"id"`
+
+  test('that does not arrive in time is refused', async () => {
+    const other = await freePort()
+    const impatient = await listen(service.app, { ...at(other), headersTimeoutMs: 500 })
+    const [head = '', body = ''] = (await exchange(other, unfinished)).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1.1 408 /)
+    expect(JSON.parse(body)).toMatchObject({ type: 'urn:acervo:problem:request-timeout' })
+    await until(() => impatient.connections() === 0)
+    await impatient.stop()
+  })
+
+  test('is one of twenty that a client may be sending', async () => {
+    const sockets = Array.from({ length: 30 }, () => net.connect(port, '127.0.0.1'))
+    let refused = 0
+    for (const socket of sockets) {
+      socket.setEncoding('utf8').on('data', (text: string) => {
+        if (text.startsWith('HTTP/1.1 503 ')) refused += 1
+      })
+      socket.write(unfinished)
+    }
+    await until(() => refused === 10)
+    await setTimeout(200)
+    expect(refused).toBe(10)
+    for (const socket of sockets) socket.destroy()
+    const address = `http://127.0.0.1:${port}${ask}`
+    await until(async () => (await fetch(address, { method: 'POST', body: '{}' })).status === 200)
+  })
+})
+
 test('a port that is taken is said in a sentence', async () => {
   await expect(listen(service.app, at(port))).rejects.toThrow(
     `cannot listen on 127.0.0.1:${port}, the port is taken: set PORT to another`,

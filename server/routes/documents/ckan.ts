@@ -1,9 +1,11 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
+import { ConcurrencyLimit } from '../../concurrency/limit.ts'
 import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
 import { accountFor } from '../../http/limits.ts'
 import { Problem } from '../../http/problems.ts'
-import type { Responder } from '../../http/responder.ts'
+import type { ClientOf } from '../../http/client.ts'
+import type { Serving } from '../../http/resource.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
 import { atHand } from '../../limits/prices.ts'
 import { parametersOf } from '../../query/string.ts'
@@ -11,14 +13,18 @@ import { datasetViews, made, type DocumentService } from './service.ts'
 
 const methods = `${allowedMethods}, POST`
 
-/** Of a question in JSON, in bytes. */
-const askedMax = 100_000
+/** Longest request body, in bytes. */
+const bodyBytesMax = 100_000
+/** Deepest nesting of a request body: parsers and writers of JSON recurse. */
+const bodyDepthMax = 32
+/** Bodies that are received at the same time; one client may send half of them. */
+const bodiesMax = 40
 
 /**
  * CKAN's action API, as far as its clients read by it, at `/api/3/action/` and, as some write it, at `/api/action/`. They
  * ask by GET or by POST; nothing is changed by either.
  */
-export function ckanRouter(service: DocumentService, responder: Responder): Router {
+export function ckanRouter(service: DocumentService, { responder, client }: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
   const ckan = keptCkan(service)
   const answer =
@@ -56,7 +62,7 @@ export function ckanRouter(service: DocumentService, responder: Responder): Rout
     )
     .post(
       allow,
-      express.json({ limit: askedMax, strict: true, type: () => true }),
+      bodyReader(client),
       answer((req) => recordOf(req.body as unknown)),
     )
     .options(describe)
@@ -99,14 +105,50 @@ function keptCkan(service: DocumentService): () => Ckan {
   }
 }
 
-/** What is given more than once is a list. */
-function queryOf(target: string): Asked {
-  const asked: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-  for (const [name, value] of parametersOf(target)) {
-    const before = asked[name]
-    asked[name] = before === undefined ? value : [before, value].flat()
+/** Reads JSON bodies, a bounded number at a time, so that unfinished ones cannot fill the memory. */
+function bodyReader(client: ClientOf): RequestHandler {
+  const bodies = new ConcurrencyLimit(bodiesMax, 'request bodies')
+  const parse = express.json({
+    limit: bodyBytesMax,
+    strict: true,
+    type: () => true,
+    verify: (_req, _res, bytes, encoding) => {
+      if (encoding !== 'utf-8' || depthOf(bytes) > bodyDepthMax) throw new TypeError('unreadable JSON')
+    },
+  })
+  return async (req, res, next) => {
+    const read = async (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        parse(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
+      })
+    await bodies.during(client(req), read)
+    next()
   }
-  return asked
+}
+
+/** Deepest nesting of arrays and objects in a JSON text. */
+function depthOf(bytes: Uint8Array): number {
+  let [depth, deepest, isInText] = [0, 0, false]
+  for (let at = 0; at < bytes.length; at += 1) {
+    const sign = String.fromCodePoint(bytes[at] ?? 0)
+    if (sign === '"') isInText = !isInText
+    else if (isInText && sign === '\\') at += 1
+    else if (!isInText && (sign === '[' || sign === '{')) depth += 1
+    else if (!isInText && (sign === ']' || sign === '}')) depth -= 1
+    deepest = Math.max(deepest, depth)
+  }
+  return deepest
+}
+
+/** Parameters of a query string; a repeated parameter becomes a list. */
+function queryOf(target: string): Asked {
+  const values = new Map<string, string[]>()
+  for (const [name, value] of parametersOf(target)) {
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else known.push(value)
+  }
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
 }
 
 /** Alike for all that ask the same at about the same time, where the time is asked for. */
@@ -129,6 +171,6 @@ const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
     next(error)
     return
   }
-  const detail = `The body must be JSON of at most ${askedMax} bytes, such as {"id": "covid19"}.`
+  const detail = `The body must be JSON in UTF-8 of at most ${bodyBytesMax} bytes and ${bodyDepthMax} levels, such as {"id": "covid19"}.`
   next(Object.assign(new Problem('malformed-request', detail), { cause: error }))
 }

@@ -26,6 +26,6 @@ export function documentsRouter(service: DocumentService, serving: Serving): Rou
     sitemapFile(service),
   ]
   for (const resource of whole) mount(router, resource, false, serving)
-  router.use(ckanRouter(service, serving.responder))
+  router.use(ckanRouter(service, serving))
   return router
 }
