@@ -3,6 +3,7 @@ import { Door } from './http/door.ts'
 import { connectionsWithin, descriptorsMax } from './http/descriptors.ts'
 import { listen, stopWithinMs, type Listening } from './http/listen.ts'
 import { linesForPeople, openLog } from './log.ts'
+import { startWatchdog } from './watchdog.ts'
 import { sayWhere } from './where.ts'
 import { thisWorker } from './workers/worker.ts'
 
@@ -70,6 +71,7 @@ export async function serve(settings: Settings): Promise<void> {
   isServing = true
   const { datasets, tables } = service.served()
   log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
+  startWatchdog(log)
   if (worker === null) sayWhere(settings.publicUrl)
   worker?.serving()
 }

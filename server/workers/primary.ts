@@ -5,6 +5,7 @@ import type { Settings } from '../../core/settings/read.ts'
 import { answered } from '../limits/channel.ts'
 import { ClientCounts } from '../limits/client-counts.ts'
 import { linesForPeople, openLog, type Log } from '../log.ts'
+import { startWatchdog } from '../watchdog.ts'
 import { sayWhere } from '../where.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { Reception } from './reception.ts'
@@ -41,6 +42,7 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   // A signal may have stopped it while it read the catalog.
   if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
+  startWatchdog(log)
   log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
   sayWhere(settings.publicUrl)
 }

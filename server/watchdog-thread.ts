@@ -1,0 +1,19 @@
+import { writeSync } from 'node:fs'
+import { workerData } from 'node:worker_threads'
+import type { Watched } from './watchdog.ts'
+
+/** Runs in the thread that `startWatchdog` starts. */
+const { beats, stuckSeconds } = workerData as Watched
+const counter = new Int32Array(beats)
+let [seen, missed] = [-1, 0]
+
+setInterval(() => {
+  const now = Atomics.load(counter, 0)
+  missed = now === seen ? missed + 1 : 0
+  seen = now
+  if (missed < stuckSeconds) return
+  const msg = `the event loop was stuck for ${stuckSeconds} s: this process ends, so that it is started again`
+  // The logger lives in the stuck thread.
+  writeSync(1, `${JSON.stringify({ level: 60, time: new Date().toISOString(), pid: process.pid, msg })}\n`)
+  process.kill(process.pid, 'SIGKILL')
+}, 1000)

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setTimeout } from 'node:timers/promises'
+import { numbered, oneTable, rows, startWorkers } from './support/one-table.ts'
+import { startServer } from './support/programs.ts'
+import { testAll } from './support/runs.ts'
+import { until } from './support/until.ts'
+import { workersOf } from './support/workers.ts'
+
+/** A process whose event loop is stuck ends, so that another takes its place. */
+
+const moduleAt = (file: string): string => pathToFileURL(path.resolve('dist', file)).href
+
+/** Runs code under a watchdog of two seconds. */
+function watched(code: string) {
+  const script = `import { startWatchdog } from '${moduleAt('server/watchdog.js')}'; startWatchdog(console, 2); ${code}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  return {
+    child,
+    ended: once(child, 'close') as Promise<[code: number | null, signal: string | null]>,
+    out: () => out,
+  }
+}
+
+const busyFor = (ms: number): string => `{ const end = Date.now() + ${ms}; while (Date.now() < end); }`
+
+test('a process that is stuck is killed after a line in the log', async () => {
+  const { ended, out } = watched(`setTimeout(() => ${busyFor(30_000)}, 100)`)
+  expect(await ended).toEqual([null, 'SIGKILL'])
+  expect(JSON.parse(out())).toMatchObject({
+    level: 60,
+    msg: expect.stringContaining('stuck for 2 s') as unknown,
+  })
+}, 60_000)
+
+testAll(
+  'a process that is busy without being stuck, or suspended, goes on',
+  async () => {
+    const { child, ended, out } = watched(`
+    let turns = 0
+    const busy = setInterval(() => { ${busyFor(700)}; turns += 1; if (turns === 6) { clearInterval(busy); console.log('done') } }, 10)`)
+    await setTimeout(500)
+    child.kill('SIGSTOP')
+    await setTimeout(4000)
+    child.kill('SIGCONT')
+    expect(await ended).toEqual([0, null])
+    expect(out()).toBe('done\n')
+  },
+  60_000,
+)
+
+testAll(
+  'a stuck worker is replaced, and a stuck server ends',
+  async () => {
+    const table = await oneTable(numbered(10, 'n'), ['n:integer'])
+    const settings = {
+      ...table.settings,
+      NODE_OPTIONS: `--import=${moduleAt('test/support/stuck-on-signal.js')}`,
+    }
+    const [several, alone] = await Promise.all([startWorkers(settings, 2), startServer(settings)])
+    const [stuck = 0, other] = workersOf(several.pid)
+    process.kill(stuck, 'SIGUSR2')
+    process.kill(alone.pid, 'SIGUSR2')
+    await until(() => workersOf(several.pid).length === 2 && !workersOf(several.pid).includes(stuck))
+    expect(workersOf(several.pid)).toContain(other)
+    await several.says('"a worker died; another takes its place"')
+    for (let times = 0; times < 4; times += 1)
+      expect((await fetch(`http://127.0.0.1:${several.port}${rows}`)).status).toBe(200)
+    expect((await alone.ended).out).toContain('stuck for 10 s')
+  },
+  120_000,
+)
