@@ -14,6 +14,8 @@ export interface Account {
   instead: () => WholeTable | null
   /** @throws QuotaExceeded, or BeyondQuota where waiting will not help; nothing is counted then */
   readonly charge: (price: Price, asked?: LimitClass) => Promise<void>
+  /** Charges work that is already done, in ms of one processor; never refuses. */
+  readonly spend: (work: number) => Promise<void>
   /** Tells how the client stands, where that was not told yet. */
   readonly show: () => Promise<void>
   /** What is to be told of an error: a refusal with what to do instead, and any other as it is, once it is counted too. */
@@ -41,6 +43,10 @@ class ClientAccount implements Account {
 
   async charge(price: Price, asked = this.asked): Promise<void> {
     if (this.#limiter !== null) this.#tell(await this.#limiter.take(this.#client(), asked, price))
+  }
+
+  async spend(work: number): Promise<void> {
+    if (this.#limiter !== null) this.#tell(await this.#limiter.spend(this.#client(), this.asked, work))
   }
 
   async show(): Promise<void> {

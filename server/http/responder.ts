@@ -19,6 +19,15 @@ export interface Body {
   /** What only the making of the bytes has told. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
+  /** Processor time that making the bytes took, in ms, where the price did not foresee it. */
+  readonly work?: number
+}
+
+/** Writes a body and measures the processor time that it takes. */
+export function timed(write: () => string | Uint8Array): Body {
+  const begin = performance.now()
+  const text = write()
+  return { pieces: [text], work: performance.now() - begin }
 }
 
 /** A response that can be told apart before it is made. */
@@ -105,6 +114,8 @@ export class Responder {
     const form: Form = kept
       ? { encoding, pieces: [kept.bytes], headers: kept.headers }
       : await this.#make(response, encoding, res, accepted)
+    const unpaid = Math.round(form.work ?? 0) - price.work
+    if (unpaid > 0) await account.spend(unpaid)
     // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
     const shared = kept?.bytes ?? form.pieces
     const isFree = response.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)

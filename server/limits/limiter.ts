@@ -78,6 +78,23 @@ export class Limiter {
   }
 
   /**
+   * Charges the share of the machine for work that is already done. A client with less left loses all of it, so that its
+   * next request waits.
+   *
+   * @param work ms of one processor
+   * @returns how the client stands then
+   */
+  async spend(client: string, asked: LimitClass, work: number): Promise<Standing[]> {
+    const shares = this.#of(asked).filter(({ policy: { limits } }) => limits === 'share')
+    return Promise.all(
+      shares.map(async ({ count }) => {
+        const { standing } = await count({ client, counts: 0 })
+        return (await count({ client, counts: Math.min(work, standing.left) })).standing
+      }),
+    )
+  }
+
+  /**
    * How a client stands, at no cost.
    *
    * @param asked with the policies of a class, or with all

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import request from 'supertest'
-import type { Catalog, Limits } from '../../core/catalog/catalog.ts'
+import type { Catalog, Dataset, Limits } from '../../core/catalog/catalog.ts'
 import { clientOf, cutShort, type ClientOf } from '../../server/http/client.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -41,6 +41,9 @@ function leftOf(headers: Readonly<Record<string, string>>): Record<string, numbe
   const found = [...String(headers['ratelimit']).matchAll(/"([^"]+)"; r=(\d+); t=\d+/g)]
   return Object.fromEntries(found.map(([, name, left]) => [name ?? '', Number(left)]))
 }
+
+const shareIn = (headers: Readonly<Record<string, string>>): number =>
+  leftOf(headers)['share-1m'] ?? Number.NaN
 
 describe('the limits of the catalog', () => {
   test('hold for each client, and say when to come back and what to do instead', async () => {
@@ -272,6 +275,31 @@ describe('what an ask counts', () => {
     }
     await ask('192.0.2.1', 6).expect(429)
   })
+})
+
+test('documents and pages are charged the time that writing them took, and cached ones next to nothing', async () => {
+  const [dataset] = [...shop.catalog.datasets.values()] as [Dataset]
+  const datasets = new Map(
+    Array.from({ length: 200 }, (_, n) => [`d${n}`, { ...dataset, slug: `d${n}` }] as const),
+  )
+  const catalog: Catalog = {
+    ...shop.catalog,
+    datasets,
+    limits: { ...none, share: { percent: 50, ...minute } },
+  }
+  const { app } = await serve({ ...shop, catalog }, { rateLimits: true })
+  let left = 60_000
+  for (const address of ['/api/v1/openapi.json', '/api/3/action/package_search?q=-x', '/en/reference/']) {
+    const work: number[] = []
+    for (let time = 0; time < 4; time += 1) {
+      const { status, headers } = await request(app).get(address).set('Accept', '*/*')
+      expect([address, status]).toEqual([address, 200])
+      work.push(left - shareIn(headers))
+      left = shareIn(headers)
+    }
+    const [first = 0] = work
+    expect([address, first > 1, work.at(-1)]).toEqual([address, true, 1])
+  }
 })
 
 test('a client is told how it stands with all limits, at no cost', async () => {

@@ -134,6 +134,17 @@ describe('several policies', () => {
     expect(await taken(limiter, 1, { asked: 'catalog', work: 400 })).toBe('ok catalog-1m:1 share-1m:0')
   })
 
+  test('work that is done already is charged, as far as the share goes', async () => {
+    const limiter = limiterOf(10, minute, share)
+    const left = async (work: number): Promise<unknown> =>
+      (await limiter.spend('a', 'rows', work)).map(({ policy: { name }, left: rest }) => [name, rest])
+    expect(await left(300)).toEqual([['share-1m', 700]])
+    expect(await left(5000)).toEqual([['share-1m', 0]])
+    expect(await left(1)).toEqual([['share-1m', 0]])
+    expect(await taken(limiter, 1, { work: 1 })).toBe('refused by share-1m')
+    expect(await taken(limiter, 1, { client: 'b', work: 1 })).toBe('ok rows-1m:2 share-1m:999')
+  })
+
   test('more work than the whole share is refused for good, but for files', async () => {
     const limiter = limiterOf(10, policy('files-1m', 'files', 5, 60_000), minute, share)
     expect(await taken(limiter, 1, { work: 1001 })).toBe('never by share-1m')

@@ -50,14 +50,15 @@ export function datasetFeed(service: DocumentService): Resource {
       const tables = [...dataset.tables.values()]
       return made(service, { key: ['feed', dataset.slug], tables }, atomType, async () => {
         const changes = await Promise.all(tables.map((table) => keptChanges(service, dataset, table)))
-        return atom(writing, {
-          title: `${catalog.title}: ${dataset.name}`,
-          subtitle: dataset.description,
-          self: writing.documents.datasetFeed(dataset),
-          page: writing.page('en', dataset),
-          since: `${dataset.collectedAt}T00:00:00Z`,
-          changes: changes.flat().toSorted(newestFirst),
-        })
+        return () =>
+          atom(writing, {
+            title: `${catalog.title}: ${dataset.name}`,
+            subtitle: dataset.description,
+            self: writing.documents.datasetFeed(dataset),
+            page: writing.page('en', dataset),
+            since: `${dataset.collectedAt}T00:00:00Z`,
+            changes: changes.flat().toSorted(newestFirst),
+          })
       })
     },
   }
@@ -75,16 +76,18 @@ export function tableFeed(service: DocumentService): Resource {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       parseQuery(target, [])
-      return made(service, { key: ['feed', tableId(table)], tables: [table] }, atomType, async () =>
-        atom(writing, {
-          title: `${catalog.title}: ${dataset.name}, ${table.name}`,
-          subtitle: table.description ?? '',
-          self: writing.documents.tableFeed(table),
-          page: writing.page('en', dataset, table),
-          since: `${dataset.collectedAt}T00:00:00Z`,
-          changes: await keptChanges(service, dataset, table),
-        }),
-      )
+      return made(service, { key: ['feed', tableId(table)], tables: [table] }, atomType, async () => {
+        const changes = await keptChanges(service, dataset, table)
+        return () =>
+          atom(writing, {
+            title: `${catalog.title}: ${dataset.name}, ${table.name}`,
+            subtitle: table.description ?? '',
+            self: writing.documents.tableFeed(table),
+            page: writing.page('en', dataset, table),
+            since: `${dataset.collectedAt}T00:00:00Z`,
+            changes,
+          })
+      })
     },
   }
 }

@@ -43,9 +43,10 @@ export function aboutTable(document: TableDocument, service: DocumentService): R
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
       const about = { key: ['metadata', file, tableId(table)], tables: [table] }
-      return made(service, about, contentType, async () =>
-        write(writing, await tableView(snapshots, dataset, table)),
-      )
+      return made(service, about, contentType, async () => {
+        const view = await tableView(snapshots, dataset, table)
+        return () => write(writing, view)
+      })
     },
   }
 }

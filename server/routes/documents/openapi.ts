@@ -28,7 +28,7 @@ export function familyReference(family: Family, service: DocumentService): Resou
           [...dataset.tables.values()].map((table) => tableView(snapshots, dataset, table)),
         )
         const views = await Promise.all(tables)
-        return JSON.stringify(openApi(writing, views, optionsOf(family, service)))
+        return () => JSON.stringify(openApi(writing, views, optionsOf(family, service)))
       })
     },
   }
@@ -49,7 +49,7 @@ export function tableReference(family: Family, service: DocumentService): Resour
       const about = { key: ['openapi', family.name, tableId(table)], tables: [table] }
       return made(service, about, jsonOffer.mediaTypes[0], async () => {
         const view = await tableView(snapshots, dataset, table)
-        return JSON.stringify(tableOpenApi(writing, view, optionsOf(family, service)))
+        return () => JSON.stringify(tableOpenApi(writing, view, optionsOf(family, service)))
       })
     },
   }

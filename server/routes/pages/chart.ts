@@ -1,4 +1,5 @@
 import { tableId, type Field } from '../../../core/catalog/catalog.ts'
+import { timed } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import { chartPage, chartParameters } from '../../pages/chart/chart.ts'
@@ -39,7 +40,7 @@ export function chart(service: PageService): Resource {
             const requester = requesterOf(request, signal, pageBytesMax)
             const groups = await groupsFor(requester)
             const view = { ...asked, dimensions, drawn, measure, length, groups }
-            return { pieces: [textOf(chartPage(setting, view))] }
+            return timed(() => textOf(chartPage(setting, view)))
           },
         })
       }),

@@ -2,7 +2,7 @@ import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
 import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
 import { pageHeaders } from '../../http/page-headers.ts'
-import { nameOf, type NamedResponse, type Responder } from '../../http/responder.ts'
+import { nameOf, timed, type NamedResponse, type Responder } from '../../http/responder.ts'
 import type { Offer } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
@@ -112,7 +112,7 @@ export function named(
 }
 
 export function document(service: PageService, key: readonly unknown[], page: () => Html): NamedResponse {
-  return { ...named(service, key), body: () => ({ pieces: [textOf(page())] }) }
+  return { ...named(service, key), body: () => timed(() => textOf(page())) }
 }
 
 /** A file that pages offer, made from the catalog and the snapshots. */
@@ -122,5 +122,5 @@ export function textFile(
   mediaType: string,
   text: () => string,
 ): NamedResponse {
-  return { ...named(service, key), mediaType, body: () => ({ pieces: [text()] }) }
+  return { ...named(service, key), mediaType, body: () => timed(text) }
 }

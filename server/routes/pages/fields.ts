@@ -1,4 +1,5 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
+import { timed } from '../../http/responder.ts'
 import type { Resource, ResourceRequest } from '../../http/resource.ts'
 import { apiPage } from '../../pages/api.ts'
 import { dictionaryCsv, fieldsPage, type FieldsView } from '../../pages/fields.ts'
@@ -44,7 +45,7 @@ export function api(service: PageService): Resource {
           const described = await tableView(snapshots, view.dataset, view.table)
           const { documents } = writing
           const shown = { ...view, snapshot, api: rowAddresses(service), files, described, documents }
-          return { pieces: [textOf(apiPage(setting, shown))] }
+          return timed(() => textOf(apiPage(setting, shown)))
         },
       }
     },

@@ -1,13 +1,14 @@
 import { allTables, tableId } from '../../../core/catalog/catalog.ts'
 import { openApi, tableOpenApi, type OpenApiOptions } from '../../documents/openapi/openapi.ts'
 import type { Resource } from '../../http/resource.ts'
+import { timed } from '../../http/responder.ts'
 import { referencePage } from '../../pages/reference.ts'
 import { trailTo } from '../../pages/table/tabs.ts'
 import { parseQuery } from '../../query/string.ts'
 import { tableView } from '../documents/service.ts'
 import { findDataset, findTable } from '../find.ts'
 import { named, pageAt, rowAddresses, type PageService } from './documents.ts'
-import { textOf } from '../../pages/html.ts'
+import { textOf, type Html } from '../../pages/html.ts'
 
 /** All that may be asked of the service, but for what tables have of their own. */
 export function reference(service: PageService): Resource {
@@ -21,18 +22,19 @@ export function reference(service: PageService): Resource {
         ...named(service, ['reference']),
         body: () => {
           const options = optionsOf(service)
-          const page = referencePage(setting, {
-            title: words.reference,
-            document: openApi(writing, [], options),
-            address: options.addresses.list.replace(/datasets\/?$/, 'openapi.json'),
-            others: allTables(catalog).map((table) => ({
-              name: tableId(table),
-              address: addresses.reference(language, table),
-            })),
-            inLanguage: (other) => addresses.reference(other),
-            trail: [{ name: words.home, address: addresses.home(language) }],
-          })
-          return { pieces: [textOf(page)] }
+          const page = (): Html =>
+            referencePage(setting, {
+              title: words.reference,
+              document: openApi(writing, [], options),
+              address: options.addresses.list.replace(/datasets\/?$/, 'openapi.json'),
+              others: allTables(catalog).map((table) => ({
+                name: tableId(table),
+                address: addresses.reference(language, table),
+              })),
+              inLanguage: (other) => addresses.reference(other),
+              trail: [{ name: words.home, address: addresses.home(language) }],
+            })
+          return timed(() => textOf(page()))
         },
       }
     },
@@ -54,15 +56,17 @@ export function tableReference(service: PageService): Resource {
         ...named(service, ['reference', tableId(table), snapshot]),
         body: async () => {
           const options = optionsOf(service)
-          const page = referencePage(setting, {
-            title: `${words.reference}: ${dataset.name}, ${table.name}`,
-            document: tableOpenApi(writing, await tableView(snapshots, dataset, table), options),
-            address: options.tableDocument(dataset, table),
-            others: [],
-            inLanguage: (other) => addresses.reference(other, table),
-            trail: trailTo(setting, dataset, table),
-          })
-          return { pieces: [textOf(page)] }
+          const described = await tableView(snapshots, dataset, table)
+          const page = (): Html =>
+            referencePage(setting, {
+              title: `${words.reference}: ${dataset.name}, ${table.name}`,
+              document: tableOpenApi(writing, described, options),
+              address: options.tableDocument(dataset, table),
+              others: [],
+              inLanguage: (other) => addresses.reference(other, table),
+              trail: trailTo(setting, dataset, table),
+            })
+          return timed(() => textOf(page()))
         },
       }
     },

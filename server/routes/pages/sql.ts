@@ -1,5 +1,6 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
 import { withQuery } from '../../http/addresses.ts'
+import { timed } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
 import { sqlPage } from '../../pages/sql.ts'
@@ -33,7 +34,7 @@ export function sql(service: PageService): Resource {
               1,
             )
             const view = { ...asked, count, rowsAddress, engine: engineAt }
-            return { pieces: [textOf(sqlPage(setting, view))] }
+            return timed(() => textOf(sqlPage(setting, view)))
           },
         })
       }),
