@@ -1,7 +1,7 @@
 import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { Invalid } from './invalid.ts'
-import { formatList, parseList } from './list.ts'
+import { formatList, parseList, respelt } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
 import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
@@ -118,6 +118,12 @@ function parseBox(text: string): string[] | null {
 
 function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
+  const meant = respelt(text)
+  if (meant !== null) {
+    return new Invalid(
+      `The parameter "${name}" must be values with commas between, such as ${shortened(meant)}; a value with brackets or semicolons stands in quotes.`,
+    )
+  }
   const texts = parseList(text)
   if (texts === null) {
     return new Invalid(

@@ -1,17 +1,17 @@
 /**
- * Values between commas, as in a record of a CSV: one that holds a comma or a quote stands in quotes, with quotes in it
- * doubled; `""` is the empty text.
+ * Reads values between commas, as in a record of a CSV. Blanks around a value are not part of it; a value with a comma, a
+ * quote, or blanks at its ends stands in quotes, with quotes in it doubled; `""` is the empty text.
  *
  * @returns null where a quote is out of place, or a value is empty without quotes
  */
 export function parseList(text: string): string[] | null {
   const values: string[] = []
-  const item = /(?:"((?:[^"]|"")*)"|([^",]+))(,|$)/y
+  const item = /\s*(?:"((?:[^"]|"")*)"\s*|([^\s",][^",]*))(,|$)/y
   for (let end = ','; end === ',';) {
     const found = item.exec(text)
     if (found === null) return null
     const [, quoted, plain = '', after = ''] = found
-    values.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    values.push(quoted === undefined ? plain.trimEnd() : quoted.replaceAll('""', '"'))
     end = after
   }
   return values
@@ -19,5 +19,30 @@ export function parseList(text: string): string[] | null {
 
 /** The text that `parseList` reads as these values. */
 export function formatList(values: readonly string[]): string {
-  return values.map((value) => (/[",]|^$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')
+  return values.map((value) => (isReadAsItIs(value) ? value : `"${value.replaceAll('"', '""')}"`)).join(',')
+}
+
+function isReadAsItIs(value: string): boolean {
+  return value !== '' && value === value.trim() && !/[",;]/.test(value) && !hasBrackets(value)
+}
+
+const brackets = ['[]', '()', '{}']
+
+function hasBrackets(text: string): boolean {
+  return brackets.some(([open = '', close = '']) => text.startsWith(open) && text.endsWith(close))
+}
+
+/**
+ * The spelling that a list in brackets, or one with semicolons between its values, was probably meant to have; null for
+ * all other texts.
+ */
+export function respelt(text: string): string | null {
+  const trimmed = text.trim()
+  const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed
+  const isSemicolons = !/[",]/.test(inner) && inner.includes(';')
+  if (inner === trimmed && !isSemicolons) return null
+  const items = inner
+    .split(isSemicolons ? ';' : ',')
+    .map((item) => item.trim().replaceAll(/^(['"])(.*)\1$/gs, '$2'))
+  return formatList(items.filter((item) => item !== ''))
 }

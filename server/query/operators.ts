@@ -23,7 +23,7 @@ export const operators = {
   gte: { takes: 'value', types: ordered, meaning: 'is greater or the same' },
   lt: { takes: 'value', types: ordered, meaning: 'is less' },
   lte: { takes: 'value', types: ordered, meaning: 'is less or the same' },
-  in: { takes: 'list', types: all, meaning: 'is one of these, with commas between' },
+  in: { takes: 'list', types: all, meaning: 'is one of these' },
   range: { takes: 'pair', types: ordered, meaning: 'is between these two, or one of them' },
   contains: { takes: 'part', types: textual, meaning: 'holds this text, whatever its case and accents' },
   startswith: {

@@ -61,8 +61,8 @@ export function parseOrdering(table: Table, parameter: string, text: string): Or
 }
 
 export function parseFields(table: Table, text: string): Field[] | Invalid {
-  const names = parseList(text)?.map((name) => name.trim())
-  if (names === undefined) return notAList('fields')
+  const names = parseList(text)
+  if (names === null) return notAList('fields')
   const known = table.fields.map(({ name }) => name)
   for (const name of names) {
     const fault = fieldFault(table, 'fields', name, known, 'shown')

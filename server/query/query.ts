@@ -14,6 +14,8 @@ import {
 } from './conditions.ts'
 import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError } from './errors.ts'
 import { Invalid } from './invalid.ts'
+import { formatList } from './list.ts'
+import { isOperator, operatorRow } from './operators.ts'
 import {
   formatFields,
   formatOrdering,
@@ -93,7 +95,7 @@ export function parseRowQuery(
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
   const seen = new Set<string>()
-  for (const [name, text] of parametersOf(target)) {
+  for (const [name, text] of withLists(table, parametersOf(target))) {
     const aim = offered.includes(name) ? null : targetOf(table, name)
     // Web forms of the ancestor's clients send every field empty; that asks for nothing.
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
@@ -118,6 +120,40 @@ export function parseRowQuery(
   const query = whole(table, given, conditions, read, pageSizeUnasked)
   requireShort(query)
   return query
+}
+
+/** Parameters of their own whose values are lists. */
+const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'])
+
+/**
+ * Parameters of which each has its list in one text. A list may also come as a repeated parameter, or with `[]` after its
+ * name, as generated clients write it: each value is one item then, whatever it holds.
+ */
+function withLists(table: Table, given: readonly [string, string][]): [name: string, text: string][] {
+  const items = new Map<string, string[]>()
+  const single: [string, string][] = []
+  const arrays = new Set<string>()
+  for (const [written, text] of given) {
+    const name = written.endsWith('[]') ? written.slice(0, -2) : written
+    if (!isList(table, name)) single.push([written, text])
+    else if (items.get(name)?.push(text) === undefined) items.set(name, [text])
+    if (name !== written) arrays.add(name)
+  }
+  const lists = [...items].map(([name, all]): [string, string] => {
+    const [only = ''] = all
+    return [name, all.length > 1 || arrays.has(name) ? formatList(all) : only]
+  })
+  return [...single, ...lists]
+}
+
+function isList(table: Table, name: string): boolean {
+  if (listNames.has(name)) return true
+  const operator = targetOf(table, name)?.operator
+  return (
+    typeof operator === 'string' &&
+    isOperator(operator) &&
+    ['list', 'pair'].includes(operatorRow(operator).takes)
+  )
 }
 
 /** Addresses may have 8,000 characters, and links add some to the parameters. */

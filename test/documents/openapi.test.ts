@@ -73,7 +73,14 @@ test('a table is told with just the parameters that it takes', async () => {
       body: { fields: { name: string; operators: string[] }[]; parameters: Record<string, string> }
     }
     const conditions = body.fields.flatMap(({ name, operators }) =>
-      operators.length === 0 ? [] : [name, ...operators.map((operator) => `${name}__${operator}`)],
+      operators.length === 0
+        ? []
+        : [
+            name,
+            ...operators.map(
+              (operator) => `${name}__${operator}${/^(in|range)$/.test(operator) ? '[]' : ''}`,
+            ),
+          ],
     )
     const due = new Set([...conditions, ...Object.keys(body.parameters)])
     expect(new Set(asked(parametersOf(document, document.paths[`${at}data/`]?.get)))).toEqual(due)
@@ -100,7 +107,11 @@ test('examples find rows: each link, and all examples of parameters together', a
       }
       const query = new URLSearchParams(
         parametersOf(document, item?.get).flatMap(({ name, example }) =>
-          example === undefined ? [] : [[name, [example as string].flat().join()] as [string, string]],
+          example === undefined
+            ? []
+            : name.endsWith('[]')
+              ? (example as string[]).map((value) => [name, value])
+              : [[name, [example as string].flat().join()]],
         ),
       )
       const { status } = await request(service.app).get(`${at}${verb}/?${query.toString()}`)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { formatList, parseList } from '../../server/query/list.ts'
+import { formatList, parseList, respelt } from '../../server/query/list.ts'
 import { seed } from '../support/runs.ts'
 
 /** Lists of values in an address, as in `state__in=SP,RJ`. */
@@ -11,7 +11,12 @@ test.each<[text: string, values: string[] | null]>([
   ['"say ""yes"""', ['say "yes"']],
   ['""', ['']],
   ['"",x', ['', 'x']],
-  [' a , b', [' a ', ' b']],
+  [' a , b', ['a', 'b']],
+  [' "a " , " b"', ['a ', ' b']],
+  ['a b, c', ['a b', 'c']],
+  ['" "', [' ']],
+  [' ', null],
+  ['a, ', null],
   ['', null],
   ['a,', null],
   [',a', null],
@@ -25,11 +30,28 @@ test.each<[text: string, values: string[] | null]>([
 })
 
 test('values that are written as a list are read again', () => {
-  const value = fc.oneof(fc.string(), fc.stringMatching(/^[",a ]*$/))
+  const value = fc.oneof(fc.string(), fc.stringMatching(/^[",a ;()[\]]*$/))
   fc.assert(
     fc.property(fc.array(value, { minLength: 1 }), (values) => {
-      expect(parseList(formatList(values))).toEqual(values)
+      const text = formatList(values)
+      expect([parseList(text), respelt(text)]).toEqual([values, null])
     }),
     { seed },
   )
+})
+
+test.each<[text: string, meant: string | null]>([
+  ['(SP,RJ)', 'SP,RJ'],
+  ['[SP, RJ]', 'SP,RJ'],
+  ["['SP', 'RJ']", 'SP,RJ'],
+  ['["SP"]', 'SP'],
+  ['{SP}', 'SP'],
+  ['SP;RJ', 'SP,RJ'],
+  ['[SP;RJ]', 'SP,RJ'],
+  ['SP,RJ', null],
+  ['SP (x)', null],
+  ['"a;b",c', null],
+  ['"(SP)"', null],
+])('%j is meant to be %j', (text, meant) => {
+  expect(respelt(text)).toBe(meant)
 })

@@ -37,6 +37,8 @@ const boxSchema: Json = {
 
 /** Values with commas between. */
 const list = { style: 'form', explode: false } as const
+/** Each value in a parameter of its own: values may hold commas. */
+const repeated = { style: 'form', explode: true } as const
 
 const valueSchema = (field: Field): Json =>
   typeRow(field.type).hasDigits ? typeRow(field.type).askedSchema(field) : ref(askedName(field.type))
@@ -55,10 +57,10 @@ function takenSchema(field: Field, operator: Operator): Json {
     case 'box':
       return { ...list, schema: boxSchema }
     case 'pair':
-      return { ...list, schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 } }
+      return { ...repeated, schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 } }
     case 'list':
       return {
-        ...list,
+        ...repeated,
         schema: { type: 'array', items: valueSchema(field), minItems: 1, maxItems: listLengthMax },
       }
   }
@@ -67,19 +69,26 @@ function takenSchema(field: Field, operator: Operator): Json {
 /** A query parameter by the name of its component. */
 export type Named = readonly [component: string, parameter: Json]
 
+function isArray(operator: Operator): boolean {
+  return ['list', 'pair'].includes(operatorRow(operator).takes)
+}
+
 /** The conditions that may be asked of a table, by the names of their components. */
 export function conditionParameters({ table, report }: TableView): Named[] {
   const examples = exampleValues(table, report)
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   return filtered.flatMap((field) => {
     const { name } = field
-    const about = (operator: Operator): string => `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
+    const about = (asked: string, operator: Operator): string => {
+      const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
+      return isArray(operator) ? `${meaning} Also in one text, as \`${asked}=a,"b, c"\`.` : meaning
+    }
     const parameter = (asked: string, operator: Operator): Named => [
       componentName(asked),
       {
-        name: asked,
+        name: isArray(operator) ? `${asked}[]` : asked,
         in: 'query',
-        description: about(operator),
+        description: about(asked, operator),
         ...takenSchema(field, operator),
         ...(examples.has(asked) && { example: examples.get(asked) }),
       },
