@@ -228,7 +228,7 @@ function buildReading(field: FieldDefinition | null, source: SourceDefinition = 
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
     formats: formats === undefined ? [] : [formats].flat(),
-    timezone: field?.timezone ?? source.timezone ?? 'UTC',
+    timezone: field?.timezone ?? source.timezone ?? null,
   }
 }
 

@@ -232,8 +232,8 @@ export interface Reading {
   readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
   /** How dates and times are written, each in one of these; empty where as ISO 8601. */
   readonly formats: readonly string[]
-  /** IANA zone into which times with an offset are brought. */
-  readonly timezone: string
+  /** IANA zone into which times with an offset are brought; null where none is declared, which ingest takes for UTC. */
+  readonly timezone: string | null
 }
 
 export interface OrderKey {

@@ -149,7 +149,7 @@ function momentOf(
   const read = formats.map((said) => {
     const format = parseDateFormat(said, moment)
     if (format === null) throw new Error(`the catalog let the format ${said} pass`)
-    return asIso(format, text, timezone)
+    return asIso(format, text, timezone ?? 'UTC')
   })
   const what = moment === 'time' ? 'a time of day' : `a ${moment} of the calendar`
   const [only = ''] = read

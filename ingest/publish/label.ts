@@ -91,7 +91,8 @@ export function definitionOf(table: Table, partRows: number, converter: number):
 
 /** What a reading says besides what readings could say when tables were first published; null for nothing. */
 function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
-  const { formats: _formats, ...all } = own
+  const { formats: _formats, ...rest } = own
+  const all = { ...rest, timezone: rest.timezone ?? 'UTC' }
   const plain: Omit<Reading, 'formats'> = {
     trims: false,
     nulls: table.nulls,

@@ -4,13 +4,17 @@ import { Invalid } from './invalid.ts'
 import { formatList, parseList, respelt } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
+import { daysIn, parsePeriod, periodText, periodUnit } from './periods.ts'
 import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
 
 /** What must hold of a field's value in every row of the answer. */
 export interface Condition {
   readonly field: Field
   readonly operator: Operator
-  /** Each in its one way of writing; of `in` sorted, each once; of `isnull` the word true or false. */
+  /**
+   * Each in its one way of writing; of `in` sorted, each once; of `isnull` the word true or false; of `ne` one value, or the
+   * first and the last of those that it is not.
+   */
   readonly values: readonly string[]
 }
 
@@ -69,7 +73,10 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   const name = parameterOf(field, operator)
   switch (operatorRow(operator).takes) {
     case 'value': {
-      const value = readValue(field, text)
+      if (periodUnit(field) !== null) return periodCondition(field, operator, text)
+      // Texts come in the order of their code points, in NFC in nearly all tables.
+      const isEqual = operator === 'eq' || operator === 'ne'
+      const value = readValue(field, isEqual ? text : text.normalize('NFC'))
       if (value === null) return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`)
       return { field, operator, values: [value] }
     }
@@ -130,20 +137,61 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
       `The parameter "${name}" must be values with commas between; one that holds a comma stands in quotes, and an empty one is "".`,
     )
   }
-  const values = texts.map((value) => readValue(field, value))
+  const values = texts.map((value) => valuesOf(field, operator, value))
   if (values.some((value) => value === null))
-    return new Invalid(`Each value of the parameter "${name}" must be ${expectedValue(field)}.`)
+    return new Invalid(`Each value of the parameter "${name}" must be ${expectedOperand(field)}.`)
+  if (operatorRow(operator).takes === 'pair' && texts.length === 2)
+    return { field, operator, values: [values[0]?.[0] ?? '', values[1]?.at(-1) ?? ''] }
   const read = values.flatMap((value) => value ?? [])
-  if (operatorRow(operator).takes === 'pair') {
-    if (read.length !== 2)
-      return new Invalid(
-        `The parameter "${name}" must be two values with a comma between, the least and the greatest.`,
-      )
-    return { field, operator, values: read }
-  }
+  if (operatorRow(operator).takes === 'pair')
+    return new Invalid(
+      `The parameter "${name}" must be two values with a comma between, the least and the greatest.`,
+    )
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   return { field, operator, values: [...new Set(read)].toSorted() }
+}
+
+/** What one item of a list stands for; null where it is no value of the field. */
+function valuesOf(field: Field, operator: Operator, text: string): readonly string[] | null {
+  const unit = periodUnit(field)
+  if (unit === null) {
+    const value = readValue(field, text)
+    return value === null ? null : [value]
+  }
+  const period = parsePeriod(field, text)
+  if (period === null) return null
+  if (operator === 'range' || period.first === period.last) return [period.first, period.last]
+  // A list has single values: all days of a month, but not all moments of one.
+  return period.first < period.last && unit === 'day' ? daysIn(period) : null
+}
+
+/** A comparison with a date or moment; a shorter date stands for all of its days. */
+function periodCondition(field: Field, operator: Operator, text: string): Condition | Invalid {
+  const period = parsePeriod(field, text)
+  const name = parameterOf(field, operator)
+  if (period === null) return new Invalid(`The parameter "${name}" must be ${expectedOperand(field)}.`)
+  const { first, last } = period
+  if (operator === 'gte' || operator === 'lt') return { field, operator, values: [first] }
+  if (operator === 'gt' || operator === 'lte') return { field, operator, values: [last] }
+  if (first > last)
+    return new Invalid(`The parameter "${name}" must be a date without a time of day: the field has dates.`)
+  if (first === last) return { field, operator, values: [first] }
+  return operator === 'ne'
+    ? { field, operator, values: [first, last] }
+    : { field, operator: 'range', values: [first, last] }
+}
+
+/** What an operand of a comparison must be, as the end of a sentence. */
+function expectedOperand(field: Field): string {
+  switch (periodUnit(field)) {
+    case null:
+      return expectedValue(field)
+    case 'day':
+      return 'a date of the calendar such as 2020-06-12 or 12/06/2020, or 2020-06 or 2020 for all of its days'
+    case 'microsecond':
+      return `a date and time such as 2020-06-12T18:05:00${field.reading.timezone === null ? ' without Z or offset' : ''}, or a date such as 2020-06-12, 12/06/2020, 2020-06 or 2020 for all of its time`
+  }
 }
 
 /** Whether two conditions would be the same parameter. */
@@ -156,7 +204,8 @@ export function parameterFor(
   { field, operator, values }: Condition,
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
-  const [value = ''] = values
+  const [first = '', last = first] = values
+  const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // A text that reads as null, or as nothing, must be written out.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)

@@ -25,3 +25,13 @@ export function expectedValue(field: Field): string {
 export function compareValues({ type }: Pick<Field, 'type'>, a: string, b: string): number {
   return typeRow(type).compare(a, b)
 }
+
+/**
+ * The values that are equal to some of these for readers: the same texts in the normal forms of Unicode, of which sources
+ * use NFC or NFD.
+ */
+export function equalValues({ type }: Pick<Field, 'type'>, values: readonly string[]): readonly string[] {
+  if (!typeRow(type).isText && typeRow(type).parts !== 'texts') return values
+  if (values.every((value) => /^[\0-\x7f]*$/.test(value))) return values
+  return [...new Set(values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]))]
+}

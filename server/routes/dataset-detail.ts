@@ -8,7 +8,7 @@ import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset } from './find.ts'
-import { timeInZone } from './import-date.ts'
+import { timeInZone } from '../../core/time-in-zone.ts'
 import type { DetailService } from './services.ts'
 import { summaryOf } from './summary.ts'
 

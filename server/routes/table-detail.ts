@@ -16,7 +16,7 @@ import { rowFormats } from '../formats/registry.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { exactNumber, jsonOf } from './exact-json.ts'
 import { findDataset, findTable } from './find.ts'
-import { timeInZone } from './import-date.ts'
+import { timeInZone } from '../../core/time-in-zone.ts'
 import type { DetailService } from './services.ts'
 
 /** What a table is and what may be asked of its rows; the specification has no such address. */

@@ -1,6 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Condition } from '../query/conditions.ts'
 import type { Operator } from '../query/operators.ts'
+import { equalValues } from '../query/values.ts'
 
 /** How an engine says what a condition is made of; each value comes in as a parameter. */
 export interface Dialect {
@@ -25,40 +26,62 @@ export interface Dialect {
 
 /** What an operator is in SQL, given the column and its values. */
 const comparisons: Record<
-  Extract<Operator, 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'range'>,
-  (column: string, first: string, second: string, all: readonly string[]) => string
+  Extract<Operator, 'gt' | 'gte' | 'lt' | 'lte' | 'range'>,
+  (column: string, first: string, second: string) => string
 > = {
-  eq: (column, value) => `${column} = ${value}`,
   gt: (column, value) => `${column} > ${value}`,
   gte: (column, value) => `${column} >= ${value}`,
   lt: (column, value) => `${column} < ${value}`,
   lte: (column, value) => `${column} <= ${value}`,
-  in: (column, _first, _second, all) => `${column} in (${all.join(', ')})`,
   range: (column, min, max) => `${column} between ${min} and ${max}`,
+}
+
+function equals(column: string, values: readonly string[]): string {
+  return values.length === 1 ? `${column} = ${values[0] ?? 'null'}` : `${column} in (${values.join(', ')})`
 }
 
 /** What must hold, as SQL over the columns of an engine that knows the operator. */
 export function conditionSql({ field, operator, values }: Condition, dialect: Dialect): string {
   const column = dialect.column(field)
   const [first = ''] = values
+  const bound = (all: readonly string[]): string[] => all.map((value) => dialect.value(field, value))
   switch (operator) {
     case 'isnull':
       return first === 'true' ? dialect.isNull(column) : `not ${dialect.isNull(column)}`
-    case 'ne':
-      return dialect.differs(column, dialect.value(field, first))
+    case 'eq':
+    case 'in':
+      return equals(column, bound(equalValues(field, values)))
+    case 'ne': {
+      if (values.length === 2) return outside(dialect, column, bound(values))
+      const others = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
+      return `(${others.join(' and ')})`
+    }
     case 'contains':
       return dialect.contains(dialect.folded(field), dialect.part(first))
     case 'startswith':
       return dialect.startsWith(dialect.folded(field), dialect.part(first))
-    case 'has':
-      return known(dialect.parts, operator).has(column, first)
+    case 'has': {
+      const { has } = known(dialect.parts, operator)
+      return `(${equalValues(field, values)
+        .map((item) => has(column, item))
+        .join(' or ')})`
+    }
     case 'within':
       return known(dialect.parts, operator).within(column, values)
     default: {
-      const bound = values.map((value) => dialect.value(field, value))
-      return comparisons[operator](column, bound[0] ?? 'null', bound[1] ?? 'null', bound)
+      const [least = 'null', greatest = 'null'] = bound(values)
+      return comparisons[operator](column, least, greatest)
     }
   }
+}
+
+/** That a column is null, or not between two values. */
+function outside(
+  dialect: Dialect,
+  column: string,
+  [first = 'null', last = 'null']: readonly string[],
+): string {
+  return `(${dialect.isNull(column)} or ${column} not between ${first} and ${last})`
 }
 
 /** That a word is in one of some fields. */

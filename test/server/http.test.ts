@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
-import { timeInZone } from '../../server/routes/import-date.ts'
+import { timeInZone } from '../../core/time-in-zone.ts'
 import { getPage, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 

@@ -100,11 +100,11 @@ export function evaluate(
 function holds(cell: Cell, { operator, values }: Asked): boolean {
   const [first = null, second = null] = values
   if (operator === 'isnull') return (cell === null) === first
-  if (operator === 'ne') return cell !== first
+  if (operator === 'ne') return !isSame(cell, first)
   if (cell === null) return false
   switch (operator) {
     case 'eq':
-      return cell === first
+      return isSame(cell, first)
     case 'gt':
       return order(cell, first) > 0
     case 'gte':
@@ -114,7 +114,7 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
     case 'lte':
       return order(cell, first) <= 0
     case 'in':
-      return values.includes(cell)
+      return values.some((value) => isSame(cell, value))
     case 'range':
       return order(cell, first) >= 0 && order(cell, second) <= 0
     case 'contains':
@@ -122,7 +122,7 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
     case 'startswith':
       return fold(String(cell)).startsWith(fold(String(first)))
     case 'has':
-      return (JSON.parse(String(cell)) as unknown[]).includes(first)
+      return (JSON.parse(String(cell)) as Cell[]).some((item) => isSame(item, first))
     case 'within': {
       const [lat = 0, lon = 0] = String(cell).split(',').map(Number)
       const [west = 0, south = 0, east = 0, north = 0] = values.map(Number)
@@ -135,6 +135,13 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
     default:
       throw new Error(`no operator ${operator}`)
   }
+}
+
+/** Whether readers see the same value: texts may be in any normal form. */
+function isSame(one: Cell, other: Cell): boolean {
+  return typeof one === 'string' && typeof other === 'string'
+    ? one.normalize('NFC') === other.normalize('NFC')
+    : one === other
 }
 
 /** Characters one by one: in a whole text JavaScript writes the last sigma of a word in a way of its own. */
@@ -295,21 +302,29 @@ function randomCondition(
       if (values.length !== 2) return null
       values.sort(order)
     }
-    const text = values.map((other) => quoted(written(random, field, other))).join()
+    const spelled = values.map((other) => quoted(written(random, field, other, operator === 'in')))
+    const text = spelled.join(pick(random, [',', ', ', ' ,']))
     return { name, text, asked: { field, operator, values } }
   }
-  const text = written(random, field, first)
+  const text = written(random, field, first, operator === 'eq' || operator === 'ne')
   if (text === '' || (name === field.name && text === 'None')) return null
   return { name, text, asked: { field, operator, values: [first] } }
 }
 
-/** A value as an address may have it. */
-function written(random: Random, field: Field, cell: Cell): string {
+/**
+ * A value as an address may have it.
+ *
+ * @param isEqual whether it is compared for being the same, in which case a text may be in another normal form
+ */
+function written(random: Random, field: Field, cell: Cell, isEqual: boolean): string {
   if (typeof cell === 'boolean') return pick(random, cell ? ['true', 'True', '1'] : ['false', 'False', '0'])
   if (field.type === 'decimal' && typeof cell === 'bigint') {
     return decimalText(field, cell).replace(/\d/, (digit) => pick(random, [digit, `0${digit}`]))
   }
-  return String(cell)
+  const text = String(cell)
+  return isEqual && typeof cell === 'string'
+    ? pick(random, [text, text.normalize('NFC'), text.normalize('NFD')])
+    : text
 }
 
 /** The cell as a text that a page shows. */
@@ -325,5 +340,5 @@ function decimalText({ scale }: Field, cell: bigint): string {
 }
 
 function quoted(text: string): string {
-  return /[",]|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",;[\](){}]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -27,6 +27,8 @@ const runs = {
   TABLE_QUERIES: { quick: 3, all: 10, long: 1000 },
   /** Queries of a packed table. */
   PACKED_QUERIES: { quick: 8, all: 20, long: 5000 },
+  /** Dates, lists and texts in any of their spellings. */
+  SPELLINGS: { quick: 60, all: 500, long: 5000 },
   /** Queries of texts with unusual characters. */
   HOSTILE_QUERIES: { quick: 8, all: 100, long: 20_000 },
   /** Arrow answers of two processes, compared byte by byte. */

@@ -3,6 +3,7 @@ import type { Condition } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/string.ts'
 import { readValue } from '../../query/values.ts'
+import { periodText } from '../../query/periods.ts'
 import { operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
@@ -46,6 +47,8 @@ export function saidOf({ field, operator, values }: Condition, words: Words): st
   const name = titleOf(field)
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
+  const [first = '', last = first] = values
+  if (operator === 'ne') return words.conditions.ne(name, periodText(field, { first, last }) ?? first)
   return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 

@@ -1,7 +1,7 @@
 import { quotedJson } from '../../../core/json.ts'
 import type { Dictionary } from '../../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
-import { compareValues } from '../../query/values.ts'
+import { compareValues, equalValues } from '../../query/values.ts'
 
 /** A one for each code that is chosen. */
 export type Chosen = Uint8Array
@@ -11,28 +11,35 @@ export type Chosen = Uint8Array
  *
  * @param part what `contains` and `startswith` look for, folded
  */
-export function chosenBy(dictionary: Dictionary, { operator, values }: Condition, part: string): Chosen {
+export function chosenBy(
+  dictionary: Dictionary,
+  { field, operator, values }: Condition,
+  part: string,
+): Chosen {
   const nulls = dictionary.values.length
   const chosen = new Uint8Array(nulls + 1)
   const [first = '', last = first] = [values[0], values.at(-1)]
   const from = (): number => placeOf(dictionary, first, false)
   const to = (): number => placeOf(dictionary, last, true)
+  const marked = (codes: Uint8Array, mark: number): Uint8Array => {
+    for (const value of equalValues(field, values))
+      codes.fill(mark, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
+    return codes
+  }
   switch (operator) {
     case 'has':
-      return chosenValues(dictionary, hasItem(first))
+      return chosenValues(dictionary, hasAnyOf(equalValues(field, values)))
     case 'within':
       return chosenValues(dictionary, isWithin(values.map(Number)))
     case 'isnull':
       return values[0] === 'true' ? chosen.fill(1, nulls) : chosen.fill(1, 0, nulls)
-    case 'eq':
     case 'range':
       return chosen.fill(1, from(), to())
+    case 'eq':
     case 'in':
-      for (const value of values)
-        chosen.fill(1, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
-      return chosen
+      return marked(chosen, 1)
     case 'ne':
-      return chosen.fill(1).fill(0, from(), to())
+      return values.length === 2 ? chosen.fill(1).fill(0, from(), to()) : marked(chosen.fill(1), 0)
     case 'gt':
       return chosen.fill(1, to(), nulls)
     case 'gte':
@@ -60,6 +67,11 @@ function hasItem(item: string): (list: string) => boolean {
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
+}
+
+function hasAnyOf(items: readonly string[]): (list: string) => boolean {
+  const tests = items.map(hasItem)
+  return (list) => tests.some((test) => test(list))
 }
 
 function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[]): (point: string) => boolean {

@@ -4,7 +4,7 @@ import type { Plan } from '../../engine/plan.ts'
 import { noRow, readsOf } from '../../engine/reads.ts'
 import { quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
-import { compareValues, readValue } from '../../query/values.ts'
+import { compareValues, equalValues, readValue } from '../../query/values.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** A row group, and what the values of the field lie between, which leads the order. */
@@ -96,11 +96,11 @@ function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values 
   if (min === null || max === null) return true
   const compare = (a: string, b: string): number => compareValues(field, a, b)
   switch (operator) {
-    case 'eq':
     case 'range':
       return compare(max, first) >= 0 && compare(min, last) <= 0
+    case 'eq':
     case 'in':
-      return values.some((value) => compare(max, value) >= 0 && compare(min, value) <= 0)
+      return equalValues(field, values).some((value) => compare(max, value) >= 0 && compare(min, value) <= 0)
     case 'gt':
     case 'gte':
       return compare(max, first) >= 0
