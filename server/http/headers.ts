@@ -67,6 +67,11 @@ export function helmetHeaders(): Headers {
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // Where the public address has TLS, whoever ends it in front of us.
     strictTransportSecurity: false,
+    // Only browsers that nobody uses any more read these.
+    xDownloadOptions: false,
+    xXssProtection: false,
+    xPermittedCrossDomainPolicies: false,
+    xDnsPrefetchControl: false,
   })
   protect(req, res, () => undefined)
   return res.getHeaderNames().flatMap((name) => {

@@ -31,8 +31,8 @@ export function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: Pag
 
 export const envelopeTail = ']}'
 
-/** Proxies take headers of 4 kB in all by default. */
-const linkLengthMax = 2000
+/** Proxies take headers of 4 kB in all by default, of which the other headers have half. */
+const linkLengthMax = 1200
 
 /** What the envelope says, for all formats. */
 export function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {

@@ -13,6 +13,9 @@ import { describeWith, nginx } from '../support/needs.ts'
 
 const withNginx = describeWith(hasNginx, nginx)
 
+/** Without what tells one answer from another. */
+const plain = (text: string): string => text.replaceAll(/urn:uuid:[0-9a-f-]+/g, 'id')
+
 withNginx('nginx in front', () => {
   let home: string
   let port: number
@@ -151,7 +154,7 @@ withNginx('nginx in front', () => {
       expect([status, body]).toEqual([200, first.body])
       await new Promise((resolve) => setTimeout(resolve, 300))
     }
-    expect((await get(`${rows}?page_size=24`)).status).toBe(502)
+    expect((await get(`${rows}?page_size=24`)).status).toBe(503)
     server = await startServer(settings)
     target = server.port
     expect((await get(`${rows}?page_size=24`)).status).toBe(200)
@@ -198,6 +201,7 @@ withNginx('nginx in front', () => {
       'content-type': 'application/problem+json',
       'retry-after': '5',
       'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
     })
     expect(JSON.parse(body)).toEqual({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -208,6 +212,41 @@ withNginx('nginx in front', () => {
     })
     expect(asked(address)).toBeLessThan(answered / 10)
   }, 60_000)
+
+  test('answers questions of any length as the server does', async () => {
+    const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    for (const length of [200, 340, 700, 1500, 3000, 5000, 6400, 7400, 9000]) {
+      const all = `${rows}?page_size=20&page=2&n__in=${Array.from({ length: 500 }, (_, n) => n + 1000).join()}`
+      const last = all.lastIndexOf(',', length)
+      for (const address of [
+        all.slice(0, last),
+        `${rows}?m__gte=1&page=3&page_size=9&snapshot=${'x'.repeat(length)}`,
+      ]) {
+        for (const accept of ['*/*', 'text/csv', html]) {
+          const direct = await fetch(`http://127.0.0.1:${target ?? 0}${address}`, {
+            headers: { Accept: accept, Host: 'data.example.org' },
+          })
+          const proxied = await get(address, { Accept: accept, Origin: 'https://example.org' })
+          const of = [accept, address.length]
+          expect([
+            of,
+            proxied.status,
+            plain(proxied.body),
+            proxied.headers['access-control-allow-origin'],
+          ]).toEqual([of, direct.status, plain(await direct.text()), '*'])
+        }
+      }
+    }
+  }, 60_000)
+
+  test('tells scripts of other sites that the server is away', async () => {
+    const before = target
+    target = null
+    const { status, headers, body } = await get(`${rows}?page_size=18`)
+    target = before
+    expect([status, headers['access-control-allow-origin'], headers['retry-after']]).toEqual([503, '*', '5'])
+    expect(JSON.parse(body)).toMatchObject({ type: 'urn:acervo:problem:unavailable', status: 503 })
+  }, 30_000)
 
   test('logs of a client his network alone, and nothing of what he looks for', async () => {
     await get(`${rows}?n=17&format=json`, {}, '127.0.0.77')

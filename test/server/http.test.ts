@@ -72,11 +72,7 @@ describe('headers', () => {
       'referrer-policy': 'no-referrer',
       vary: 'Accept, Accept-Encoding',
       'x-content-type-options': 'nosniff',
-      'x-dns-prefetch-control': 'off',
-      'x-download-options': 'noopen',
       'x-frame-options': 'SAMEORIGIN',
-      'x-permitted-cross-domain-policies': 'none',
-      'x-xss-protection': '0',
     })
   })
 
@@ -275,4 +271,26 @@ test('a catalog of one family of another prefix, with a dataset without tables',
     links: [],
     tables: [],
   })
+})
+
+test('headers have at most 3,500 bytes, beside what repeats the query', async () => {
+  for (const length of [0, 40, 100, 200, 400, 1000, 4000, 7000]) {
+    const values = Array.from({ length: 500 }, (_, n) => 1000 + n).join()
+    const query =
+      length === 0
+        ? ''
+        : `n__in=${values
+            .repeat(2)
+            .slice(0, length)
+            .replace(/,?\d*$/, '')}`
+    for (const accept of ['application/json', 'text/csv', 'text/html,application/xhtml+xml']) {
+      const { headers } = (await request(service.app)
+        .get(`${rows}?page_size=1&${query}`)
+        .set('Accept', accept)) as { headers: Record<string, unknown> }
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+      const all = decodeURIComponent(lines.join(''))
+      const bytes = (query === '' ? all : all.replaceAll(query, '')).length
+      expect([length, accept, bytes > 500, bytes <= 3500]).toEqual([length, accept, true, true])
+    }
+  }
 })

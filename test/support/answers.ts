@@ -108,8 +108,8 @@ const anyHeaders = new Set(
     'Accept-Ranges Access-Control-Allow-Headers Access-Control-Allow-Methods Access-Control-Allow-Origin',
     'Access-Control-Expose-Headers Access-Control-Max-Age Allow Connection Content-Encoding Content-Language Content-Length',
     'Content-Range Content-Security-Policy Content-Type Cross-Origin-Embedder-Policy Cross-Origin-Opener-Policy Cross-Origin-Resource-Policy Date Keep-Alive',
-    'Origin-Agent-Cluster Permissions-Policy Referrer-Policy Strict-Transport-Security Trailer Transfer-Encoding Vary X-Content-Type-Options X-DNS-Prefetch-Control',
-    'X-Download-Options X-Frame-Options X-Permitted-Cross-Domain-Policies X-XSS-Protection',
+    'Origin-Agent-Cluster Permissions-Policy Referrer-Policy Strict-Transport-Security Trailer Transfer-Encoding Vary X-Content-Type-Options',
+    'X-Frame-Options',
   ]
     .join(' ')
     .toLowerCase()
