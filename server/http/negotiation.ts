@@ -44,8 +44,26 @@ export function acceptable<T extends Offer>(
 ): T | undefined {
   if (accept === undefined || accept === '' || accept === '*/*') return offers[0]
   const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
+  const best = bestOf(negotiator, offers)
+  if (best === undefined) return undefined
+  // `application/json;q=0.9, */*` asks for JSON, not for whatever else there is.
+  const named = negotiator.mediaTypes()
+  const isNamed = best.mediaTypes.some((type) => named.includes(type))
+  return isNamed ? best : (bestOf(negotiator, [offers[0]]) ?? best)
+}
+
+function bestOf<T extends Offer>(negotiator: Negotiator, offers: readonly T[]): T | undefined {
   const [best] = negotiator.mediaTypes(offers.flatMap(({ mediaTypes }) => mediaTypes))
   return offers.find(({ mediaTypes }) => mediaTypes.some((type) => type === best))
+}
+
+/** Media types that `Accept` names, the preferred one first, without those it refuses. */
+export function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
+  return accept === ''
+    ? []
+    : new Negotiator({ headers: { accept: withoutParameters(accept) } })
+        .mediaTypes()
+        .map((type) => type.toLowerCase())
 }
 
 // Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.

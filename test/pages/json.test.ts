@@ -62,7 +62,7 @@ describe.each(addresses)('%s', (address) => {
     expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
       200,
       'text/html; charset=utf-8',
-      'Accept, Accept-Encoding, Accept-Language',
+      'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode',
     ])
     const [, code = ''] = /<pre\s+class="json"[^>]*><code>(.*?)<\/code>/s.exec(page.body.toString()) ?? []
     expect(packed(textIn(code))).toBe(packed(due.body.toString()))

@@ -111,7 +111,7 @@ test.each([
   const { headers, text } = await get('/', { 'Accept-Language': asked })
   expect([headers['content-language'], headers['vary']]).toEqual([
     locale,
-    'Accept, Accept-Encoding, Accept-Language',
+    'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode',
   ])
   expect(text).toContain(`<html lang="${locale}">`)
 })

@@ -229,8 +229,8 @@ describe('the same rows', () => {
     expect(await typeOf('application/jsonl')).toBe('application/x-ndjson')
     expect(await typeOf('application/vnd.apache.arrow.stream')).toBe('application/vnd.apache.arrow.stream')
     expect(await typeOf('text/csv', '&format=json')).toBe('application/json')
-    expect(await typeOf('text/html,*/*;q=0.1')).toBe('text/html; charset=utf-8')
-    expect(await typeOf('text/html,*/*;q=0.1', '&format=json')).toBe('application/json')
+    expect(await typeOf('text/html')).toBe('text/html; charset=utf-8')
+    expect(await typeOf('text/html', '&format=json')).toBe('application/json')
     expect(await typeOf('text/html;q=0.1,*/*')).toBe('application/json')
   })
 

@@ -46,7 +46,7 @@ export function browsingText({ settings, publicUrl }: BrowseService): BrowseText
   }
 }
 
-const varied = 'Accept, Accept-Encoding, Accept-Language'
+const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
 /** In which setting a page is asked for; null where JSON is. */
 function askedSetting(settings: Settings, target: string, headers: IncomingHttpHeaders): Setting | null {

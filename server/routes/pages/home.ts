@@ -25,7 +25,7 @@ export function root(services: ReadonlyMap<Language, PageService>): RequestHandl
     }
     const service = services.get(languageFor(req.headers['accept-language']))
     if (service === undefined) throw new Error('pages are in all languages')
-    res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language')
+    res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode')
     await service.responder.send(req, res, homeFor(service, req.originalUrl))
   }
 }

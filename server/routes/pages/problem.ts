@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { acceptable, jsonOffer } from '../../http/negotiation.ts'
+import { acceptedTypes } from '../../http/negotiation.ts'
 import { pageHeaders } from '../../http/page-headers.ts'
 import type { ProblemForm } from '../../http/problems.ts'
 import { textOf } from '../../pages/html.ts'
@@ -7,17 +7,20 @@ import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { languages } from '../../../core/catalog/languages.ts'
-import { htmlOffer, pagePolicy, type Settings } from './documents.ts'
+import { pagePolicy, type Settings } from './documents.ts'
 
 /**
- * Whether a browser asks for a person: programs that take anything get what they got before there were pages, and so does
- * whoever names a format.
+ * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only browsers accept
+ * XHTML or navigate. A request that names a format is never one for a page.
  */
 export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
-  if (/[?&]format=/.test(target)) return false
-  return (
-    /\btext\/html\b/i.test(headers.accept ?? '') && acceptable(headers, [jsonOffer, htmlOffer]) === htmlOffer
-  )
+  if (/[?&]format=[^&]/.test(target)) return false
+  const accepted = acceptedTypes(headers)
+  if (accepted.includes('application/xhtml+xml')) return true
+  const [best] = accepted
+  const isHtml = best === 'text/html'
+  if (headers['sec-fetch-mode'] === 'navigate') return isHtml
+  return isHtml && !accepted.includes('application/json') && !accepted.includes('*/*')
 }
 
 /** Errors as pages, in the language of the address, or else of the browser. */
