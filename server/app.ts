@@ -67,8 +67,6 @@ export interface AppOptions {
   readonly meter: Meter
   /** Folder for what is made while it runs. */
   readonly scratch: string
-  /** Of the service, whichever of its processes this is. */
-  readonly startedAt: Date
   /** Why the catalog that was written last is not the one that serves; null where it is. */
   readonly catalogFault: () => string | null
 }
@@ -111,7 +109,6 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     publicUrl,
     areLimited: options.limiter !== null,
     freshness: freshnessOf(options.maxAgeSeconds),
-    startedAt: options.startedAt,
     snapshots,
   }
   const rowService = {

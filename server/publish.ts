@@ -51,8 +51,6 @@ export interface Shared {
   readonly sendBudget: SendBudget
   readonly finished: FinishedExports
   readonly exports: ConcurrencyLimit
-  /** Of the service, whichever of its processes this is. */
-  readonly startedAt: Date
   readonly transfers: ConcurrencyLimit
   /** Why the catalog that was written last is not the one that serves; null where it is. */
   readonly catalogFault: () => string | null

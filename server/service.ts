@@ -123,7 +123,6 @@ export async function openService(
     finished: new FinishedExports(spill, settings.finishedBytesMax),
     exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
     transfers: new ConcurrencyLimit(settings.filesMax, 'transfers'),
-    startedAt: worker?.startedAt ?? new Date(),
     catalogFault: () => watch.fault,
   }
   const { exports, transfers, sendBudget, memory } = shared

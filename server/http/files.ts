@@ -25,7 +25,7 @@ export interface ServedFile {
   readonly sha256: string
   readonly cacheControl: string
   /** HTTP date. */
-  readonly lastModified: string
+  readonly lastModified?: string
   /** What it is called when it is saved. */
   readonly saveAs: string
   /** Whether it is still the file that was read when it was taken into service. */
@@ -69,7 +69,7 @@ export async function sendFile(
   res.setHeader('Content-Type', served.mediaType)
   if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
   res.setHeader('Cache-Control', served.cacheControl)
-  res.setHeader('Last-Modified', served.lastModified)
+  if (served.lastModified !== undefined) res.setHeader('Last-Modified', served.lastModified)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
   await new Promise<void>((resolve, reject) => {
     whenOver(res, resolve)
@@ -126,7 +126,7 @@ export async function sendFile(
  * The request as it is charged and sent: with a range only where it is one of this very file. The library would send all of a
  * file that its reader has already to who asks not to be answered from a cache, which there is none of here.
  */
-function plain(req: IncomingMessage, tag: EntityTag, lastModified: string): IncomingMessage {
+function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | undefined): IncomingMessage {
   const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
   const isMeant = condition === undefined || condition === tag || condition === lastModified
   const isRange = range !== undefined && /^ *bytes=/.test(range) && isMeant

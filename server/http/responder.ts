@@ -34,8 +34,6 @@ export function timed(write: () => string | Uint8Array): Body {
 export interface NamedResponse {
   /** The same name, the same bytes. */
   readonly name: string
-  /** HTTP date. */
-  readonly lastModified: string
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
@@ -95,7 +93,7 @@ export class Responder {
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
-    // If-Modified-Since is not looked at: a second is too coarse to tell two imports apart.
+    // There is no Last-Modified: a second is too coarse to tell two imports apart, and a rollback goes back in time.
     const known = matchingTag(
       req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(response, encoding)),
@@ -233,13 +231,8 @@ function keyOf({ name }: NamedResponse, { compress, name: encoding }: Encoding):
 }
 
 /** The headers that a 304 has as well. */
-function describe(
-  res: ServerResponse,
-  { lastModified, cacheControl, headers }: NamedResponse,
-  tag: EntityTag,
-): void {
+function describe(res: ServerResponse, { cacheControl, headers }: NamedResponse, tag: EntityTag): void {
   res.setHeader('ETag', tag)
-  res.setHeader('Last-Modified', lastModified)
   res.setHeader('Cache-Control', cacheControl)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }

@@ -45,7 +45,7 @@ interface Detail {
 
 function detailOf(
   family: Family,
-  { publicUrl, freshness, startedAt }: DetailService,
+  { publicUrl, freshness }: DetailService,
   dataset: Dataset,
   shown: readonly (Snapshot | null)[],
 ): NamedResponse {
@@ -63,10 +63,8 @@ function detailOf(
   })
   const { links, collectedAt } = dataset
   const body = JSON.stringify({ ...summaryOf(dataset, addresses), links, collected_at: collectedAt, tables })
-  const changes = [startedAt, ...imported].map((moment) => moment?.getTime() ?? 0)
   return {
     name: nameOf(body),
-    lastModified: new Date(Math.max(...changes)).toUTCString(),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     // Its body is the specification's; the files are told beside it.

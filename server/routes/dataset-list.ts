@@ -12,14 +12,13 @@ import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
 export function datasetList(family: Family, service: CatalogService): Resource {
-  const { catalog, publicUrl, freshness, startedAt } = service
+  const { catalog, publicUrl, freshness } = service
   const addresses = addressesOf(family, publicUrl)
   const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
   const results = listed.map((dataset) => summaryOf(dataset, addresses))
   const body = JSON.stringify({ count: results.length, next: null, previous: null, results })
   const answer = {
     name: nameOf(body),
-    lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     headers: {

@@ -152,12 +152,9 @@ function listingOf(
     description: 'The files of what is published now: names, addresses, sizes and sums.',
     find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const { snapshots, body } = find(params)
-      const text = JSON.stringify(body)
-      const latest = Math.max(0, ...snapshots.map(({ manifest }) => Date.parse(manifest.import_date)))
+      const text = JSON.stringify(find(params).body)
       return {
         name: nameOf(text),
-        lastModified: new Date(latest).toUTCString(),
         cacheControl: freshness.changing,
         mediaType: jsonType,
         headers: {},

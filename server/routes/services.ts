@@ -12,7 +12,6 @@ export interface CatalogService {
   readonly publicUrl: URL
   readonly areLimited: boolean
   readonly freshness: Freshness
-  readonly startedAt: Date
 }
 
 export interface DetailService extends CatalogService {

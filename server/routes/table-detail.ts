@@ -44,7 +44,7 @@ export function tableDetail(family: Family, service: DetailService): Resource {
 
 function detailOf(
   family: Family,
-  { publicUrl, freshness, startedAt }: DetailService,
+  { publicUrl, freshness }: DetailService,
   dataset: Dataset,
   table: Table,
   snapshot: Snapshot | null,
@@ -80,7 +80,6 @@ function detailOf(
   })
   return {
     name: nameOf(`${tableId(table)}\n${body}`),
-    lastModified: new Date(Math.max(startedAt.getTime(), imported?.getTime() ?? 0)).toUTCString(),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     headers: {

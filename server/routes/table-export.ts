@@ -96,7 +96,6 @@ async function streamRows(
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {
     res.setHeader('ETag', tag)
-    res.setHeader('Last-Modified', snapshot.lastModified)
     res.setHeader('Cache-Control', isPinned ? freshness.immutable : freshness.changing)
     res.setHeader('Acervo-Snapshot', manifest.snapshot)
     res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
@@ -173,7 +172,7 @@ async function sendDownload(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const { table, manifest, folder, lastModified, report } = snapshot
+  const { table, manifest, folder, report } = snapshot
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   if (download === undefined) throw new Error('a snapshot has its download')
   const served: ServedFile = {
@@ -182,7 +181,6 @@ async function sendDownload(
     sha256: download.sha256,
     mediaType: csv.contentType,
     cacheControl: freshness.changing,
-    lastModified,
     saveAs: fileName(snapshot, csv),
     isUnchanged: () => snapshot.isUnchanged(download.file),
     hold: () => snapshot.hold([download.file]),
@@ -202,7 +200,6 @@ async function sendDownload(
   }
   const tag = `"${download.sha256.slice(0, 32)}-unpacked"` as const
   res.setHeader('ETag', tag)
-  res.setHeader('Last-Modified', lastModified)
   res.setHeader('Cache-Control', freshness.changing)
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
     await account.show()

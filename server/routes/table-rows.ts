@@ -62,7 +62,6 @@ export function tableRows(family: Family, service: RowService): Resource {
       const { snapshot: id } = page.snapshot.manifest
       return {
         name: nameOf(page.key),
-        lastModified: page.snapshot.lastModified,
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         mediaType: format.contentType,
         headers: {

@@ -48,6 +48,6 @@ export class PublicLake {
     // The one before may have been promised to someone who has not opened it yet.
     await rm(path.join(this.#scratch, `lake-${this.#number - 2}.ducklake`), { force: true })
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    return { folder: this.#scratch, file, sha256, lastModified: new Date().toUTCString() }
+    return { folder: this.#scratch, file, sha256 }
   }
 }

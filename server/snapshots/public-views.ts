@@ -20,8 +20,6 @@ export interface BuiltViews {
   readonly folder: string
   readonly file: string
   readonly sha256: string
-  /** HTTP date. */
-  readonly lastModified: string
 }
 
 /** The DuckDB file over the public addresses of what is served, made when it is asked for and something changed. */
@@ -69,6 +67,6 @@ export class PublicViews {
     // The one before may have been promised to someone who has not opened it yet.
     await rm(path.join(scratch, `warehouse-${this.#number - 2}.duckdb`), { force: true })
     const { sha256 } = await sumsOf(path.join(scratch, file))
-    return { folder: scratch, file, sha256, lastModified: new Date().toUTCString() }
+    return { folder: scratch, file, sha256 }
   }
 }

@@ -10,7 +10,7 @@ import { sayWhere } from '../where.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { Reception } from './reception.ts'
 import { stopWithinMs } from '../http/listen.ts'
-import { relievingVariable, startedAtVariable } from './worker.ts'
+import { relievingVariable } from './worker.ts'
 
 /** Before another takes the place of one that never came to serve. */
 const pauseMs = 1000
@@ -99,7 +99,6 @@ class Keeper {
   readonly #log: Log
   readonly #serving = new Set<Worker>()
   #replacing: Promise<void> = Promise.resolve()
-  #startedAt = Date.now()
   #isStopping = false
   /** Told when a worker has died. */
   onDeath = (): void => undefined
@@ -143,7 +142,6 @@ class Keeper {
 
   async #replaceEach(): Promise<void> {
     this.#log.info('replacing all workers')
-    this.#startedAt = Date.now()
     for (const old of Object.values(cluster.workers ?? {})) {
       if (old === undefined || ending.has(old) || old.isDead()) continue
       const fresh = this.#fork(true)
@@ -190,10 +188,7 @@ class Keeper {
   }
 
   #fork(isRelieving: boolean): Worker {
-    const worker = cluster.fork({
-      [startedAtVariable]: String(this.#startedAt),
-      [relievingVariable]: isRelieving ? 'yes' : 'no',
-    })
+    const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
     worker.on('message', (message: FromWorker) => {
       if ('took' in message) this.#reception.taken(message.took)
       else if ('told' in message) {

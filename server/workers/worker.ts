@@ -8,8 +8,6 @@ import type { FromWorker, ToWorker } from './messages.ts'
 /** How a worker is bound to the process that keeps it. */
 export interface Worker {
   readonly id: number
-  /** When the service started, which is when the first of the workers did. */
-  readonly startedAt: Date
   /** Whether others serve while it starts, so that it takes no reader before it can answer. */
   readonly isRelieving: boolean
   /** Where asks are counted for all workers together, by these policies. */
@@ -24,7 +22,6 @@ export interface Worker {
 }
 
 /** Of the environment of a worker. */
-export const startedAtVariable = 'ACERVO_STARTED_AT'
 export const relievingVariable = 'ACERVO_RELIEVING'
 
 /** Null where this process serves alone. */
@@ -51,7 +48,6 @@ export function thisWorker(): Worker | null {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   return {
     id: worker.id,
-    startedAt: new Date(Number(process.env[startedAtVariable])),
     isRelieving: process.env[relievingVariable] === 'yes',
     countsBy: (policies) => {
       send({ policies })

@@ -67,7 +67,6 @@ describe('headers', () => {
       'content-type': 'application/json',
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'cross-origin',
-      'last-modified': 'Fri, 02 Jan 2026 03:04:05 GMT',
       'origin-agent-cluster': '?1',
       'referrer-policy': 'no-referrer',
       vary: 'Accept, Accept-Encoding',

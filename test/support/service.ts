@@ -193,7 +193,6 @@ export async function serve(
     log,
     meter: noMeter,
     scratch: await temporaryFolder(),
-    startedAt: new Date(),
     catalogFault: () => null,
     finished,
     ...options,

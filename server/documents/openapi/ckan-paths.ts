@@ -99,15 +99,7 @@ function inBody(schema: Json): Json {
   return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
 }
 
-const ownHeaders = [
-  'Acervo-Notice',
-  'Cache-Control',
-  'ETag',
-  'Last-Modified',
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-Request-Id',
-]
+const ownHeaders = ['Acervo-Notice', 'Cache-Control', 'ETag', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id']
 
 const fault: Json = {
   type: 'object',

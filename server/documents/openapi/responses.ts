@@ -143,7 +143,7 @@ const headerRows = {
   'Cache-Control': [text, 'How long a cache may answer with it.'],
   'Content-Disposition': [text, 'What it is called when it is saved.'],
   ETag: [text, 'Strong; send it back in If-None-Match, and what has not changed is a 304 at no cost.'],
-  'Last-Modified': [text, 'When it was imported, or the service started.'],
+  'Last-Modified': [text, 'When the file was published; send it back in If-Modified-Since.'],
   Link: [text, 'To the other pages, the other formats and the whole file (RFC 8288).'],
   Location: [text, 'Where it is.'],
   RateLimit: [text, 'What is left to this client in each window of time.'],
@@ -160,7 +160,7 @@ const commonHeaderNames: readonly HeaderName[] = [
   'RateLimit-Policy',
   'X-Request-Id',
 ]
-const cachedNames: readonly HeaderName[] = [...commonHeaderNames, 'Cache-Control', 'ETag', 'Last-Modified']
+const cachedNames: readonly HeaderName[] = [...commonHeaderNames, 'Cache-Control', 'ETag']
 
 export function headerComponents(): Json {
   return Object.fromEntries(
@@ -184,7 +184,14 @@ export function leading(description: string): Json {
 
 export const unchanged: Json = {
   description: 'What If-None-Match names is still what there is.',
-  headers: referred([...cachedNames, 'Acervo-Count', 'Acervo-Snapshot', 'Content-Disposition', 'Link']),
+  headers: referred([
+    ...cachedNames,
+    'Acervo-Count',
+    'Acervo-Snapshot',
+    'Content-Disposition',
+    'Last-Modified',
+    'Link',
+  ]),
 }
 
 export const jsonOf = (schema: Json): Json => ({

@@ -57,8 +57,8 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
   const { dataset, table } = namesIn(catalog)
   const at = (below: string): string => `${pathOf(files.base)}${below}`
   const ranged = (content: Json): Json => ({
-    200: answer('The file.', content, ['Content-Disposition', 'Link']),
-    206: answer('A range of it.', content, ['Content-Disposition', 'Link']),
+    200: answer('The file.', content, ['Content-Disposition', 'Last-Modified', 'Link']),
+    206: answer('A range of it.', content, ['Content-Disposition', 'Last-Modified', 'Link']),
     304: unchanged,
     412: { description: 'It is not what If-Match names any more.' },
     ...problemAnswers([...ofFiles, 'unsatisfiable-range']),

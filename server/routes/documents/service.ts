@@ -125,11 +125,10 @@ export function made(
   write: () => Awaitable<Text | (() => Awaitable<Text>)>,
   headers: Readonly<Record<string, string>> = {},
 ): NamedResponse {
-  const { snapshots, startedAt, freshness, writingName } = service
-  const { state, newest } = about.tables === null ? wholeState(service) : stateOf(snapshots, about.tables)
+  const { snapshots, freshness, writingName } = service
+  const state = about.tables === null ? wholeState(service) : stateOf(snapshots, about.tables)
   return {
     name: nameOf(JSON.stringify([writingName, ...about.key, state])),
-    lastModified: new Date(Math.max(startedAt.getTime(), newest)).toUTCString(),
     cacheControl: freshness.changing,
     mediaType,
     headers,
@@ -149,29 +148,17 @@ export function made(
 /** Processor time that compressing a character takes, in ms. */
 const compressionWork = 2e-5
 
-interface State {
-  readonly state: string
-  /** Of their imports, in ms since 1970; 0 where nothing is published. */
-  readonly newest: number
+function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
+  return tables.map((table) => snapshots.current(table)?.manifest.snapshot ?? '').join()
 }
 
-function stateOf(snapshots: Snapshots, tables: readonly Table[]): State {
-  const manifests = tables.map((table) => snapshots.current(table)?.manifest)
-  const dates = manifests.map((manifest) => (manifest === undefined ? 0 : Date.parse(manifest.import_date)))
-  return {
-    state: manifests.map((manifest) => manifest?.snapshot ?? '').join(),
-    newest: Math.max(0, ...dates),
-  }
-}
-
-const states = new WeakMap<Snapshots, State & { readonly version: number }>()
+const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
 /** Of all tables, put together once for each state. */
-function wholeState({ snapshots, catalog }: DocumentService): State {
+function wholeState({ snapshots, catalog }: DocumentService): string {
   const known = states.get(snapshots)
-  if (known?.version === snapshots.version) return known
-  const { state, newest } = stateOf(snapshots, allTables(catalog))
-  const whole = { version: snapshots.version, state: nameOf(state), newest }
-  states.set(snapshots, whole)
-  return whole
+  if (known?.version === snapshots.version) return known.state
+  const state = nameOf(stateOf(snapshots, allTables(catalog)))
+  states.set(snapshots, { version: snapshots.version, state })
+  return state
 }

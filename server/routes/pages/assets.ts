@@ -5,7 +5,7 @@ import { parseQuery } from '../../query/string.ts'
 import type { RowService } from '../services.ts'
 
 /** What pages are drawn with, under names that change with the content. */
-export function assetFiles({ freshness, startedAt }: RowService, assets: Assets): Resource {
+export function assetFiles({ freshness }: RowService, assets: Assets): Resource {
   const all: readonly Asset[] = Object.values(assets)
   return {
     path: '/assets/:file',
@@ -17,7 +17,6 @@ export function assetFiles({ freshness, startedAt }: RowService, assets: Assets)
       if (asset === undefined) throw new Problem('unknown-address', 'There is no such file.')
       return {
         name: asset.file,
-        lastModified: startedAt.toUTCString(),
         cacheControl: freshness.immutable,
         mediaType: asset.mediaType,
         headers: {},

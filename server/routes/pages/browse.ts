@@ -15,7 +15,6 @@ interface BrowseService {
   readonly settings: Settings
   readonly publicUrl: URL
   readonly freshness: Freshness
-  readonly startedAt: Date
 }
 
 /** Shows whoever asks with a browser what programs get at an address of JSON; `format=` always wins. */
@@ -64,14 +63,13 @@ interface Browsed {
 }
 
 function pageOf(
-  service: Pick<BrowseService, 'freshness' | 'startedAt'> & { readonly setting: Setting },
+  service: Pick<BrowseService, 'freshness'> & { readonly setting: Setting },
   { name, address, answer }: Browsed,
   responder: Responder,
 ): NamedResponse {
   const page = named(service, ['json', address, answer.name])
   return {
     ...page,
-    lastModified: answer.lastModified,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
     // What is shown is made first.

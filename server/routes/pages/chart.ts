@@ -35,7 +35,6 @@ export function chart(service: PageService): Resource {
             : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
         await responder.send(req, res, {
           ...named(service, ['chart', ...key]),
-          lastModified: snapshot.lastModified,
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const groups = await groupsFor(requester)

@@ -97,13 +97,12 @@ export function pageAt({ setting, catalog }: PageService, below: string, name: s
 
 /** @param key alike for all pages of the same characters, in one language */
 export function named(
-  { setting, freshness, startedAt }: Pick<PageService, 'setting' | 'freshness' | 'startedAt'>,
+  { setting, freshness }: Pick<PageService, 'setting' | 'freshness'>,
   key: readonly unknown[],
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
   return {
     name: nameOf(JSON.stringify([writtenByThese, setting.name, ...key])),
-    lastModified: startedAt.toUTCString(),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(policy, setting.words.locale),

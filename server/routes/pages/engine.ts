@@ -34,7 +34,7 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
 
 /** @param scratch folder for packed ones, which are a quarter of their size, made when they are first asked for */
 export function engineFiles(service: RowService, scratch: string): Resource {
-  const { transfers, sendBudget, freshness, startedAt } = service
+  const { transfers, sendBudget, freshness } = service
   const packed = new Map<string, Promise<Packed>>()
   return {
     path: `/assets/duckdb/${version}/:file`,
@@ -55,7 +55,6 @@ export function engineFiles(service: RowService, scratch: string): Resource {
         ...(takesGzip && { contentEncoding: 'gzip' as const }),
         mediaType: found.mediaType,
         cacheControl: freshness.immutable,
-        lastModified: startedAt.toUTCString(),
         saveAs: found.file,
         isUnchanged: () => true,
         doubt: () => packed.delete(key),

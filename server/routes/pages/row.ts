@@ -32,7 +32,6 @@ export function row(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['row', tableId(table), page.key]),
-          lastModified: snapshot.lastModified,
           price: priceOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)

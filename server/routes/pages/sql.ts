@@ -23,7 +23,6 @@ export function sql(service: PageService): Resource {
         const key = [tableId(table), id, [...query.parameters], engineAt]
         await responder.send(req, res, {
           ...named(service, ['sql', ...key], consolePolicy),
-          lastModified: snapshot.lastModified,
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const { count } = await engine.selections.find(snapshot, query, requester)

@@ -22,7 +22,6 @@ export function table(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          lastModified: snapshot.lastModified,
           price: priceOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
