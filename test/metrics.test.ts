@@ -38,6 +38,7 @@ test.each(isQuick ? [2] : [1, 2])(
   '%d workers tell what they do, on a port of their own',
   async (workers) => {
     const metrics = await freePort()
+    const started = performance.now()
     const server = await startServer({
       ...settings,
       WORKERS: String(workers),
@@ -85,9 +86,14 @@ test.each(isQuick ? [2] : [1, 2])(
     expect(taken).toBeLessThan(askedSeconds)
     // Reading the metrics increases no counter.
     expect(counted(await scraped(metrics))).toEqual(counted(found))
-    // There is one client, so queries run longer than they wait.
+    // Each worker has two connections, so queries take no longer than that since the start.
     const seconds = (name: string): number => found.get(`acervo_${name}_seconds_sum{pool="pages"}`) ?? NaN
-    expect(seconds('query')).toBeGreaterThan(seconds('queue_wait'))
+    const most = (2 * workers * (performance.now() - started)) / 1000
+    expect([seconds('query') > 0, seconds('query') < most, seconds('queue_wait') < most]).toEqual([
+      true,
+      true,
+      true,
+    ])
     const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
     expect(age).toBeGreaterThan(0)
     expect(age).toBeLessThan(600)
