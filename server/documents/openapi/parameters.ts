@@ -6,6 +6,7 @@ import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator } from '../../query/operators.ts'
 import { inAlphabet, orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { periodUnit } from '../../query/periods.ts'
 import { isParameterName, parameterRows, type ParameterName } from '../../query/query.ts'
 import type { Json, TableView } from '../view.ts'
 import { ref } from './responses.ts'
@@ -40,8 +41,10 @@ const list = { style: 'form', explode: false } as const
 /** Each value in a parameter of its own: values may hold commas. */
 const repeated = { style: 'form', explode: true } as const
 
-const valueSchema = (field: Field): Json =>
-  typeRow(field.type).hasDigits ? typeRow(field.type).askedSchema(field) : ref(askedName(field.type))
+function valueSchema(field: Field): Json {
+  if (typeRow(field.type).hasDigits) return typeRow(field.type).askedSchema(field)
+  return ref(askedName(periodUnit(field) === 'day' ? 'date' : field.type))
+}
 
 /** What an operator of a field takes. */
 function takenSchema(field: Field, operator: Operator): Json {
