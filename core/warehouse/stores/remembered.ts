@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { fileNames } from '../layout.ts'
+import { fileNames, isSnapshotId } from '../layout.ts'
 import type { FileState, HeldFile, Store } from './store.ts'
 
 const folderName = '.remembered'
 
 /**
  * A warehouse elsewhere for those who only read it: what its small files said last is kept on this machine, and
- * answered while it is away, over a restart too. Whether a file is another is never remembered: who asks that hears of
+ * answered while it is away, over a restart too; files of a snapshot, which never change, also after one failed read. Whether a file is another is never remembered: who asks that hears of
  * the failure.
  */
 export class Remembered implements Store {
@@ -42,10 +42,14 @@ export class Remembered implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    const text = await this.#remembering(`get ${key}`, async () => {
-      const bytes = await this.#store.get(key)
-      return bytes === null ? null : bytes.toString('base64')
-    })
+    const text = await this.#remembering(
+      `get ${key}`,
+      async () => {
+        const bytes = await this.#store.get(key)
+        return bytes === null ? null : bytes.toString('base64')
+      },
+      async () => isInSnapshot(key) || this.#isAway(key),
+    )
     return text === null ? null : Buffer.from(text, 'base64')
   }
 
@@ -106,17 +110,30 @@ export class Remembered implements Store {
       }
   }
 
+  /** A store that answers is not away: one failed read must not make an old text pass for the current one. */
+  async #isAway(key: string): Promise<boolean> {
+    return this.#store.stat(key).then(
+      () => false,
+      () => true,
+    )
+  }
+
   #placeOf(what: string): string {
     return path.join(this.localFolder, folderName, createHash('sha256').update(what).digest('hex'))
   }
 
   /** What is asked for, or what it was when it was last asked for, where that fails. */
-  async #remembering(what: string, ask: () => Promise<string | null>): Promise<string | null> {
+  async #remembering(
+    what: string,
+    ask: () => Promise<string | null>,
+    isAway: () => Promise<boolean> = () => Promise.resolve(true),
+  ): Promise<string | null> {
     const file = this.#placeOf(what)
     let answer: string | null
     try {
       answer = await ask()
     } catch (error) {
+      if (!(await isAway())) throw error
       const [asked, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
       if (asked !== what) throw error
       return rest.join('\n')
@@ -140,6 +157,11 @@ export class Remembered implements Store {
       this.#known.delete(file)
     }
   }
+}
+
+/** Files of a snapshot never change. */
+function isInSnapshot(key: string): boolean {
+  return isSnapshotId(key.split('/').at(-2) ?? '')
 }
 
 function digest(text: string): string {

@@ -1,0 +1,26 @@
+import { Remembered } from '../../core/warehouse/stores/remembered.ts'
+import { MemoryStore } from '../support/memory-store.ts'
+import { temporaryFolder } from '../support/workshop.ts'
+
+const manifest = 'd/t/20260102T030405Z-0123456789ab/manifest.json'
+
+test('a remembered text is answered while the store is away, and not for one failed read', async () => {
+  const store = new MemoryStore(await temporaryFolder())
+  const remembered = new Remembered(store)
+  await store.put('d/t/current.json', 'one')
+  await store.put(manifest, 'of one')
+  expect(String(await remembered.get(manifest))).toBe('of one')
+  expect(String(await remembered.get('d/t/current.json'))).toBe('one')
+
+  await store.put('d/t/current.json', 'two')
+  const read = jest.spyOn(store, 'get').mockRejectedValue(new Error('reset'))
+  await expect(remembered.get('d/t/current.json')).rejects.toThrow('reset')
+  expect(String(await remembered.get(manifest))).toBe('of one')
+
+  const stat = jest.spyOn(store, 'stat').mockRejectedValue(new Error('refused'))
+  expect(String(await remembered.get('d/t/current.json'))).toBe('one')
+
+  read.mockRestore()
+  stat.mockRestore()
+  expect(String(await remembered.get('d/t/current.json'))).toBe('two')
+})
