@@ -30,7 +30,7 @@ export function planRows(snapshot: Snapshot, form: LineForm, { part, block, firs
 /** The statement that writes some rows of one part, in whatever order they are found. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
   return {
-    sql: textsSql(form, `part.file_row_number ${among(rows)}`),
+    sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
     parameters: [fileOf(snapshot, part)],
     reads: readsOf(
       snapshot,
@@ -70,11 +70,13 @@ export function planColumns(
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
+  // Of one part the row numbers say all. A second condition would be an operator of its own, which holds back small chunks.
+  const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
       select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
-      where file_row_number ${among(rows)} and acervo_position ${among(positions)}
+      where file_row_number ${oneOf(rows)}${inParts}
       ${known.length === 1 && comeInOrder(rows) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
     reads: readsOf(
@@ -90,8 +92,8 @@ export function planColumns(
 }
 
 /**
- * Consecutive rows of a row group come in the order in which they lie: one thread reads them, and no list is looked into. To
- * sort wide rows again takes a fourth more time.
+ * Whether rows come in their order without being sorted: consecutive rows of a row group do, since one thread reads them and
+ * the scan itself chooses them. To sort wide rows again takes a fourth more time.
  */
 function comeInOrder(rows: Uint32Array): boolean {
   const [first = 0, last = first] = [rows[0], rows.at(-1)]
@@ -104,7 +106,7 @@ export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column
 }
 
 /** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
-function among(numbers: Uint32Array): string {
+function oneOf(numbers: Uint32Array): string {
   const sorted = numbers.toSorted()
   const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
   const isRun =
