@@ -23,13 +23,18 @@ export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): v
   const counter = new Int32Array(beats)
   setInterval(() => Atomics.add(counter, 0, 1), 1000).unref()
   const watched: Watched = { beats, stuckSeconds: seconds }
-  const thread = new Worker(new URL('watchdog-thread.js', import.meta.url), {
-    workerData: watched,
-    // Options of the main program, such as modules to load first, are not for this thread.
-    execArgv: [],
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
-  })
-  thread.on('error', (error) => log.warn({ err: error }, 'the event loop is not watched'))
-  thread.unref()
+  const notWatched = (error: unknown): void => log.warn({ err: error }, 'the event loop is not watched')
+  try {
+    const thread = new Worker(new URL('watchdog-thread.js', import.meta.url), {
+      workerData: watched,
+      // Options of the main program, such as modules to load first, are not for this thread.
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+    })
+    thread.on('error', notWatched).unref()
+  } catch (error) {
+    // Node's permissions may forbid threads.
+    notWatched(error)
+  }
 }

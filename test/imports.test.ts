@@ -3,7 +3,15 @@ import path from 'node:path'
 
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
-  ['core/errors.ts', 'core/in-order.ts', 'core/json.ts', 'core/nearest.ts', 'core/sql.ts'],
+  [
+    'core/errors.ts',
+    'core/in-order.ts',
+    'core/json.ts',
+    'core/nearest.ts',
+    'core/sql.ts',
+    'core/time-in-zone.ts',
+    'core/wildcard.ts',
+  ],
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['core/clickhouse'],
@@ -17,8 +25,8 @@ const floors: readonly (readonly string[])[] = [
   ['ingest/ingest.ts', 'ingest/metrics.ts'],
   ['ingest/main.ts'],
   ['server/concurrency', 'server/kept.ts', 'server/log.ts', 'server/where.ts'],
-  ['server/catalog-watch.ts'],
-  ['server/limits'],
+  ['server/catalog-watch.ts', 'server/watchdog.ts'],
+  ['server/limits', 'server/watchdog-thread.ts'],
   ['server/metrics/meter.ts'],
   ['server/query', 'server/snapshots', 'server/http'],
   ['server/metrics'],

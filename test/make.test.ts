@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { testSampled } from './support/runs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** Values given to make reach the programs as they are: neither make nor a shell runs any part of them. */
@@ -17,7 +18,7 @@ const hostile = (folder: string): string =>
     .join(' ')
     .replaceAll('X', `${folder}/ran`)
 
-test.each([
+testSampled<[verb: string, name: string]>([
   ['suggest', 'FILE'],
   ['add', 'FILE'],
   ['rollback', 'TABLE'],
