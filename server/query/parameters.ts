@@ -34,10 +34,44 @@ export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
 
 export function parseWords(table: Table, text: string): string[] | Invalid {
   if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
-  const words = [...new Set(text.split(/\s+/))].filter((word) => word !== '').toSorted()
+  const words = [...new Set(termsOf(text))].toSorted()
   if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
-  if (words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
-  return new Invalid('The parameter "search" must be words with spaces between, each of more than accents.')
+  if (words.length > 0 && words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
+  return new Invalid(
+    'The parameter "search" must be words or "phrases", each of more than accents and punctuation.',
+  )
+}
+
+/**
+ * Words and phrases of a search. Quotes of any kind enclose a phrase; commas and semicolons separate words as blanks do;
+ * punctuation around a word, and a `*` behind it, say nothing more, since words are found within others.
+ */
+function termsOf(text: string): string[] {
+  const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
+  // A quote that is not closed encloses nothing.
+  const isClosed = pieces.length % 2 === 1
+  return pieces
+    .flatMap((piece, index) =>
+      index % 2 === 1 && (isClosed || index < pieces.length - 1)
+        ? piece.trim().split(/\s+/).join(' ')
+        : piece.split(/[\s,;]+/).map(bare),
+    )
+    .filter((term) => term !== '')
+}
+
+const punctuation = new Set(".:!?()[]{}…*'`")
+
+/** A word without punctuation at its ends. */
+function bare(word: string): string {
+  const signs = Array.from(word)
+  const first = signs.findIndex((sign) => !punctuation.has(sign))
+  const last = signs.findLastIndex((sign) => !punctuation.has(sign))
+  return first === -1 ? '' : signs.slice(first, last + 1).join('')
+}
+
+/** The text that `parseWords` reads as these words. */
+export function formatWords(words: readonly string[]): string {
+  return words.map((word) => (bare(word) === word && !/[\s,;]/.test(word) ? word : `"${word}"`)).join(' ')
 }
 
 export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {

@@ -19,6 +19,7 @@ import { isOperator, operatorRow } from './operators.ts'
 import {
   formatFields,
   formatOrdering,
+  formatWords,
   inAlphabet,
   pageSizeDefault,
   pageSizeMax,
@@ -68,7 +69,7 @@ export const parameterRows = {
   snapshot: '`current`, or the id of a snapshot: stays on it',
   format: 'the format of the answer',
   fields: 'only these fields, with commas between',
-  search: 'every word is in some search field, whatever its case and accents',
+  search: 'every word, and every phrase in quotes, is in some search field, whatever its case and accents',
   ordering: 'fields to order by, with commas between; `-` before one for descending. Nulls come last',
   'order-by': 'the same, as the ancestor called it',
 } as const satisfies Record<string, string>
@@ -246,7 +247,7 @@ function whole(
   pageSizeUnasked: number,
 ): RowQuery {
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
-  if (words.length > 0) rows.set('search', words.join(' '))
+  if (words.length > 0) rows.set('search', formatWords(words))
   const parameters = new Map(rows)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
   if (fields.length < table.fields.length) parameters.set('fields', formatFields(fields))

@@ -64,6 +64,7 @@ beforeAll(async () => {
       name: 't',
       order: ['n'],
       filters: ['day', 'textday', 'moment', 'city', 'zoned'],
+      search: ['city'],
       fields: [
         ...fields.slice(0, 4),
         { ...fields[4], timezone: 'America/Sao_Paulo' },
@@ -294,3 +295,40 @@ function spelling(random: Random): Spelling {
     }
   return { parameters: [[`${field}${operator}`, text]], isMeant: ({ day }) => isMeant(day) }
 }
+
+describe('a search', () => {
+  test.each<[text: string, names: string[]]>([
+    ['paulo sao', ['São Paulo', 'sao paulo']],
+    ['"sao paulo"', ['São Paulo', 'sao paulo']],
+    ['“SÃO  PAULO”', ['São Paulo', 'sao paulo']],
+    ['"paulo sao"', []],
+    ['lima, peru', ['Peru, Lima']],
+    ['lima;peru', ['Peru, Lima']],
+    ['per*', ['Peru, Lima']],
+    ['(lima)', ['Peru, Lima']],
+    ['"peru, lima"', ['Peru, Lima']],
+    ['lima "peru', ['Peru, Lima']],
+    ['C++', ['C++']],
+    ['lima!', ['Peru, Lima']],
+  ])('%s finds its words and phrases', async (text, names) => {
+    expect([text, await counted([['search', text]])]).toEqual([text, inCities(...names)])
+  })
+
+  test('of a phrase is the same in links', async () => {
+    const { body } = await request(service.app).get(
+      `${rows}?${new URLSearchParams({ search: 'paulo, “sao p”', page_size: '1' }).toString()}`,
+    )
+    const { count, next } = body as { count: number; next: string }
+    const { pathname, searchParams } = new URL(next)
+    expect(searchParams.get('search')).toBe('paulo "sao p"')
+    const { body: following } = await request(service.app).get(`${pathname}?${searchParams.toString()}`)
+    expect([count, (following as { count: number }).count]).toEqual([
+      inCities('São Paulo', 'sao paulo'),
+      count,
+    ])
+  })
+
+  test.each(['"', '...', '* , ;', '“”'])('%s has no words', async (text) => {
+    expect(await counted([['search', text]])).toMatch(/^400: .*must be words or "phrases"/)
+  })
+})

@@ -213,11 +213,19 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
   const words: string[] = []
   if (table.search.length > 0 && random() < 0.2) {
     const text = pick(random, rows)[indexOf(table, pick(random, table.search))]
-    const found = typeof text === 'string' ? text.split(/\s+/).filter((word) => fold(word) !== '') : []
+    const found =
+      typeof text === 'string'
+        ? [...text.split(/\s+/), ...(text.match(/[\p{L}\p{N}]+ [\p{L}\p{N}]+/gu) ?? [])].filter(isWord)
+        : []
     if (found.length > 0) {
       for (let left = pick(random, [1, 1, 2]); left > 0; left -= 1)
-        words.push(mangled(random, pick(random, found)))
-      query.set('search', words.join(pick(random, [' ', '  '])))
+        words.push(searchedFor(random, pick(random, found)))
+      query.set(
+        'search',
+        words
+          .map((word) => (word.includes(' ') ? pick(random, [`"${word}"`, `“${word}”`]) : word))
+          .join(pick(random, [' ', '  ', ', '])),
+      )
     }
   }
   const orderable = [...new Set([...table.order.map(({ field }) => field), ...table.filters])]
@@ -237,6 +245,17 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
     query.set('fields', fields.join())
   }
   return { query, conditions, words, ordering, fields }
+}
+
+/** Whether a text is a word, or two, without signs at its ends, which a search leaves out. */
+function isWord(text: string): boolean {
+  return fold(text) !== '' && /^[\p{L}\p{N}]([^"“”„«»,;]*[\p{L}\p{N}])?$/u.test(text)
+}
+
+/** A word or phrase in another writing, or a part of it. */
+function searchedFor(random: Random, word: string): string {
+  const made = mangled(random, word).trim()
+  return isWord(made) ? made : word
 }
 
 /** Another writing of the same word. */

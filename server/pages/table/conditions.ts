@@ -3,6 +3,7 @@ import type { Condition } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/string.ts'
 import { readValue } from '../../query/values.ts'
+import { formatWords } from '../../query/parameters.ts'
 import { periodText } from '../../query/periods.ts'
 import { operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
@@ -28,7 +29,7 @@ export function chipsPart(
     parameter: parameterOf(view, condition.field.name, condition.operator),
   }))
   if (query.words.length > 0)
-    chips.push({ said: `${words.search}: ${query.words.join(' ')}`, parameter: 'search' })
+    chips.push({ said: `${words.search}: ${formatWords(query.words)}`, parameter: 'search' })
   if (chips.length === 0) return html`<p class="facts">${words.noFilter}</p>`
   const none = changed(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
@@ -97,7 +98,7 @@ function searchControl(view: AskView, words: Words): Html {
       id="search"
       name="search"
       type="search"
-      value="${view.query.words.join(' ')}"
+      value="${formatWords(view.query.words)}"
       placeholder="${words.searchIn(searched(view, words))}"
     />
   </p>`
