@@ -292,6 +292,27 @@ describe('of what is published', () => {
       expect([answer.status, answer.body.error.message.includes(message)]).toEqual([status, true])
     })
 
+    test('the help of every answer explains its action', async () => {
+      for (const action of [
+        'package_list',
+        'package_show?id=d',
+        'package_search',
+        'status_show',
+        'help_show?name=x',
+      ]) {
+        const { body } = await request(service.app).get(`/api/3/action/${action}`)
+        const { pathname, search: query } = new URL((body as { help: string }).help)
+        const { status, body: help } = await request(service.app).get(pathname + query)
+        const { success, result } = help as { success: boolean; result?: string }
+        expect([action, status, success, typeof result]).toEqual([action, 200, true, 'string'])
+      }
+    })
+
+    test('there is no help for an action that there is not', async () => {
+      const { status, body } = await request(service.app).get('/api/3/action/help_show?name=constructor')
+      expect([status, (body as { success: boolean }).success]).toEqual([404, false])
+    })
+
     test('counts the words of all clauses of a search', async () => {
       const { body } = await searchWith(Array.from({ length: 249 }, () => '-x'))
       expect([body.success, body.result.count]).toEqual([true, 1])

@@ -35,6 +35,20 @@ export function ckanOf(writing: Writing, views: readonly DatasetView[]): Ckan {
   return { writing, packages }
 }
 
+/** What each action returns, for its help and the OpenAPI document. */
+export const summaries = {
+  package_list: 'The names of all datasets.',
+  package_show: 'A dataset by its name or id.',
+  package_search: 'Datasets that a part of the language of Solr finds.',
+  status_show: 'What the service is.',
+  site_read: 'Whether the service can be read.',
+  help_show: 'What an action returns, by its name.',
+} as const
+
+function isAction(name: string): name is keyof typeof summaries {
+  return Object.hasOwn(summaries, name)
+}
+
 /** The actions that harvesters and clients read a CKAN by. Parameters that are not known are ignored, as CKAN does. */
 export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unknown>> = {
   package_list: ({ packages }, asked) => {
@@ -66,6 +80,12 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unkn
     extensions: [],
   }),
   site_read: () => true,
+  help_show: (_ckan, asked) => {
+    const name = textIn(asked, 'name')
+    if (name === undefined) throw invalid('name', 'Missing value')
+    if (!isAction(name)) throw new ActionError(404, 'Not Found Error', 'Not found')
+    return summaries[name]
+  },
 }
 
 /** Of one answer of a search. */

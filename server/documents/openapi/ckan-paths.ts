@@ -1,3 +1,4 @@
+import { summaries } from '../ckan/actions.ts'
 import { sortable } from '../ckan/query.ts'
 import type { Json } from '../view.ts'
 import { jsonOf, problemAnswers, ref, unchanged } from './responses.ts'
@@ -11,31 +12,28 @@ const sort = { type: 'string', pattern: `^(${key}(, ?${key})*)?$` } as const
 const actionRows = {
   package_list: [
     { limit: count, offset: count },
-    'The names of all datasets.',
+    summaries.package_list,
     { type: 'array', items: { type: 'string' } },
   ],
-  package_show: [
-    { id: { type: 'string', minLength: 1 } },
-    'A dataset by its name or id.',
-    { type: 'object' },
-  ],
+  package_show: [{ id: { type: 'string', minLength: 1 } }, summaries.package_show, { type: 'object' }],
   package_search: [
     { q: text, fq: text, rows: count, start: count, sort },
-    'Datasets that a part of the language of Solr finds.',
+    summaries.package_search,
     {
       type: 'object',
       properties: { count: { type: 'integer' }, results: { type: 'array', items: { type: 'object' } } },
       required: ['count', 'results'],
     },
   ],
-  status_show: [{}, 'What the service is.', { type: 'object' }],
-  site_read: [{}, 'Whether the service can be read.', { type: 'boolean' }],
+  status_show: [{}, summaries.status_show, { type: 'object' }],
+  site_read: [{}, summaries.site_read, { type: 'boolean' }],
+  help_show: [{ name: { type: 'string', minLength: 1 } }, summaries.help_show, text],
 } as const satisfies Record<string, ActionRow>
 
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
 /** What an action does not go without. */
-const needed = new Set(['id'])
+const needed = new Set(['id', 'name'])
 
 /** CKAN's action API, under both of the addresses by which its clients ask. */
 export function ckanPaths(): Json {
@@ -53,7 +51,7 @@ function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: st
     200: told('The result.', true, { result }, ['result']),
     304: unchanged,
     400: orProblem(told('It is not understood.', false, { error: fault }, ['error'])),
-    404: told('There is no such dataset.', false, { error: fault }, ['error']),
+    404: told('There is no such dataset or action.', false, { error: fault }, ['error']),
     409: told('A value is not right.', false, { error: fault }, ['error']),
   }
   const others = problemAnswers([])
