@@ -23,6 +23,8 @@ export interface ServedFile {
   readonly contentEncoding?: 'gzip'
   /** SHA-256 of its bytes. */
   readonly sha256: string
+  /** Its length; read from the file where it is not known, which may not be on this machine yet. */
+  readonly bytes?: number
   readonly cacheControl: string
   /** HTTP date. */
   readonly lastModified?: string
@@ -138,7 +140,7 @@ function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | unde
 async function charge(
   req: IncomingMessage,
   res: ServerResponse,
-  { folder, file }: ServedFile,
+  { folder, file, bytes }: ServedFile,
   tag: EntityTag,
   doubted: () => Problem,
 ): Promise<void> {
@@ -146,13 +148,18 @@ async function charge(
   const { 'if-none-match': known, range } = req.headers
   if (matchingTag(known, [tag]) !== null) return account.show()
   if (req.method === 'HEAD') return account.charge(atHand)
-  const { size } = await stat(path.join(folder, file)).catch(() => {
-    throw doubted()
-  })
+  const size = bytes ?? (await sizeOf(path.join(folder, file), doubted))
   const ranges = range === undefined ? -1 : parseRange(size, range, { combine: true })
   // Several are answered by the whole.
   const [one, other] = typeof ranges === 'number' ? [] : ranges
   await account.charge(priceOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
+}
+
+async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
+  const { size } = await stat(file).catch(() => {
+    throw doubted()
+  })
+  return size
 }
 
 /** Lets the last bytes of a file through only where all of it was as it should be: else the transfer breaks off. */

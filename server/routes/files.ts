@@ -254,6 +254,7 @@ function fileOf(service: FileService): RequestHandler {
         folder: snapshot.folder,
         file: found.file,
         sha256: found.sha256,
+        bytes: found.bytes,
         lastModified: snapshot.lastModified,
         isUnchanged: () => snapshot.isUnchanged(found.file),
         hold: () => snapshot.hold([found.file]),

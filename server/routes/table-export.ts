@@ -179,6 +179,7 @@ async function sendDownload(
     folder,
     file: download.file,
     sha256: download.sha256,
+    bytes: download.bytes,
     mediaType: csv.contentType,
     cacheControl: freshness.changing,
     saveAs: fileName(snapshot, csv),

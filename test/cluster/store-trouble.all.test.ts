@@ -82,6 +82,23 @@ describeWithStore('a server, while its object store', () => {
     expect(await ask(server)).toEqual(first)
   }, 120_000)
 
+  test('has files that are not here yet: the first reader gets them', async () => {
+    const { port } = await serve(() => ({}))
+    const get = async (address: string): Promise<[status: number, bytes: number]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${address}`, {
+        headers: { 'Accept-Encoding': 'gzip' },
+      })
+      return [answer.status, (await answer.arrayBuffer()).byteLength]
+    }
+    expect(await get('/files/d/t.csv.gz')).toEqual([200, expect.any(Number)])
+    const { port: other } = await serve(() => ({}))
+    const exported = await fetch(`http://127.0.0.1:${other}/api/v1/dataset/d/t/export/?format=csv`)
+    expect([exported.status, (await exported.text()).split('\n')]).toEqual([
+      200,
+      expect.arrayContaining(['4999,text 4999']),
+    ])
+  }, 120_000)
+
   test('fails one time in three', async () => {
     const server = await serve(({ number }) => {
       if (number % 3 !== 0) return {}
