@@ -6,6 +6,7 @@ import { ClickHouse } from '../core/clickhouse/link.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
+import { layout } from '../core/warehouse/layout.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
@@ -80,7 +81,9 @@ async function main(): Promise<number> {
     }),
     await afterwards('acervo.ducklake was not written', async () => {
       const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
-      if (lake.status === 'skipped') say(`acervo.ducklake is not written: ${lake.reason}`)
+      // Whoever never had one need not hear of it.
+      const isWanted = settings.ducklakeExtension !== '' || (await store.stat(layout.lake)) !== null
+      if (lake.status === 'skipped' && isWanted) say(`acervo.ducklake is not written: ${lake.reason}`)
     }),
     await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
       if (settings.metricsFile === '') return

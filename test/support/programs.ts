@@ -16,10 +16,6 @@ export interface Ended {
   readonly err: string
 }
 
-/** What an ingest says at its end where DuckDB's extension for lakes is not there. */
-export const noLake =
-  "acervo.ducklake is not written: DuckDB's extension ducklake for v1.5.5 is not here; DUCKLAKE_EXTENSION may name its file\n"
-
 /** Starts a program, which is killed at the end of the test file where it still runs. */
 export function start(
   program: string,
