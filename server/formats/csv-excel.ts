@@ -5,10 +5,12 @@ import { csv, csvText, csvValueText } from './csv.ts'
 import type { LineFormat } from './format.ts'
 
 const delimiter = ';'
+/** What spreadsheets take for the start of a formula; an apostrophe before it makes it a text. */
+const startsFormula = /^[=+\-@]/
 
 /**
  * CSV as spreadsheets open it by a double click where numbers have a decimal comma: a byte order mark, semicolons, and
- * times with a space.
+ * times with a space. A text that would be a formula has an apostrophe before it.
  */
 export const csvExcel: LineFormat = {
   name: 'csv-excel',
@@ -22,10 +24,11 @@ export const csvExcel: LineFormat = {
     takes: 'plain',
     before: () => '',
     value: (text, field) => {
-      const { dialect, isQuotedInCsv, moment } = typeRow(field.type)
+      const { dialect, isQuotedInCsv, isText, moment } = typeRow(field.type)
       if (dialect === 'number') return text.replace('.', ',')
       if (moment === 'datetime') return text.replace('T', ' ')
-      return isQuotedInCsv ? csvValueText(text, delimiter) : text
+      const plain = isText && startsFormula.test(text) ? `'${text}` : text
+      return isQuotedInCsv ? csvValueText(plain, delimiter) : plain
     },
     null: '',
     around: { before: '', between: delimiter, after: '' },
@@ -37,9 +40,13 @@ export const csvExcel: LineFormat = {
 }
 
 function valueSql(field: Field): string {
-  const { csv: written, dialect, isQuotedInCsv, moment, rendered } = typeRow(field.type)
+  const { csv: written, dialect, isQuotedInCsv, isText, moment, rendered } = typeRow(field.type)
   const column = `part.${quotedName(field.name)}`
   if (moment === 'datetime') return rendered(column)
   if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
-  return isQuotedInCsv ? quotedCsv(written(column), delimiter) : written(column)
+  const text = written(column)
+  const plain = isText
+    ? `if(regexp_matches(${text}, '${startsFormula.source}'), '''' || ${text}, ${text})`
+    : text
+  return isQuotedInCsv ? quotedCsv(plain, delimiter) : plain
 }

@@ -60,7 +60,7 @@ export interface RowEngine {
 }
 
 /** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
-const representation = 3
+const representation = 4
 
 /**
  * What a query comes to, before any statement is run.

@@ -25,7 +25,7 @@ test.each([true, false])(
       'true;-1234,50;1,5e-07;1;-1.5,2;2020-01-02 03:04:05.5;"a;b"',
       'false;0,00;2,0;2;3,4;2020-01-02 00:00:00;"a,b ""c"""',
       ';;;3;;;',
-      'true;7,00;10,25;4;;2021-01-01 10:00:00;"=1+1\nx.y"',
+      `true;7,00;10,25;4;;2021-01-01 10:00:00;"'=1+1\nx.y"`,
       '',
     ].join('\r\n')
     for (const address of ['data/?', 'export/?', 'data/?i__gt=0&', 'data/?ordering=i&page_size=4&']) {
@@ -58,3 +58,19 @@ test.each([true, false])(
     await close()
   },
 )
+
+test.each([true, false])('no text is a formula (packed: %s)', async (packed) => {
+  const texts = ['=1+1', '+55 11', '-1', '@SUM(A1)', '\t=1', 'a=1', ' =1', "'=1", '-', 'São']
+  const shop = await workshop(
+    catalogAround([{ name: 't', order: ['n'], packed, fields: ['n:integer', 's:string'].map(fieldOf) }]),
+    { 'd/t.csv': `n,s\n${texts.map((text, n) => `${n},"${text}"`).join('\n')}\n` },
+  )
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const due = ["'=1+1", "'+55 11", "'-1", "'@SUM(A1)", '\t=1', 'a=1', ' =1', "'=1", "'-", 'São']
+  for (const address of ['data/?', 'export/?', 'data/?n__gte=0&']) {
+    const { body } = await rawGet(app, `/api/v1/dataset/d/t/${address}format=csv-excel`)
+    const lines = body.toString().slice(1).trimEnd().split('\r\n')
+    expect([address, lines.slice(1).map((line) => line.slice(line.indexOf(';') + 1))]).toEqual([address, due])
+  }
+})
