@@ -6,7 +6,7 @@ import { tinyCatalog, workshop } from '../support/workshop.ts'
 
 /** Whole tables, page by page, in every format and many page sizes: the same rows in the same order. */
 
-const count = 20_500
+const count = isQuick ? 5200 : 20_500
 const at = '/api/v1/dataset/d/t'
 
 let service: Service
@@ -50,7 +50,7 @@ const expected = (isChosen: (n: number) => boolean): Rows =>
     .map((n) => [String(n % 3), String(n), `text ${(n * 7919) % 1000}`])
 
 // Pages of 1,000 begin right before the boundaries of DuckDB's vectors of 2,048 rows; those of 683 anywhere.
-const sizes = isQuick ? [1000, 1024 + (seed % 1000)] : [683, 999, 1000, 2047, 4095, 10_000]
+const sizes = isQuick ? [1000 + (seed % 20)] : [683, 999, 1000, 2047, 4095, 10_000]
 
 test.each(Object.keys(readers).flatMap((format) => sizes.map((size): [string, number] => [format, size])))(
   'pages as %s of %d rows have all rows in their order',
