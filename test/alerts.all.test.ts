@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -166,6 +166,16 @@ async function tool(...args: string[]): Promise<string> {
   )
   return stdout
 }
+
+withPromtool('the metrics', () => {
+  test('are as Prometheus wants them', () => {
+    const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], {
+      input: told,
+      encoding: 'utf8',
+    })
+    expect([status, stdout, stderr]).toEqual([0, '', ''])
+  })
+})
 
 withPromtool('the alert rules', () => {
   test('are rules, and so is the configuration', async () => {

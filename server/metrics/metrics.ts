@@ -77,6 +77,9 @@ export class Metrics implements Meter {
       ...perPool,
     })
     collectDefaultMetrics({ register: this.registry })
+    // Gauges whose names end like those of counters, which tools of Prometheus refuse.
+    for (const { name } of this.registry.getMetricsAsArray())
+      if (/^nodejs_active_\w+_total$/.test(name)) this.registry.removeSingleMetric(name)
     this.#watchEventLoop()
   }
 
