@@ -69,16 +69,23 @@ function catalogNode(writing: Writing, { datasets }: CatalogPage): Node {
     'foaf:homepage': documentNode(page('en')),
     'dct:modified': dateTime(moments.toSorted().at(-1)),
     'dcat:service': {
-      '@id': writing.rows.list,
-      '@type': 'dcat:DataService',
-      'dct:title': `${catalog.title}: API`,
+      ...serviceNode(writing),
       'dct:description': catalog.notice,
-      'dcat:endpointURL': { '@id': writing.rows.list },
       'dcat:endpointDescription': { '@id': documents.whole('.well-known/api-catalog') },
       'dct:publisher': agentNode(publisherOf(writing)),
       'dcat:servesDataset': datasets.map(({ dataset }) => ({ '@id': writing.rows.dataset(dataset) })),
     },
     'dcat:dataset': datasets.map((view) => datasetNode(writing, view)),
+  }
+}
+
+/** The API by which rows are read. */
+function serviceNode({ catalog, rows }: Writing): Node {
+  return {
+    '@id': rows.list,
+    '@type': 'dcat:DataService',
+    'dct:title': `${catalog.title}: API`,
+    'dcat:endpointURL': { '@id': rows.list },
   }
 }
 
@@ -184,7 +191,7 @@ function distributionNodes(writing: Writing, dataset: Dataset, view: TableView):
 }
 
 function distributionNode(
-  { files, rows }: Writing,
+  writing: Writing,
   dataset: Dataset,
   { table }: TableView,
   { manifest, addressOf }: Published,
@@ -194,7 +201,7 @@ function distributionNode(
     '@id': `${addressOf(file)}#distribution`,
     '@type': 'dcat:Distribution',
     'dct:description': table.description ?? `${manifest.rows} rows of ${table.name}.`,
-    'dcat:accessURL': { '@id': files.listing(table) },
+    'dcat:accessURL': { '@id': writing.files.listing(table) },
     'dcat:downloadURL': { '@id': addressOf(file) },
     'dcat:byteSize': { '@value': String(file.bytes), '@type': 'xsd:nonNegativeInteger' },
     'spdx:checksum': {
@@ -208,7 +215,7 @@ function distributionNode(
       'dct:title': dataset.license.name,
     },
     'dct:modified': dateTime(manifest.import_date),
-    'dcat:accessService': { '@id': rows.list },
+    'dcat:accessService': serviceNode(writing),
   }
 }
 

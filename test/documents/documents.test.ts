@@ -265,6 +265,12 @@ describe('of what is published', () => {
     })
   })
 
+  test('the DCAT of a dataset says what its service is', async () => {
+    const text = await textAt(service.app, '/metadata/d/dcat.ttl')
+    const [, address = ''] = /dcat:accessService <([^>]+)>/.exec(text) ?? []
+    expect(text).toMatch(new RegExp(`^<${address}>\\s+a dcat:DataService`, 'm'))
+  })
+
   describe('CKAN', () => {
     test.each([
       ['nofield:x', 'there is no field "nofield" here; known: '],
