@@ -38,8 +38,7 @@ export async function openSnapshot(
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
     throw new Unfit(
-      `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew; ` +
-        'restart the server after a change of the catalog',
+      `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew`,
     )
   }
   const key = layout.snapshot(table, manifest.snapshot)
