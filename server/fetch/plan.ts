@@ -70,7 +70,7 @@ export function planColumns(
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
-  // Of one part the row numbers say all. A second condition would be an operator of its own, which holds back small chunks.
+  // Row numbers identify the rows of a single part. A second condition would add a filter operator, which delays small chunks.
   const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (

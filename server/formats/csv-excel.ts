@@ -5,7 +5,7 @@ import { csv, csvText, csvValueText } from './csv.ts'
 import type { LineFormat } from './format.ts'
 
 const delimiter = ';'
-/** What spreadsheets take for the start of a formula; an apostrophe before it makes it a text. */
+/** Matches the start of a formula in spreadsheets. An apostrophe before it makes it a text. */
 const startsFormula = /^[=+\-@]/
 
 /**

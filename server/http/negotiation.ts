@@ -46,7 +46,7 @@ export function acceptable<T extends Offer>(
   const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
   const best = bestOf(negotiator, offers)
   if (best === undefined) return undefined
-  // `application/json;q=0.9, */*` asks for JSON, not for whatever else there is.
+  // A wildcard alone selects the default: `application/json;q=0.9, */*` means JSON, not CSV.
   const named = negotiator.mediaTypes()
   const isNamed = best.mediaTypes.some((type) => named.includes(type))
   return isNamed ? best : (bestOf(negotiator, [offers[0]]) ?? best)

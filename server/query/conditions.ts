@@ -182,16 +182,13 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
     : { field, operator: 'range', values: [first, last] }
 }
 
-/** What an operand of a comparison must be, as the end of a sentence. */
+/** Describes an operand of a comparison, as the end of a sentence. */
 function expectedOperand(field: Field): string {
-  switch (periodUnit(field)) {
-    case null:
-      return expectedValue(field)
-    case 'day':
-      return 'a date of the calendar such as 2020-06-12 or 12/06/2020, or 2020-06 or 2020 for all of its days'
-    case 'microsecond':
-      return `a date and time such as 2020-06-12T18:05:00${field.reading.timezone === null ? ' without Z or offset' : ''}, or a date such as 2020-06-12, 12/06/2020, 2020-06 or 2020 for all of its time`
-  }
+  const unit = periodUnit(field)
+  const expected = expectedValue(unit === 'day' ? { ...field, type: 'date' } : field)
+  return unit === 'microsecond' && field.reading.timezone === null
+    ? `${expected}; without Z or offset`
+    : expected
 }
 
 /** Whether two conditions would be the same parameter. */

@@ -40,7 +40,8 @@ export const date: FieldTypeRow = {
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
   isOrdered: true,
   parse: dateOf,
-  expectsInQuery: `${expected} or 12/06/2020`,
+  expectsInQuery:
+    'a date of the calendar such as 2020-06-12 or 12/06/2020, or 2020-06 or 2020 for all of its days',
   compare: compareAscii,
   json: asText,
   wire: plainText,

@@ -34,7 +34,8 @@ export const datetime: FieldTypeRow = {
     if (dateOf(day) === null || !/^([01]\d|2[0-3])(:[0-5]\d){2}$/.test(time)) return null
     return `${day} ${time}${fraction.replace(/\.?(?<!0)0*$/, '')}`
   },
-  expectsInQuery: `${expected}, or without its seconds, or a date, which means its first moment`,
+  expectsInQuery:
+    'a date and time such as 2020-06-12T18:05:00, or a date such as 2020-06-12, 12/06/2020, 2020-06 or 2020 for all of its time',
   compare: compareAscii,
   json: inJson,
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },

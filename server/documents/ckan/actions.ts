@@ -35,7 +35,7 @@ export function ckanOf(writing: Writing, views: readonly DatasetView[]): Ckan {
   return { writing, packages }
 }
 
-/** What each action returns, for its help and the OpenAPI document. */
+/** Results of the actions, for their help and the OpenAPI document. */
 export const summaries = {
   package_list: 'The names of all datasets.',
   package_show: 'A dataset by its name or id.',

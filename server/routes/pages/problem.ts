@@ -15,6 +15,8 @@ import { pagePolicy, type Settings } from './documents.ts'
  */
 export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
   if (/[?&]format=[^&]/.test(target)) return false
+  // Most requests come from programs: they need no parsing.
+  if (!/html/i.test(headers.accept ?? '')) return false
   const accepted = acceptedTypes(headers)
   if (accepted.includes('application/xhtml+xml')) return true
   const [best] = accepted

@@ -81,7 +81,13 @@ export function zoneMapOf(field: Field, rows: readonly (readonly unknown[])[], d
 
 /** All positions that can be right by the conditions on the leading field: its values ascend or descend throughout. */
 export function spanOf(zones: ZoneMap, field: Field, conditions: readonly Condition[]): Span {
-  const own = conditions.filter((condition) => condition.field.name === field.name)
+  const own = conditions
+    .filter((condition) => condition.field.name === field.name)
+    .map((condition) =>
+      condition.operator === 'eq' || condition.operator === 'in'
+        ? { ...condition, values: equalValues(field, condition.values) }
+        : condition,
+    )
   const left = zones.filter((zone) => own.every((condition) => canHold(zone, condition)))
   return { from: left[0]?.from ?? 0, to: left.at(-1)?.to ?? 0 }
 }
@@ -100,7 +106,7 @@ function canHold({ from, to, min, max, nulls }: Zone, { field, operator, values 
       return compare(max, first) >= 0 && compare(min, last) <= 0
     case 'eq':
     case 'in':
-      return equalValues(field, values).some((value) => compare(max, value) >= 0 && compare(min, value) <= 0)
+      return values.some((value) => compare(max, value) >= 0 && compare(min, value) <= 0)
     case 'gt':
     case 'gte':
       return compare(max, first) >= 0
