@@ -10,6 +10,15 @@ test('a pattern matches what its regular expression matches', () => {
       const expression = new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`, 's')
       expect([pattern, text, wildcard(pattern)(text)]).toEqual([pattern, text, expression.test(text)])
     }),
-    { seed, numRuns: 2000 },
+    {
+      seed,
+      numRuns: 2000,
+      // Literals that would have to share a character.
+      examples: [
+        ['a*b*b', 'ab'],
+        ['*ab*b', 'ab'],
+        ['a*a', 'a'],
+      ],
+    },
   )
 })
