@@ -103,9 +103,12 @@ describeWith(hasStrace, strace)('by system calls', () => {
         const { code, out } = ingestUnder(call, fault, when)
         const now = await own.published()
         if (code !== 0) failed += 1
-        expect(/FAILED, |cannot be written|was not made anew|was not written|\bE[A-Z]{2,}/.test(out)).toBe(
-          code !== 0,
+        // A run that only fails to clean up, or to note which files it hashed, warns and succeeds.
+        const failures = out.split('\n').filter((line) => !/was not noted|were not removed/.test(line))
+        const isReported = /FAILED, |cannot be written|was not made anew|was not written|\bE[A-Z]{2,}/.test(
+          failures.join('\n'),
         )
+        expect(isReported).toBe(code !== 0)
         // What failed after the pointer was moved has been published all the same, and is told as failed.
         expect([before, version]).toContain(now)
         await rm(path.join(own.warehouse, table.dataset, table.name, 'failure.json'), { force: true })
