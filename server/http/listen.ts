@@ -75,12 +75,17 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => connections.opened(socket))
   // An expectation that we do not know changes nothing about the answer.
   server.on('checkExpectation', answer)
+  // Most requests are answered without their body. One that waits for it will never get it.
+  const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
+    await setImmediate()
+    if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
+  }
   server.on('clientError', (error: ParserError, socket) => {
-    // The body of a request that is waiting for it did not arrive in time.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isAwaitingBody(socket))
-      answerUnreadable(error, socket, log)
     // Behind requests that are still answered, junk only ends the connection after them.
-    else if (connections.isAnswering(socket)) connections.endAfterAnswers(socket)
+    if (connections.isAnswering(socket)) {
+      connections.endAfterAnswers(socket)
+      void refuseWithoutBody(error, socket)
+    }
     // A body that breaks off belongs to a request that has its answer.
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import net from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { connectionsWithin } from '../../server/http/descriptors.ts'
 import { listen, type Listening, type ListenOptions } from '../../server/http/listen.ts'
@@ -271,7 +272,21 @@ describe('a request body', () => {
     for (const socket of sockets) socket.destroy()
     const address = `http://127.0.0.1:${port}${ask}`
     await until(async () => (await fetch(address, { method: 'POST', body: '{}' })).status === 200)
-  })
+  }, 5000)
+
+  test.each([
+    ['ends', 'Content-Length: 100\r\n\r\n{"id"'],
+    ['breaks', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])(
+    'that %s before its end is refused at once',
+    async (_, rest) => {
+      const socket = net.connect(port, '127.0.0.1')
+      const answer = textOf(socket)
+      socket.end(`POST ${ask} HTTP/1.1\r\nHost: x\r\n${rest}`)
+      expect((await answer).match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400'])
+    },
+    5000,
+  )
 })
 
 test('a port that is taken is said in a sentence', async () => {
