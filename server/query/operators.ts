@@ -25,6 +25,11 @@ export const operators = {
   lte: { takes: 'value', types: ordered, meaning: 'is less or the same' },
   in: { takes: 'list', types: all, meaning: 'is one of these' },
   range: { takes: 'pair', types: ordered, meaning: 'is between these two, or one of them' },
+  iexact: {
+    takes: 'part',
+    types: textual,
+    meaning: 'is this text, whatever its case, accents and blanks at the ends',
+  },
   contains: { takes: 'part', types: textual, meaning: 'holds this text, whatever its case and accents' },
   startswith: {
     takes: 'part',

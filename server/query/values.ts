@@ -35,3 +35,14 @@ export function equalValues({ type }: Pick<Field, 'type'>, values: readonly stri
   if (values.every((value) => /^[\0-\x7f]*$/.test(value))) return values
   return [...new Set(values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]))]
 }
+
+/** The characters that `__iexact` ignores at the ends of a text, in every engine. */
+export const blanks = ' \t\r\n'
+
+/** Removes the blanks at both ends of a text. */
+export function trimBlanks(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && blanks.includes(text.charAt(start))) start += 1
+  while (end > start && blanks.includes(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly isNull: (column: string) => string
   /** Neither is null for both to differ. */
   readonly differs: (column: string, value: string) => string
+  /** Equality of folded texts, but for blanks at their ends. */
+  readonly isTrimmed: (text: string, whole: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
   /** Of lists and places, which not every engine knows. */
@@ -56,6 +58,8 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Di
       const others = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
       return `(${others.join(' and ')})`
     }
+    case 'iexact':
+      return dialect.isTrimmed(dialect.folded(field), dialect.part(first))
     case 'contains':
       return dialect.contains(dialect.folded(field), dialect.part(first))
     case 'startswith':

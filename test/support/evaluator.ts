@@ -117,6 +117,8 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
       return values.some((value) => isSame(cell, value))
     case 'range':
       return order(cell, first) >= 0 && order(cell, second) <= 0
+    case 'iexact':
+      return trimmed(fold(String(cell))) === trimmed(fold(String(first)))
     case 'contains':
       return fold(String(cell)).includes(fold(String(first)))
     case 'startswith':
@@ -142,6 +144,11 @@ function isSame(one: Cell, other: Cell): boolean {
   return typeof one === 'string' && typeof other === 'string'
     ? one.normalize('NFC') === other.normalize('NFC')
     : one === other
+}
+
+/** A text without the blanks at its ends. */
+function trimmed(text: string): string {
+  return text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
 }
 
 /** Characters one by one: in a whole text JavaScript writes the last sigma of a word in a way of its own. */
@@ -298,6 +305,11 @@ function randomCondition(
     const start = operator === 'startswith' ? 0 : Math.floor(random() * characters.length)
     const part = characters.slice(start, start + pick(random, [1, 2, 4, 8])).join('')
     const text = mangled(random, part)
+    if (fold(text) === '') return null
+    return { name, text, asked: { field, operator, values: [text] } }
+  }
+  if (operator === 'iexact') {
+    const text = pick(random, ['', ' ', '\t ']) + mangled(random, String(first))
     if (fold(text) === '') return null
     return { name, text, asked: { field, operator, values: [text] } }
   }

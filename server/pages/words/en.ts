@@ -147,6 +147,7 @@ export const en: Words = {
     lte: (field, value) => `${field} is ${value} or less`,
     in: (field, value) => `${field} is one of ${value}`,
     range: (field, value) => `${field} is between ${value}`,
+    iexact: (field, value) => `${field} is ${value}, in any case and accents`,
     contains: (field, value) => `${field} contains ${value}`,
     startswith: (field, value) => `${field} starts with ${value}`,
     has: (field, value) => `${field} has ${value} among its texts`,

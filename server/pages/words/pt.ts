@@ -149,6 +149,7 @@ export const pt: Words = {
     lte: (field, value) => `${field} é ${value} ou menor`,
     in: (field, value) => `${field} é um de ${value}`,
     range: (field, value) => `${field} está entre ${value}`,
+    iexact: (field, value) => `${field} é ${value}, com ou sem maiúsculas e acentos`,
     contains: (field, value) => `${field} contém ${value}`,
     startswith: (field, value) => `${field} começa com ${value}`,
     has: (field, value) => `${field} tem ${value} entre seus textos`,

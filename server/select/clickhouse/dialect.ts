@@ -1,5 +1,6 @@
 import type { ClickHouseColumn } from '../../../core/clickhouse/tables.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
+import { blanks } from '../../query/values.ts'
 import type { Dialect } from '../where.ts'
 
 /** Values on their way into a statement of ClickHouse: the SQL holds their names and types alone. */
@@ -40,6 +41,8 @@ export function clickHouseDialect(
     part: (text) => parameters.add(part(text), 'String'),
     isNull: (column) => `isNull(${column})`,
     differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
+    isTrimmed: (text, wanted) =>
+      `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${wanted}), 0)`,
     contains: (text, wanted) => `ifNull(position(${text}, ${wanted}) > 0, 0)`,
     startsWith: (text, wanted) => `ifNull(startsWith(${text}, ${wanted}), 0)`,
     parts: null,

@@ -1,7 +1,7 @@
 import { quotedJson } from '../../../core/json.ts'
 import type { Dictionary } from '../../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
-import { compareValues, equalValues } from '../../query/values.ts'
+import { compareValues, equalValues, trimBlanks } from '../../query/values.ts'
 
 /** A one for each code that is chosen. */
 export type Chosen = Uint8Array
@@ -48,6 +48,8 @@ export function chosenBy(
       return chosen.fill(1, 0, from())
     case 'lte':
       return chosen.fill(1, 0, to())
+    case 'iexact':
+      return holding(dictionary, (text) => trimBlanks(text) === trimBlanks(part))
     case 'contains':
       return holding(dictionary, (text) => text.includes(part))
     case 'startswith':

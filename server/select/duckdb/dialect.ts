@@ -2,6 +2,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedJson } from '../../../core/json.ts'
 import { foldedSql, quotedName } from '../../../core/sql.ts'
 import type { Parameters } from '../../engine/plan.ts'
+import { blanks } from '../../query/values.ts'
 import type { Dialect } from '../where.ts'
 
 /**
@@ -18,6 +19,7 @@ export function duckDbDialect(parameters: Parameters, column: string | null = nu
     part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
     isNull: (text) => `${text} is null`,
     differs: (text, value) => `${text} is distinct from ${value}`,
+    isTrimmed: (text, whole) => `trim(${text}, '${blanks}') = trim(${whole}, '${blanks}')`,
     contains: (text, part) => `contains(${text}, ${part})`,
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
     parts: {
