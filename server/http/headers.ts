@@ -10,6 +10,7 @@ const exposed = [
   'Accept-Ranges',
   'Acervo-Snapshot',
   'Acervo-Count',
+  'Acervo-Hint',
   'Acervo-Notice',
   'Content-Disposition',
   'Content-Range',

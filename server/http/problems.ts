@@ -183,6 +183,7 @@ function isAbort(error: unknown): boolean {
 const ofAnswers = [
   'Accept-Ranges',
   'Acervo-Count',
+  'Acervo-Hint',
   'Acervo-Snapshot',
   'Content-Disposition',
   'Content-Encoding',

@@ -16,6 +16,8 @@ export interface Condition {
    * first and the last of those that it is not.
    */
   readonly values: readonly string[]
+  /** The text of an `in` with commas and no quotes, which may be a single value that holds commas. */
+  readonly unquoted?: string
 }
 
 /** Of one `in`. */
@@ -149,7 +151,8 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
     )
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
-  return { field, operator, values: [...new Set(read)].toSorted() }
+  const list = { field, operator, values: [...new Set(read)].toSorted() }
+  return texts.length > 1 && !text.includes('"') ? { ...list, unquoted: text.trim() } : list
 }
 
 /** What one item of a list stands for; null where it is no value of the field. */

@@ -19,7 +19,16 @@ export function parseList(text: string): string[] | null {
 
 /** The text that `parseList` reads as these values. */
 export function formatList(values: readonly string[]): string {
-  return values.map((value) => (isReadAsItIs(value) ? value : `"${value.replaceAll('"', '""')}"`)).join(',')
+  return values.map((value) => (isReadAsItIs(value) ? value : inQuotes(value))).join(',')
+}
+
+/** The same, with all values in quotes. */
+export function quotedList(values: readonly string[]): string {
+  return values.map(inQuotes).join(',')
+}
+
+function inQuotes(value: string): string {
+  return `"${value.replaceAll('"', '""')}"`
 }
 
 function isReadAsItIs(value: string): boolean {

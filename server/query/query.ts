@@ -14,7 +14,7 @@ import {
 } from './conditions.ts'
 import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError } from './errors.ts'
 import { Invalid } from './invalid.ts'
-import { formatList } from './list.ts'
+import { quotedList } from './list.ts'
 import { isOperator, operatorRow } from './operators.ts'
 import {
   formatFields,
@@ -142,7 +142,7 @@ function withLists(table: Table, given: readonly [string, string][]): [name: str
   }
   const lists = [...items].map(([name, all]): [string, string] => {
     const [only = ''] = all
-    return [name, all.length > 1 || arrays.has(name) ? formatList(all) : only]
+    return [name, all.length > 1 || arrays.has(name) ? quotedList(all) : only]
   })
   return [...single, ...lists]
 }

@@ -6,6 +6,7 @@ import type { RowQuery } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
+import { hintHeader } from './hint-header.ts'
 import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../formats/format.ts'
 import type { PackedRows } from '../fetch/packed-rows.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
@@ -15,7 +16,7 @@ import { priceOfGathered, priceOfScan } from '../limits/prices.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
 import type { Near } from '../indexes/near.ts'
-import type { Selection, Selections } from '../select/selections.ts'
+import type { Hint, Selection, Selections } from '../select/selections.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -40,6 +41,8 @@ export interface PageBody {
   readonly range: PageRange
   /** Where its rows lie; null where they follow each other from the first of the range on. */
   readonly positions: Uint32Array | null
+  /** Why a page without rows may have none. */
+  readonly hints: readonly Hint[]
 }
 
 /** One page of a count of rows. */
@@ -87,6 +90,8 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     manifest.snapshot,
     form.key,
     query.key,
+    // A list without quotes may be refused where the same values in quotes are not.
+    query.conditions.flatMap(({ unquoted }) => unquoted ?? []),
     query.ordering,
     // What the catalog says of a search may change without a new snapshot.
     query.words.length > 0 ? table.search : [],
@@ -176,6 +181,7 @@ function cutBody(
     serverTiming: timingOf(timings, performance.now() - began),
     range,
     positions: null,
+    hints: [],
   }
 }
 
@@ -214,10 +220,11 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const timings = [selecting, ...gathered.timings]
   return {
     pieces,
-    headers: pageHeaders(range, links),
+    headers: { ...pageHeaders(range, links), ...hintHeader(selection.hints) },
     serverTiming: timingOf(timings, performance.now() - began),
     range,
     positions,
+    hints: selection.hints ?? [],
   }
 }
 

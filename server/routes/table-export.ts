@@ -18,6 +18,7 @@ import { sendUnpacked } from '../http/unpacked.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { atHand, priceOfFile } from '../limits/prices.ts'
 import { exportChunks, priceOfExport } from '../representations/export.ts'
+import { hintHeader } from '../representations/hint-header.ts'
 import { queryKey } from '../representations/page.ts'
 import { formOf, type RowFormat } from '../formats/format.ts'
 import { csv } from '../formats/csv.ts'
@@ -114,6 +115,7 @@ async function streamRows(
   const describeRows = (): void => {
     describe()
     res.setHeader('Acervo-Count', selection.count)
+    for (const [name, text] of Object.entries(hintHeader(selection.hints))) res.setHeader(name, text)
     res.setHeader('Content-Type', format.contentType)
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }

@@ -1,6 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Near } from '../indexes/near.ts'
+import type { KeptStats } from '../kept.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -37,6 +38,11 @@ export interface Selections {
   ): Promise<readonly Group[]>
 }
 
+/** Selections that report what is cached of them. */
+export interface KeptSelections extends Selections {
+  readonly stats: KeptStats
+}
+
 export interface Grouping {
   readonly by: Field
   /** So many characters of a value tell its group, such as 7 of a date for its month; null for all. */
@@ -57,8 +63,19 @@ export interface Group {
 /** More of them are no chart any more. */
 export const groupsMax = 2000
 
+/** A text of a query that no row has, and the value of its field that is nearest to it. */
+export interface Hint {
+  readonly field: Field
+  readonly missing: string
+  readonly nearest: string
+  /** Whether the two differ only in case, accents and blanks at the ends. */
+  readonly isSameInAnyCase: boolean
+}
+
 /** The chosen rows in their order. */
 export interface Selection {
+  /** Why an empty selection may be empty. */
+  readonly hints?: readonly Hint[]
   /** How many there are, exactly. */
   readonly count: number
   /**

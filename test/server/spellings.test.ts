@@ -64,7 +64,7 @@ beforeAll(async () => {
     {
       name: 't',
       order: ['n'],
-      filters: ['day', 'textday', 'moment', 'city', 'zoned'],
+      filters: ['n', 'day', 'textday', 'moment', 'city', 'zoned'],
       search: ['city'],
       fields: [
         ...fields.slice(0, 4),
@@ -223,6 +223,65 @@ describe('a list', () => {
     expect(said).toMatch(
       /^400: .*must be values with commas between, such as SP(,RJ)?; a value with brackets/,
     )
+  })
+})
+
+const hintOf = async (query: string, form = 'data'): Promise<string | undefined> => {
+  const { status, headers } = await request(service.app).get(`/api/v1/dataset/d/t/${form}/?${query}`)
+  expect([query, status]).toEqual([query, 200])
+  return headers['acervo-hint']
+}
+
+describe('an answer without rows', () => {
+  test.each<[query: string, hint: string | undefined]>([
+    ['city=SAO PAULO', 'city: nearest "S%C3%A3o Paulo"; try city__iexact'],
+    ['city=jau', 'city: nearest " Ja%C3%BA%09 "; try city__iexact'],
+    ['city__in=Sao Paolo,C%2B%2B&n=1', 'city: nearest "S%C3%A3o Paulo"'],
+    ['city__in="peru, lima"', 'city: nearest "Peru%2C Lima"; try city__iexact'],
+    ['city=nothing like it', undefined],
+    ['city=C%2B%2B&n=0', undefined],
+    ['city__ne=sao&n=999', undefined],
+    ['city=São Paulo', undefined],
+  ])('%s names the nearest values', async (query, hint) => {
+    for (const form of ['data', 'export']) expect([form, await hintOf(query, form)]).toEqual([form, hint])
+    expect(await hintOf(`${query}&format=csv`)).toBe(hint)
+  })
+
+  test('is a sentence with a link on a page', async () => {
+    const { text } = await request(service.app)
+      .get('/en/dataset/d/t/?city=SAO+PAULO&n__gte=0')
+      .set('Accept', 'text/html')
+    const [, sentence = '', address = ''] = /<p class="hint">(.*?)<a href="(.*?)"/s.exec(text) ?? []
+    expect(sentence.trim()).toBe('No row has “SAO PAULO” in city. The nearest value:')
+    const { searchParams } = new URL(address.replaceAll('&amp;', '&'), 'http://localhost')
+    expect([...searchParams]).toEqual([
+      ['n__gte', '0'],
+      ['city', 'São Paulo'],
+    ])
+    expect(await counted([...searchParams])).toBe(inCities('São Paulo'))
+  })
+})
+
+describe('a list without quotes', () => {
+  test.each(['Peru, Lima', ' Peru, Lima '])(
+    '%j that is one value is refused with its quotes',
+    async (text) => {
+      const right = `400: .*stands in quotes: city__in="Peru, Lima"`
+      // Cached pages of the same values do not answer it either.
+      expect(
+        await counted([
+          ['city__in[]', 'Lima'],
+          ['city__in[]', 'Peru'],
+        ]),
+      ).toBe(0)
+      expect(await counted([['city__in', text]])).toMatch(new RegExp(right))
+      const { status } = await request(service.app).get(`/api/v1/dataset/d/t/export/?city__in=${text}`)
+      expect(status).toBe(400)
+    },
+  )
+
+  test('of which all items are values is a list', async () => {
+    expect(await counted([['city__in', 'São Paulo,C++']])).toBe(inCities('São Paulo', 'C++'))
   })
 })
 

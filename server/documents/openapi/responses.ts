@@ -138,6 +138,10 @@ const text = { type: 'string' }
 /** The headers that answers may have, each with what it says. */
 const headerRows = {
   'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'How many rows the query chooses, over all pages.'],
+  'Acervo-Hint': [
+    text,
+    'Of an answer without rows: the values nearest to those asked for, percent-encoded, and what finds them.',
+  ],
   'Acervo-Notice': [text, 'Asks to use the API sparingly.'],
   'Acervo-Snapshot': [text, 'The snapshot that answered; `snapshot=` stays on it.'],
   'Cache-Control': [text, 'How long a cache may answer with it.'],
@@ -187,6 +191,7 @@ export const unchanged: Json = {
   headers: referred([
     ...cachedNames,
     'Acervo-Count',
+    'Acervo-Hint',
     'Acervo-Snapshot',
     'Content-Disposition',
     'Last-Modified',

@@ -54,6 +54,7 @@ export function tablePart(
   ]
   const rows = answer('A page of rows.', rowsContent(prefix), [
     'Acervo-Count',
+    'Acervo-Hint',
     'Acervo-Snapshot',
     'Content-Disposition',
     'Link',
@@ -61,6 +62,7 @@ export function tablePart(
   ])
   const stream = answer('All rows of the query.', streamContent(prefix), [
     'Acervo-Count',
+    'Acervo-Hint',
     'Acervo-Snapshot',
     'Content-Disposition',
     'Link',

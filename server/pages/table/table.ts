@@ -6,6 +6,7 @@ import { writtenIn } from '../numbers.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
 import { chipsPart, filterForm } from './conditions.ts'
+import { hintsPart } from './hints.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { pagerPart } from './pager.ts'
@@ -40,7 +41,7 @@ export function tablePage(setting: Setting, view: TableView): Html {
             : words.showing(count(range.first + 1), count(range.first + rows.length), count(range.count))
         }
       </p>
-      ${columnsForm(setting, view)} <a href="#downloads">${words.download}</a>
+      ${hintsPart(setting, view)} ${columnsForm(setting, view)} <a href="#downloads">${words.download}</a>
     </div>
     ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(setting, view)}
     ${pagerPart(setting, view)} ${downloadsPart(setting, view)} ${codesPart(setting, view)}

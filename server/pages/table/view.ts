@@ -5,6 +5,7 @@ import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
 import { readValue } from '../../query/values.ts'
 import type { QueryParameters } from '../../query/string.ts'
+import type { Hint } from '../../select/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** What a reader asks of a table, before any row is read. */
@@ -29,6 +30,8 @@ export interface TableView extends AskView {
   readonly rows: readonly (readonly (string | null)[])[]
   /** Where the rows lie in the table, from 0; null where they follow each other from `range.first` on. */
   readonly positions: Uint32Array | null
+  /** Why a page without rows may have none. */
+  readonly hints: readonly Hint[]
   readonly files: FileAddresses
   /** Absolute, of all rows of the query in a format. */
   readonly exportAddress: (parameters: QueryParameters) => string

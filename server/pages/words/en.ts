@@ -114,6 +114,7 @@ export const en: Words = {
   covers: (field, from, to) => `${field}: ${from} to ${to}.`,
   showing: (first, last, count) => `${first} to ${last} of ${count} rows`,
   nothing: 'No row matches.',
+  nearestTo: (field, missing) => `No row has “${missing}” in ${field}. The nearest value:`,
   first: 'First',
   previous: 'Previous',
   next: 'Next',

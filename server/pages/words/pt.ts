@@ -116,6 +116,7 @@ export const pt: Words = {
   covers: (field, from, to) => `${field}: ${from} a ${to}.`,
   showing: (first, last, count) => `${first} a ${last} de ${count} linhas`,
   nothing: 'Nenhuma linha corresponde.',
+  nearestTo: (field, missing) => `Nenhuma linha tem “${missing}” em ${field}. O valor mais próximo:`,
   first: 'Primeira',
   previous: 'Anterior',
   next: 'Próxima',

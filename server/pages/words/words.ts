@@ -115,6 +115,8 @@ export interface Words {
   readonly covers: (field: string, from: string, to: string) => string
   readonly showing: (first: string, last: string, count: string) => string
   readonly nothing: string
+  /** Before a link to the nearest value. */
+  readonly nearestTo: (field: string, missing: string) => string
   readonly first: string
   readonly previous: string
   readonly next: string

@@ -39,7 +39,7 @@ export async function viewOf(
 
 function viewFrom(
   { dataset, table, snapshot, query }: AskView,
-  { pieces, range, positions }: PageBody,
+  { pieces, range, positions, hints }: PageBody,
   service: PageService,
 ): TableView {
   const shown = table.fields.filter((field) => query.fields.includes(field))
@@ -56,6 +56,7 @@ function viewFrom(
     query,
     range,
     positions,
+    hints,
     files: service.files,
     fields: shown,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
