@@ -26,6 +26,7 @@ import type { Meter } from './metrics/meter.ts'
 import type { FinishedExports } from './representations/finished-exports.ts'
 import { openSelections } from './select/open.ts'
 import type { PublicLake } from './snapshots/public-lake.ts'
+import type { FittedCatalog } from './snapshots/fitted-catalog.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { Readiness } from './snapshots/readiness.ts'
 import { Prefetch } from './snapshots/prefetch.ts'
@@ -54,11 +55,13 @@ export interface Shared {
   readonly transfers: ConcurrencyLimit
   /** Why the catalog that was written last is not the one that serves; null where it is. */
   readonly catalogFault: () => string | null
+  /** Called when a table is published with other fields than it is served with. */
+  readonly onOtherFields: () => void
 }
 
 /** What is served by one catalog. */
 export interface Publication {
-  readonly catalog: Catalog
+  readonly fitted: FittedCatalog
   readonly app: RequestListener
   readonly snapshots: Snapshots
   readonly readiness: Readiness
@@ -84,13 +87,22 @@ const leftMs = 600_000
 /** @param before what serves until this one does */
 export async function publish(
   shared: Shared,
-  catalog: Catalog,
+  fitted: FittedCatalog,
   before: Publication | null,
 ): Promise<Publication> {
+  const { catalog, lacking } = fitted
   const { settings, store, pool, scanPool, log, spill } = shared
   const { snapshotsKept, snapshotGraceMs } = settings
   const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
-  const snapshots = new Snapshots({ store, catalog, retention, log, before: before?.snapshots ?? null })
+  const snapshots = new Snapshots({
+    store,
+    catalog,
+    retention,
+    log,
+    before: before?.snapshots ?? null,
+    lacking,
+    onOtherFields: shared.onOtherFields,
+  })
   const readiness = new Readiness(snapshots, before?.readiness ?? null)
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
@@ -140,7 +152,7 @@ export async function publish(
     )
   }
   return {
-    catalog,
+    fitted,
     app,
     snapshots,
     readiness,

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { ClickHouse } from '../core/clickhouse/link.ts'
 import { StartError } from '../core/errors.ts'
 import { catalogVersion } from '../core/catalog/catalog-files.ts'
+import type { Catalog } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import type { Settings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
@@ -17,6 +18,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { ConcurrencyLimit } from './concurrency/limit.ts'
 import { SendBudget } from './http/send-budget.ts'
 import { Pool, shareOf } from './engine/pool.ts'
+import { asDeclared, fitCatalog } from './snapshots/fitted-catalog.ts'
 import { PublicLake } from './snapshots/public-lake.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { openSpill } from './engine/spill.ts'
@@ -124,13 +126,18 @@ export async function openService(
     exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
     transfers: new ConcurrencyLimit(settings.filesMax, 'transfers'),
     catalogFault: () => watch.fault,
+    onOtherFields: () => void refit(),
   }
   const { exports, transfers, sendBudget, memory } = shared
-  let current = await publish(shared, catalog, null)
+  let current = await publish(shared, asDeclared(catalog), null)
+  let declared = catalog
   let isStopping = false
-  const watch = new CatalogWatch(settings.catalog, catalog, log, async (next) => {
+  let swapping: Promise<void> = Promise.resolve()
+  const swap = async (next: Catalog): Promise<void> => {
     const before = current
-    const after = await publish(shared, next, before)
+    const fitted = fitCatalog(next, (table) => before.snapshots.latest(table))
+    if (next === declared && fitted.key === before.fitted.key) return
+    const after = await publish(shared, fitted, before)
     try {
       await after.load()
     } catch (error) {
@@ -138,9 +145,20 @@ export async function openService(
       throw error
     }
     current = after
+    declared = next
     if (isStopping) after.readiness.stopping()
     before.leave(after)
-  })
+  }
+  const swapInTurn = (catalogOf: () => Catalog): Promise<void> => {
+    const swapped = swapping.then(() => swap(catalogOf()))
+    swapping = swapped.catch(() => undefined)
+    return swapped
+  }
+  const refit = (): Promise<void> =>
+    swapInTurn(() => declared).catch((error: unknown) => {
+      log.error({ err: error }, 'tables are not served with the fields that are published now')
+    })
+  const watch = new CatalogWatch(settings.catalog, catalog, log, (next) => swapInTurn(() => next))
   metrics?.watch({
     pools: { pages: pool, scans: scanPool },
     caches: {
@@ -176,7 +194,11 @@ export async function openService(
   return {
     app: (req, res) => current.app(req, res),
     load: async () => {
-      await current.load()
+      const loaded = current.load()
+      swapping = loaded.catch(() => undefined)
+      await loaded
+      // Tables whose published fields turned out to be others are taken again.
+      await swapping
       // Several workers are replaced by the process that keeps them.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.snapshots.size > 0) return
@@ -187,7 +209,7 @@ export async function openService(
     },
     reload: async () => void (await watch.look()),
     served: () => ({
-      datasets: current.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
+      datasets: current.fitted.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
       tables: current.snapshots.size,
     }),
     stopping: () => {
@@ -197,6 +219,7 @@ export async function openService(
     close: async () => {
       metricsServer?.close()
       await watch.stop()
+      await swapping
       shared.finished.close()
       current.leave(null)
       await pool.close()

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { run, startServer } from './support/programs.ts'
 import { isQuick, testAll } from './support/runs.ts'
+import { until } from './support/until.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
 
 const table = (name: string, more: object = {}): object => ({
@@ -80,6 +81,68 @@ test('a changed catalog serves without a restart, and no request of many readers
   process.kill(server.pid, 'SIGTERM')
   await expect(server.ended).resolves.toMatchObject({ code: 0 })
 }, 60_000)
+
+test('a field that is declared anew is served once it is published, and the others until then', async () => {
+  const { settings, write } = await home(table('a'))
+  await run('ingest/main', [], settings)
+  const wider = table('a', {
+    fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
+    order: ['uf asc', 'n desc'],
+    filters: ['uf', 'n'],
+  })
+  const begin = () => startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
+  const first = await begin()
+  await write(catalogText([wider]))
+  process.kill(first.pid, 'SIGHUP')
+  await first.says('another catalog serves')
+  const second = await begin()
+  const without = {
+    rows: [
+      { city: 'Rio', n: 1 },
+      { city: 'Salvador', n: 2 },
+    ],
+    ofUf: 400,
+    fields: ['n', 'city'],
+    status: 'degraded',
+    fault:
+      'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it anew',
+  }
+  expect([await standOf(first.port), await standOf(second.port)]).toEqual([without, without])
+  await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
+  await run('ingest/main', [], settings)
+  const whole = {
+    rows: [
+      { city: 'Salvador', n: 2, uf: 'BA' },
+      { city: 'Rio', n: 1, uf: 'RJ' },
+    ],
+    ofUf: 200,
+    fields: ['uf', 'city', 'n'],
+    status: 'ok',
+    fault: undefined,
+  }
+  for (const { port, pid, ended } of [first, second]) {
+    await until(async () => (await standOf(port)).status === 'ok')
+    expect(await standOf(port)).toEqual(whole)
+    process.kill(pid, 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  }
+}, 60_000)
+
+/** The rows of the table, whether it can be asked by `uf`, its fields, and how the server says that it is. */
+async function standOf(port: number) {
+  const json = async (target: string): Promise<unknown> =>
+    (await fetch(`http://localhost:${port}${target}`)).json()
+  const { results } = (await json(data('a'))) as { results: unknown }
+  const { fields } = (await json('/api/v1/dataset/d/a/')) as { fields: { name: string }[] }
+  const { status, faults } = (await json('/health')) as { status: string; faults: { fault: string }[] }
+  return {
+    rows: results,
+    ofUf: await statusOf(port, data('a', '?uf=RJ')),
+    fields: fields.map(({ name }) => name),
+    status,
+    fault: faults[0]?.fault,
+  }
+}
 
 const limited = (tables: readonly object[], requests: number): string =>
   catalogText(tables).replace(/"rows":\[[^\]]*\]/, `"rows":[{"requests":${requests},"per":"1h"}]`)

@@ -7,13 +7,14 @@ import { versionOf } from '../../core/warehouse/fingerprint.ts'
 import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { readLooked, type Looked } from '../../core/warehouse/looked.ts'
-import { filesOf, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
+import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../core/warehouse/whole.ts'
 import type { Log } from '../log.ts'
+import type { FittedCatalog } from './fitted-catalog.ts'
 import { openSnapshot } from './open.ts'
 import { isDamage, reasonOf, Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -27,6 +28,10 @@ export interface SnapshotOptions {
   readonly log: Log
   /** Of the catalog before: what it knows of tables that are declared as they were is taken over. */
   readonly before?: Snapshots | null
+  /** By `dataset/table`: fields that are declared and not published yet. */
+  readonly lacking?: FittedCatalog['lacking']
+  /** Called when a table is published with other fields than it is served with. */
+  readonly onOtherFields?: () => void
 }
 
 /** Tables that are looked at at the same time: each reads its files through memory of its own. */
@@ -42,6 +47,8 @@ export class Snapshots {
   readonly #retention: Retention
   readonly #log: Log
   readonly #states: ReadonlyMap<string, TableState>
+  readonly #lacking: FittedCatalog['lacking']
+  readonly #onOtherFields: () => void
   readonly #readingAgain = new Set<Snapshot>()
   /** One for all catalogs, since a snapshot may be taken out by those who opened it under one before. */
   readonly #changes: { version: number }
@@ -52,7 +59,9 @@ export class Snapshots {
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ store, catalog, retention, log, before = null }: SnapshotOptions) {
+  constructor({ store, catalog, retention, log, before = null, ...fitting }: SnapshotOptions) {
+    this.#lacking = fitting.lacking ?? new Map()
+    this.#onOtherFields = fitting.onOtherFields ?? (() => undefined)
     this.#store = store
     this.#retention = retention
     this.#log = log
@@ -96,6 +105,11 @@ export class Snapshots {
     return work(await kept.opened)
   }
 
+  /** The manifest that was last published of a table, whether or not it serves; null before there is one. */
+  latest(table: Table): Manifest | null {
+    return this.#states.get(tableId(table))?.latest ?? null
+  }
+
   /** Null where it is declared in another way now. */
   #stateOf(table: Table): TableState | null {
     const known = this.#states.get(tableId(table))
@@ -103,7 +117,9 @@ export class Snapshots {
   }
 
   get statuses(): TableStatus[] {
-    return [...this.#states.values()].map(statusOf)
+    return [...this.#states.values()].map((state) =>
+      statusOf(state, this.#lacking.get(tableId(state.table)) ?? []),
+    )
   }
 
   /** Tables that are published and cannot be asked for: not looked at yet, or not whole. */
@@ -262,7 +278,10 @@ export class Snapshots {
             'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
           )
         }
-        if (manifest !== null) await this.#take(state, manifest)
+        if (manifest !== null) {
+          this.#noteLatest(state, manifest)
+          await this.#take(state, manifest)
+        }
         state.seen = seen
         state.trouble = null
         state.fault = null
@@ -275,6 +294,12 @@ export class Snapshots {
       }
     }
     this.#forgetOld(state)
+  }
+
+  #noteLatest(state: TableState, manifest: Manifest): void {
+    if (state.latest?.snapshot === manifest.snapshot) return
+    state.latest = manifest
+    if (!holdsFields(manifest, state.table)) this.#onOtherFields()
   }
 
   /**

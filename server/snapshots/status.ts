@@ -8,7 +8,7 @@ export interface TableStatus {
   readonly table: string
   /** What is served; null where nothing is. */
   readonly snapshot: SnapshotId | null
-  /** Why that is not what is published. */
+  /** Why that is not what is published or declared. */
   readonly fault: string | null
   /** When its rows were imported; null where nothing is served. */
   readonly importedAt: Date | null
@@ -18,9 +18,21 @@ export interface TableStatus {
   readonly refreshed: Frequency | null
 }
 
-/** What is served of it, and why not what is published where that is so. */
-export function statusOf({ table, current, fault }: TableState): TableStatus {
+/**
+ * What is served of it, and why not what is published or declared where that is so.
+ *
+ * @param lacking fields that are declared and not published yet
+ */
+export function statusOf(
+  { table, current, fault: trouble }: TableState,
+  lacking: readonly string[],
+): TableStatus {
   const manifest = current?.manifest ?? null
+  const names = lacking.map((name) => `"${name}"`).join(', ')
+  const fault =
+    trouble === null && lacking.length > 0
+      ? `it is served without ${names}, declared after it was published: \`make ingest TABLES=${tableId(table)}\` publishes it anew`
+      : trouble
   return {
     table: tableId(table),
     snapshot: manifest?.snapshot ?? null,

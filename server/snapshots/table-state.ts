@@ -1,5 +1,6 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A snapshot that lies on disk; it is read and verified when it is first asked for. */
@@ -25,6 +26,8 @@ export interface TableState {
   readonly table: Table
   current: Snapshot | null
   readonly kept: Map<SnapshotId, KnownSnapshot>
+  /** The manifest that the pointer last named, whether or not it serves; null before there is one. */
+  latest: Manifest | null
   /** What was last taken from the pointer, so that only a change is read. */
   seen: string
   /** Why what is published is not what is served, in words for anyone; null where all is well. */
@@ -41,6 +44,7 @@ export function emptyState(table: Table): TableState {
   return {
     table,
     current: null,
+    latest: null,
     kept: new Map(),
     seen: '',
     fault: null,

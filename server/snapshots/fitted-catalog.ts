@@ -1,0 +1,82 @@
+import {
+  allTables,
+  tableId,
+  type Catalog,
+  type CatalogTexts,
+  type OrderKey,
+  type Table,
+} from '../../core/catalog/catalog.ts'
+import { holdsFields, storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
+
+/** A catalog whose tables have the fields that are published of them. */
+export interface FittedCatalog {
+  readonly catalog: Catalog
+  /** By `dataset/table`: fields that are declared and not published yet, of tables that are served without them. */
+  readonly lacking: ReadonlyMap<string, readonly string[]>
+  /** Equal for catalogs that leave out the same fields. */
+  readonly key: string
+}
+
+/** Takes a catalog as it is declared. */
+export function asDeclared(catalog: Catalog): FittedCatalog {
+  return { catalog, lacking: new Map(), key: '' }
+}
+
+/**
+ * Leaves out the fields that the published rows lack, such as one that was declared after the last ingest, and takes the
+ * others in their published order. A table stays as declared if its published fields are not all declared as they are.
+ *
+ * @param latest the manifest that was last published of a table; null where there is none
+ */
+export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
+  const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]
+  for (const table of allTables(catalog)) {
+    const names = publishedNames(table, latest(table))
+    if (names === null) continue
+    published.set(tableId(table), names)
+    const missing = table.fields.map(({ name }) => name).filter((name) => !names.includes(name))
+    lacking.set(tableId(table), missing)
+  }
+  if (published.size === 0) return asDeclared(catalog)
+  const key = JSON.stringify([...published])
+  const inLanguage = new Map(
+    [...catalog.inLanguage].map(([language, texts]) => [language, withFields(texts, published)]),
+  )
+  const hash = `${catalog.hash} ${key}`
+  return { catalog: { ...withFields(catalog, published), inLanguage, hash }, lacking, key }
+}
+
+/** The published fields of a table, where these are some of the declared ones or all in another order; else null. */
+function publishedNames(table: Table, manifest: Manifest | null): readonly string[] | null {
+  if (manifest === null || holdsFields(manifest, table)) return null
+  const declared = new Set(storedFields(table).map((field) => JSON.stringify(field)))
+  const isDeclared = manifest.fields.every((field) => declared.has(JSON.stringify(field)))
+  return isDeclared ? manifest.fields.map(({ name }) => name) : null
+}
+
+function withFields(texts: CatalogTexts, published: ReadonlyMap<string, readonly string[]>): CatalogTexts {
+  const fitted = (table: Table): Table => {
+    const names = published.get(tableId(table))
+    return names === undefined ? table : onlyFields(table, names)
+  }
+  const datasets = [...texts.datasets].map(([slug, dataset]) => {
+    const tables = new Map([...dataset.tables].map(([name, table]) => [name, fitted(table)]))
+    return [slug, { ...dataset, tables }] as const
+  })
+  return { ...texts, datasets: new Map(datasets) }
+}
+
+function onlyFields(table: Table, names: readonly string[]): Table {
+  const isThere = (name: string): boolean => names.includes(name)
+  const areThere = (keys: readonly OrderKey[]): boolean => keys.every(({ field }) => isThere(field))
+  return {
+    ...table,
+    fields: names.flatMap((name) => table.fields.find((field) => field.name === name) ?? []),
+    order: table.order.filter(({ field }) => isThere(field)),
+    filters: table.filters.filter(isThere),
+    search: table.search.filter(isThere),
+    indexes: { ...table.indexes, values: table.indexes.values.filter(isThere) },
+    orders: table.orders.filter(({ keys }) => areThere(keys)),
+    measures: table.measures.filter(isThere),
+  }
+}
