@@ -139,15 +139,15 @@ const cellMax = 30
 /** A short table of the fields: name, type, nulls, distinct values, bounds. */
 function profileLines({ fields, rows_out: rows }: Report): string[] {
   const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
-  const cells = fields.map(({ name, type, nulls, distinct_estimate: distinct, min, max }) => [
+  const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [
     shortened(name),
     type,
     share(nulls),
-    distinct.toLocaleString('en'),
+    `${distinct === undefined ? 'about ' : ''}${about.toLocaleString('en')}`,
     shortened(min ?? ''),
     shortened(max ?? ''),
   ])
-  const table = [['field', 'type', 'nulls', 'distinct, about', 'least', 'greatest'], ...cells]
+  const table = [['field', 'type', 'nulls', 'distinct', 'least', 'greatest'], ...cells]
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   return table.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),

@@ -9,6 +9,7 @@ const fieldShape = z.object({
   nulls: z.int(),
   /** About, by HyperLogLog. */
   distinct_estimate: z.int().optional(),
+  distinct: z.int().optional(),
   /** As text; long ones shortened. Null where all values are. */
   min: z.string().nullable().optional(),
   max: z.string().nullable().optional(),

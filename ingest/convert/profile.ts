@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { FrequentTexts, ValueFacts } from '../../core/warehouse/manifest.ts'
-import { sortedSql, type Work } from './convert.ts'
+import { numberOf, sortedSql, type Work } from './convert.ts'
 import {
   distinctOf,
   endsOf,
@@ -21,8 +21,10 @@ export interface FieldProfile {
   readonly name: string
   readonly type: string
   readonly nulls: number
-  /** About, by HyperLogLog. */
+  /** Number of different values; of large tables about, by HyperLogLog. Never above the number of values. */
   readonly distinct_estimate: number
+  /** The same number where it is exact. */
+  readonly distinct?: number
   /** As text; long ones shortened. Null where all values are. */
   readonly min: string | null
   readonly max: string | null
@@ -58,14 +60,15 @@ export async function profile(
 ): Promise<Profiled> {
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0) {
-    const none = { nulls: 0, distinct_estimate: 0, min: null, max: null }
+    const none = { nulls: 0, distinct_estimate: 0, distinct: 0, min: null, max: null }
     return {
       profiles: fields.map(({ name, type }) => ({ name, type, ...none })),
       partitions: new Map(),
       frequent: new Map(),
     }
   }
-  const { found, partitions } = await factsOf(work, before)
+  const { found: estimated, partitions } = await factsOf(work, before)
+  const found = await countDistinct(work, rows, estimated)
   const measures = found.flatMap(({ field, source, bounds, distinct }) => {
     const { measure } = typeRow(field.type)
     return measure === null || distinct <= ranges ? [] : [{ field, source, bounds, measure }]
@@ -73,12 +76,13 @@ export async function profile(
   const histograms = await histogramsOf(work, measures, before)
   const profiles: FieldProfile[] = []
   const frequent = new Map<string, FrequentTexts>()
-  for (const { field, source, filled, distinct, min, max } of found) {
+  for (const { field, source, filled, distinct, isExact, min, max } of found) {
     const common = {
       name: field.name,
       type: field.type,
       nulls: rows - filled,
       distinct_estimate: distinct,
+      ...(isExact && { distinct }),
       min,
       max,
     }
@@ -100,6 +104,36 @@ interface FieldFacts extends Ends {
   readonly source: ValueSource
   readonly filled: number
   readonly distinct: number
+}
+
+/** Tables of at most so many rows get exact numbers of different values. */
+const exactRowsMax = 1_000_000
+/** Up to so many rows, one statement counts the values of all fields: more would need the memory of all at once. */
+const rowsTogetherMax = 100_000
+
+/** Replaces the estimates by exact numbers of different values, where these are affordable. */
+async function countDistinct(
+  { db }: Work,
+  rows: number,
+  estimated: readonly FieldFacts[],
+): Promise<(FieldFacts & { readonly isExact: boolean })[]> {
+  const exact = new Map<Field, number>()
+  const counted = estimated.filter(({ source }) => source.rows !== null || rows <= exactRowsMax)
+  for (const from of new Set(counted.map(({ source }) => source.from))) {
+    const own = counted.filter(({ source }) => source.from === from)
+    const some = rows <= rowsTogetherMax ? own.length : 1
+    for (let first = 0; first < own.length; first += some) {
+      const fields = own.slice(first, first + some)
+      const terms = fields.map(({ source }) => `count(distinct ${source.column})`)
+      const [numbers = []] = await db.rows(`select ${terms.join(', ')} from ${from}`)
+      for (const [place, { field }] of fields.entries()) exact.set(field, numberOf(numbers[place]))
+    }
+  }
+  return estimated.map((facts) => ({
+    ...facts,
+    distinct: exact.get(facts.field) ?? Math.min(facts.distinct, facts.filled),
+    isExact: exact.has(facts.field),
+  }))
 }
 
 /** One reading for all fields that are read from the same rows: from all, or from those that were not known before. */

@@ -3,6 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { operatorsOf } from '../query/operators.ts'
 import { framed, type Setting } from './frame.ts'
+import { distinctText } from './distinct.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { shownBound } from './table/profile.ts'
@@ -78,16 +79,10 @@ function fieldLine(setting: Setting, field: Field, { filters }: Table, found: Pr
     <td>
       ${bounds.length === 2 && html`<span dir="auto">${words.between(bounds[0] ?? '', bounds[1] ?? '')}</span>`}
       ${found !== undefined && html`<p class="facts">${found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls}</p>`}
-      ${found !== undefined && html`<p class="facts">${distinctText(setting, found)}</p>`}
+      ${found !== undefined && html`<p class="facts">${distinctText(setting.words, found)}</p>`}
     </td>
     <td>${distributionPart(setting, field, found)}</td>
   </tr>`
-}
-
-function distinctText({ words }: Setting, { choices, distinct_estimate: about }: Profile): string {
-  // Where all values are known, they are counted.
-  if (choices !== undefined) return words.distinctExactly(choices.length)
-  return about === undefined ? '' : words.distinct(writtenIn(words).count(about))
 }
 
 function distributionPart({ words }: Setting, field: Field, found: Profile | undefined): Html | null {

@@ -63,7 +63,10 @@ const field: Json = {
     description: orNull(text),
     nullable: { type: ['boolean', 'null'], description: 'Whether the current snapshot has nulls.' },
     nulls: orNull(count),
-    distinct_estimate: orNull(count),
+    distinct_estimate: {
+      ...orNull(count),
+      description: 'How many different values: exact in tables of up to a million rows, else about.',
+    },
     min: value,
     max: value,
     choices: { type: ['array', 'null'], items: value, description: 'All values, where they are few.' },

@@ -2,6 +2,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf } from '../../query/operators.ts'
 import { readValue } from '../../query/values.ts'
+import { distinctText } from '../distinct.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Setting } from '../frame.ts'
@@ -74,17 +75,13 @@ function histogramPart(
   </svg>`
 }
 
-function topPart(
-  { words }: Setting,
-  view: TableView,
-  field: Field,
-  { top, distinct_estimate: distinct }: Profile,
-): Html | null {
+function topPart({ words }: Setting, view: TableView, field: Field, profile: Profile): Html | null {
+  const { top, distinct_estimate: distinct } = profile
   const { count, percent } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)
     return distinct === undefined || distinct === 0
       ? null
-      : html`<span class="distinct">${words.distinct(count(distinct))}</span>`
+      : html`<span class="distinct">${distinctText(words, profile)}</span>`
   const all = view.snapshot.manifest.rows
   const canFilter = view.table.filters.includes(field.name)
   const rest = withoutField(view, field)

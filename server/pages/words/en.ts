@@ -129,7 +129,7 @@ export const en: Words = {
   nulls: (count) => `${count} without a value`,
   noNulls: 'always has a value',
   distinct: (count) => `about ${count} different values`,
-  distinctExactly: (count) => (count === 1 ? '1 value' : `${count} different values`),
+  distinctExactly: (number, count) => (number === 1 ? '1 value' : `${count} different values`),
   mostFrequent: 'Most frequent',
   distribution: 'Distribution',
   between: (min, max) => `${min} to ${max}`,

@@ -131,7 +131,7 @@ export const pt: Words = {
   nulls: (count) => `${count} sem valor`,
   noNulls: 'sempre tem valor',
   distinct: (count) => `cerca de ${count} valores diferentes`,
-  distinctExactly: (count) => (count === 1 ? '1 valor' : `${count} valores diferentes`),
+  distinctExactly: (number, count) => (number === 1 ? '1 valor' : `${count} valores diferentes`),
   mostFrequent: 'Mais frequentes',
   distribution: 'Distribuição',
   between: (min, max) => `${min} a ${max}`,

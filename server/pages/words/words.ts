@@ -131,7 +131,7 @@ export interface Words {
   readonly nulls: (count: string) => string
   readonly noNulls: string
   readonly distinct: (count: string) => string
-  readonly distinctExactly: (count: number) => string
+  readonly distinctExactly: (number: number, count: string) => string
   readonly mostFrequent: string
   readonly distribution: string
   readonly between: (min: string, max: string) => string
