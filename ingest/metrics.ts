@@ -63,7 +63,7 @@ async function standOf(store: Store, table: Table) {
   const looks = await readLooks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
   if (looks.length === 0 && manifest === null) return null
-  const report = manifest === null ? null : await readReport(store, table, manifest.snapshot)
+  const report = manifest === null ? null : await readReport(store, table, manifest)
   const found = looks.find(({ outcome }) => outcome !== 'failed')
   const successes = [manifest?.import_date, found?.at].flatMap((at) =>
     at === undefined ? [] : [Date.parse(at)],

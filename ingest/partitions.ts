@@ -70,7 +70,7 @@ export async function keptOf(
   const { files: named, fromName } = table.source
   const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
   if (isTold && (named?.length ?? 0) > 1) return null
-  const report = await readReport(store, table, snapshot)
+  const report = await readReport(store, table, before)
   // What was accepted once is not accepted unasked again.
   if (report === null || report.accepted_drift.length > 0) return null
   const members = report.download_members

@@ -165,10 +165,12 @@ export async function writeReport(folder: string, report: Report): Promise<void>
 }
 
 /** What the report of a snapshot says of its rows, as far as it can be read. */
-export async function readBefore(store: Store, table: Table, { snapshot, rows }: Manifest): Promise<Before> {
-  const report = await readReport(store, table, snapshot)
+export async function readBefore(store: Store, table: Table, manifest: Manifest): Promise<Before> {
+  const report = await readReport(store, table, manifest)
   // The manifest knows the rows, if not the fields.
-  return report === null ? { rows, fields: [] } : { rows: report.rows_out, fields: report.fields }
+  return report === null
+    ? { rows: manifest.rows, fields: [] }
+    : { rows: report.rows_out, fields: report.fields }
 }
 
 /** What `failure.json` says of a table that was not published. */

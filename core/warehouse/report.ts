@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
-import { fileNames, layout, type SnapshotId } from './layout.ts'
+import { fileNames, layout } from './layout.ts'
+import type { Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
 /** What the values of a field look like, in `report.json`. */
@@ -55,19 +57,22 @@ const reportShape = z.object({
 /** The part of a report that others than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>
 
-/** The report of a snapshot; null where it cannot be read, as an older one may be. */
+/** Returns the report of a snapshot; null if it cannot be read, or is not the one that its manifest describes. */
 export async function readReport(
   store: Store,
   table: Pick<Table, 'dataset' | 'name'>,
-  id: SnapshotId,
+  manifest: Manifest,
 ): Promise<SnapshotReport | null> {
-  return parseReport(await store.get(`${layout.snapshot(table, id)}/${fileNames.report}`).catch(() => null))
+  const key = `${layout.snapshot(table, manifest.snapshot)}/${fileNames.report}`
+  return parseReport(await store.get(key).catch(() => null), manifest)
 }
 
-/** Null where it cannot be read. */
-export function parseReport(bytes: Buffer | null): SnapshotReport | null {
+/** Returns the report in these bytes; null if they are not what the manifest describes. */
+export function parseReport(bytes: Buffer | null, manifest: Manifest): SnapshotReport | null {
+  const due = manifest.files.find(({ file }) => file === fileNames.report)?.sha256
   try {
-    return reportShape.parse(JSON.parse(String(bytes)))
+    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== due) return null
+    return reportShape.parse(JSON.parse(bytes.toString()))
   } catch {
     return null
   }

@@ -79,7 +79,7 @@ export async function openSnapshot(
   if (unfit !== undefined) throw new Unfit(`${unfit.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
   const told = new Told(
-    store.isElsewhere ? await readReport(store, table, manifest.snapshot) : () => reportIn(folder),
+    store.isElsewhere ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
   )
   const snapshot: Snapshot = {
     table,
@@ -106,7 +106,7 @@ export async function openSnapshot(
 
 const noChoices: Snapshot['choices'] = new Map()
 
-/** What an ingest told of a snapshot, read when somebody asks: a start would read that of every table. */
+/** The report of a snapshot, read when somebody needs it: a start would read that of every table. */
 class Told {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
@@ -135,9 +135,9 @@ class Told {
 }
 
 /** Of a folder of this machine: some kilobytes, which are read here and now. */
-function reportIn(folder: string): SnapshotReport | null {
+function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   try {
-    return parseReport(readFileSync(path.join(folder, fileNames.report)))
+    return parseReport(readFileSync(path.join(folder, fileNames.report)), manifest)
   } catch {
     return null
   }

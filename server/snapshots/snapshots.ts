@@ -193,7 +193,7 @@ export class Snapshots {
     return Promise.all(
       [current.manifest, ...earlier].map(async (manifest) => ({
         manifest,
-        report: await readReport(this.#store, table, manifest.snapshot),
+        report: await readReport(this.#store, table, manifest),
       })),
     )
   }
@@ -292,8 +292,18 @@ export class Snapshots {
         this.#tell(state, error, 'snapshot refused; the one before goes on serving')
         if (state.current === null) await this.#fallBack(state, manifest)
       }
-    }
+    } else await this.#takeReport(state)
     this.#forgetOld(state)
+  }
+
+  /** Takes a snapshot again whose report could not be read from the store, once it can be. */
+  async #takeReport(state: TableState): Promise<void> {
+    const { table, current } = state
+    if (!this.#store.isElsewhere || current?.report !== null) return
+    if ((await readReport(this.#store, table, current.manifest)) === null) return
+    await this.#take(state, current.manifest).catch((error: unknown) =>
+      this.#tell(state, error, 'the snapshot was not taken again with its report'),
+    )
   }
 
   #noteLatest(state: TableState, manifest: Manifest): void {

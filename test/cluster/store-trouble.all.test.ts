@@ -121,4 +121,20 @@ describeWithStore('a server, while its object store', () => {
     between.fate = () => ({})
     expect(await ask(server)).toEqual(first)
   }, 120_000)
+
+  test('hands out another report: it is not used, and read again', async () => {
+    const { port } = await serve((asked) => (asked.path.includes('/report.json') ? { flip: true } : {}))
+    const fields = async (): Promise<unknown> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/dataset/d/t/`)
+      const body = (await answer.json()) as { fields: { nulls: unknown; distinct_estimate: unknown }[] }
+      return body.fields.map((field) => [field.nulls, field.distinct_estimate])
+    }
+    const [unknown, known] = [
+      [null, null],
+      [0, 5000],
+    ]
+    expect(await fields()).toEqual([unknown, unknown])
+    between.fate = () => ({})
+    await until(async () => JSON.stringify(await fields()) === JSON.stringify([known, known]))
+  }, 60_000)
 })

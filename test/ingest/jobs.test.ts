@@ -304,7 +304,7 @@ test.each([1200, 3000])('the different values of %d rows are counted exactly', a
   })
   const [outcome] = await shop.ingest()
   if (outcome?.status !== 'published') throw new Error('it was not published')
-  const report = await readReport(shop.store, outcome.table, outcome.manifest.snapshot)
+  const report = await readReport(shop.store, outcome.table, outcome.manifest)
   expect(
     report?.fields.map(({ name, distinct_estimate, distinct }) => [name, distinct_estimate, distinct]),
   ).toEqual([rows, rows, rows / 2, 701, rows].map((due, place) => [fields[place]?.split(':')[0], due, due]))
@@ -318,7 +318,7 @@ testAll('the number of different values is never above that of the rows', async 
   })
   const [outcome] = await shop.ingest()
   if (outcome?.status !== 'published') throw new Error('it was not published')
-  const report = await readReport(shop.store, outcome.table, outcome.manifest.snapshot)
+  const report = await readReport(shop.store, outcome.table, outcome.manifest)
   for (const { distinct_estimate: about = 0, distinct } of report?.fields ?? []) {
     expect(distinct).toBeUndefined()
     expect(about).toBeGreaterThan(0.8 * rows)

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
-import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { publishedOf } from '../../core/warehouse/published.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { rowFormats } from '../../server/formats/registry.ts'
 import { randomFrom } from '../support/random-queries.ts'
@@ -70,8 +70,9 @@ beforeAll(async () => {
 
 /** The report of what is published of a table. */
 async function reportOf(name: string): Promise<SnapshotReport | null> {
-  const { body } = await request(service.app).get(`/api/v1/dataset/d/${name}/`)
-  return readReport(shop.store, { dataset: 'd', name }, (body as { snapshot: SnapshotId }).snapshot)
+  const table = { dataset: 'd', name }
+  const manifest = await publishedOf(shop.store, table)
+  return manifest === null ? null : readReport(shop.store, table, manifest)
 }
 
 type Cell = string | number | bigint | boolean | null
