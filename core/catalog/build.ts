@@ -180,6 +180,7 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     isPacked: definition.packed ?? (definition.orders !== undefined || definition.clustered !== undefined),
     orders: buildOrders(definition),
     measures: definition.measures ?? [],
+    totals: new Map(Object.entries(definition.totals ?? {})),
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
     rejectsMax: definition.max_rejects ?? 0,
     refreshed: definition.refreshed ?? null,

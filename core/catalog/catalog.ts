@@ -183,6 +183,8 @@ export interface Table {
   readonly orders: readonly { readonly keys: readonly OrderKey[]; readonly isClustered: boolean }[]
   /** Integer and decimal fields whose sums over rows mean something. */
   readonly measures: readonly string[]
+  /** By field: the value of rows that are totals of the others. */
+  readonly totals: ReadonlyMap<string, string>
   /** Rows that one export may have. */
   readonly exportRowsMax: number
   /** Rows that may be left out because they are not as declared. */

@@ -112,6 +112,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   checkOrders(table, path, known, report)
   checkSearch(table, path, fields, known, report)
   checkMeasures(table, path, fields, known, report)
+  checkTotals(table, path, fields, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
     const given = givenFields(at(table, 'source'))
@@ -229,6 +230,32 @@ function checkMeasures(
         namePath,
         `"${name}" cannot be summed: its sums may have more than 38 digits; declare a precision of at most ${summedDigitsMax}`,
       )
+    }
+  }
+}
+
+/** Readers choose between totals and their parts by a condition, so its field must be a filter and hold texts. */
+function checkTotals(
+  table: unknown,
+  path: Path,
+  fields: readonly [number, unknown][],
+  known: readonly string[],
+  report: Report,
+): void {
+  const filters =
+    isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known
+  const texts = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))
+  for (const [name] of entries(table, 'totals')) {
+    const namePath = [...path, 'totals', name]
+    requireField(name, namePath, known, report)
+    if (!known.includes(name)) continue
+    if (!texts.has(name)) {
+      report(
+        namePath,
+        `"${name}" cannot mark totals: only fields of type ${typesWith((row) => row.isText)} can`,
+      )
+    } else if (!filters.includes(name)) {
+      report(namePath, `"${name}" cannot mark totals: it is not among the filters`)
     }
   }
 }

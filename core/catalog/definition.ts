@@ -318,6 +318,12 @@ const table = z.strictObject({
     .describe(
       'Integer and decimal fields whose sums over rows mean something; charts offer them. Default is none.',
     ),
+  totals: z
+    .record(text, text)
+    .optional()
+    .describe(
+      'Fields and the value of each that marks totals of the other rows, such as place_type: state where states stand beside their cities. Charts add up no totals with their parts.',
+    ),
   max_rejects: count(0, 1_000_000_000)
     .optional()
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),

@@ -78,5 +78,6 @@ function onlyFields(table: Table, names: readonly string[]): Table {
     indexes: { ...table.indexes, values: table.indexes.values.filter(isThere) },
     orders: table.orders.filter(({ keys }) => areThere(keys)),
     measures: table.measures.filter(isThere),
+    totals: new Map([...table.totals].filter(([name]) => isThere(name))),
   }
 }

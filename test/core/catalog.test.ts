@@ -508,6 +508,15 @@ describe('the loader', () => {
       ['c.yaml:23:20: "city" cannot be summed exactly: only fields of type integer or decimal can'],
     ],
     [
+      'totals of no text and of no field',
+      'filters:',
+      'totals: { value: "1", cities: x }\n        filters:',
+      [
+        'c.yaml:23:26: "value" cannot mark totals: only fields of type string or text can',
+        'c.yaml:23:39: there is no field "cities"; known: date, city, value',
+      ],
+    ],
+    [
       'a kind of a number',
       'scale: 3',
       'scale: 3, kind: uf',

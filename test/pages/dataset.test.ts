@@ -1,7 +1,7 @@
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { textIn } from '../support/markup.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
-import { catalogAround, workshop, type Workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
 /** What pages say of a dataset: what was promised, what is so, whose it is, and what its numbers come to. */
 
@@ -245,6 +245,83 @@ describe('a chart', () => {
     expect(links.map(([, count]) => count)).toEqual(counts)
     for (const [link, count] of links)
       expect([link, /of (\d+) rows/.exec(said(await shown(link)))?.[1]]).toEqual([link, count])
+  })
+
+  describe('of a table with totals beside their parts', () => {
+    let beside: Service
+    beforeAll(async () => {
+      const table = {
+        name: 't',
+        order: ['uf'],
+        filters: ['uf', 'level'],
+        measures: ['deaths'],
+        totals: { level: 'state' },
+        fields: ['uf:string', 'level:string', 'deaths:integer'].map(fieldOf),
+      }
+      const both = await workshop(catalogAround([table]), {
+        'd/t.csv': 'uf,level,deaths\nSP,state,30\nSP,city,10\nSP,city,20\nRJ,state,5\nRJ,city,5\n',
+      })
+      await both.ingest()
+      beside = await serve(both)
+    })
+    const shown = async (query: string): Promise<string> =>
+      (await rawGet(beside.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
+
+    test.each([
+      '?chart_by=uf&chart_sum=deaths',
+      '?chart_by=uf&chart_sum=deaths&uf=SP',
+      '?chart_by=uf&chart_sum=deaths&level__in=state,city',
+      '?chart_by=uf&chart_sum=deaths&level__contains=t',
+    ])('%s adds up nothing before the choice is made', async (query) => {
+      const markup = await shown(query)
+      expect(valuesOf(markup)).toEqual([])
+      const choices = [...markup.matchAll(/<a href="([^"]*)">(only state|all but state)<\/a>/g)]
+      expect(choices).toHaveLength(2)
+      for (const [, link = ''] of choices) {
+        const values = valuesOf(await shown(textIn(link)))
+        expect(values.map(([uf, deaths]) => [uf, deaths])).toContainEqual(['SP', '30'])
+      }
+    })
+
+    test.each<[query: string, values: string[][]]>([
+      [
+        '?chart_by=uf&chart_sum=rows',
+        [
+          ['RJ', '2'],
+          ['SP', '3'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level=state',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '1'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level=city',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '2'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level__ne=state',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '2'],
+        ],
+      ],
+      [
+        '?chart_by=level&chart_sum=deaths',
+        [
+          ['city', '35', '3'],
+          ['state', '35', '2'],
+        ],
+      ],
+    ])('%s keeps them apart', async (query, values) => {
+      expect(valuesOf(await shown(query))).toEqual(values)
+    })
   })
 
   test('keeps what it is drawn by when a filter is taken away', async () => {

@@ -10,6 +10,7 @@ import { barsPart } from './bars.ts'
 import type { Dimension } from './dimensions.ts'
 import { linePart } from './line.ts'
 import { tilePlaces, tilesPart } from './tiles.ts'
+import { mixedTotal, totalsChoice } from './totals.ts'
 
 /** What stands in the address besides the ask. */
 export const chartParameters = ['chart_by', 'chart_sum'] as const
@@ -37,10 +38,11 @@ export function chartPage(setting: Setting, view: ChartView): Html {
     ...(drawn === null ? [] : [['chart_by', drawn.field.name] as [string, string]]),
     ...(measure === null ? [] : [['chart_sum', measure.name] as [string, string]]),
   ]
+  const mixed = drawn === null || measure === null ? null : mixedTotal(view, drawn.field)
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'chart', askOf(view))}
-    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view, chosen)} ${figurePart(setting, view, drawn)}`}
+    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view, chosen)} ${mixed === null ? figurePart(setting, view, drawn) : totalsChoice(setting, view, mixed, chosen)}`}
   `
   return framed(setting, {
     title,
@@ -104,7 +106,7 @@ function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
         ${label}${typeof measure?.unit === 'string' && html` (${measure.unit})`}. ${words.allRows}
       </figcaption>
       ${shapePart(setting, view, drawn, label)}
-      ${measure !== null && html`<p class="facts">${words.sumsAdd}</p>`}
+      ${measure !== null && view.table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
     </figure>
     ${valuesPart(setting, view, drawn, what)}`
 }

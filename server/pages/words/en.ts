@@ -188,6 +188,10 @@ export const en: Words = {
   sumOf: (field) => `Sum of ${field}`,
   sumsAdd:
     'A sum adds up every row that is shown: where some rows are totals of others, filter them out first.',
+  totalsBeside: (field, total) =>
+    `Rows whose ${field} is ${total} are totals of the other rows, so a sum of both would count everything twice. Choose:`,
+  onlyTotals: (total) => `only ${total}`,
+  withoutTotals: (total) => `all but ${total}`,
   most: 'Most',
   fewest: 'fewest',
   mostOf: 'most',

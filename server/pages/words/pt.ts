@@ -189,6 +189,10 @@ export const pt: Words = {
   drawn: (what, by) => `${what} por ${by}`,
   sumOf: (field) => `Soma de ${field}`,
   sumsAdd: 'A soma inclui todas as linhas mostradas: onde algumas são totais de outras, filtre-as antes.',
+  totalsBeside: (field, total) =>
+    `As linhas em que ${field} é ${total} são totais das outras: somar todas contaria tudo duas vezes. Escolha:`,
+  onlyTotals: (total) => `só ${total}`,
+  withoutTotals: (total) => `todas menos ${total}`,
   most: 'Máximo',
   fewest: 'menos',
   mostOf: 'mais',

@@ -163,6 +163,9 @@ export interface Words {
   readonly drawn: (what: string, by: string) => string
   readonly sumOf: (field: string) => string
   readonly sumsAdd: string
+  readonly totalsBeside: (field: string, total: string) => string
+  readonly onlyTotals: (total: string) => string
+  readonly withoutTotals: (total: string) => string
   readonly most: string
   readonly fewest: string
   readonly mostOf: string

@@ -4,6 +4,7 @@ import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import { chartPage, chartParameters } from '../../pages/chart/chart.ts'
 import { dimensionsOf, stepOf, type Dimension } from '../../pages/chart/dimensions.ts'
+import { mixedTotal } from '../../pages/chart/totals.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Group } from '../../select/selections.ts'
@@ -30,7 +31,7 @@ export function chart(service: PageService): Resource {
         const { snapshot: id } = snapshot.manifest
         const key = [tableId(table), id, [...query.parameters], drawn?.field.name, measure?.name]
         const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
-          drawn === null
+          drawn === null || (measure !== null && mixedTotal(asked, drawn.field) !== null)
             ? []
             : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
         await responder.send(req, res, {

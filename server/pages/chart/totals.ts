@@ -1,0 +1,51 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { parameterFor } from '../../query/conditions.ts'
+import { isParameterName } from '../../query/query.ts'
+import type { Setting } from '../frame.ts'
+import { html, type Html } from '../html.ts'
+import { queryLink, titleOf, withoutField, type AskView } from '../table/view.ts'
+
+/** A field, and the value that marks rows which are totals of the others. */
+interface Total {
+  readonly field: Field
+  readonly value: string
+}
+
+/**
+ * Returns the first declared totals that a sum would add to their parts; null if the query or the chart keeps them apart.
+ *
+ * @param drawn the field by whose values the sums are told apart
+ */
+export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, drawn: Field): Total | null {
+  for (const [name, value] of table.totals) {
+    const field = table.fields.find((one) => one.name === name)
+    if (field === undefined || field === drawn) continue
+    const isChosen = query.conditions.some((condition) => {
+      if (condition.field !== field) return false
+      const { operator, values } = condition
+      const hasTotal = values.includes(value)
+      if (operator === 'eq' || operator === 'iexact') return true
+      if (operator === 'ne') return hasTotal
+      return operator === 'in' && (!hasTotal || values.length === 1)
+    })
+    if (!isChosen) return { field, value }
+  }
+  return null
+}
+
+/** Explains why there is no sum, and leads to one of the totals or one of their parts. */
+export function totalsChoice(
+  { words }: Setting,
+  view: AskView,
+  { field, value }: Total,
+  chosen: readonly (readonly [string, string])[],
+): Html {
+  const linkTo = (operator: 'eq' | 'ne'): string => {
+    const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
+    return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
+  }
+  return html`<p role="status">
+    ${words.totalsBeside(titleOf(field), value)} <a href="${linkTo('eq')}">${words.onlyTotals(value)}</a>,
+    <a href="${linkTo('ne')}">${words.withoutTotals(value)}</a>.
+  </p>`
+}
