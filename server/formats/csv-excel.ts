@@ -17,6 +17,7 @@ export const csvExcel: LineFormat = {
   mediaTypes: ['application/vnd.ms-excel'],
   contentType: csv.contentType,
   ending: 'csv',
+  hasColumns: true,
   savedAs: 'attachment',
   line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
   written: {

@@ -9,6 +9,7 @@ export const csv: LineFormat = {
   mediaTypes: ['text/csv'],
   contentType: 'text/csv; charset=utf-8; header=present',
   ending: 'csv',
+  hasColumns: true,
   savedAs: 'inline',
   // Null is nothing to it; and it takes half the time of as many ||.
   line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,

@@ -1,4 +1,5 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { areDeclared } from '../query/parameters.ts'
 import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
 
 /** What rows can be written as. A new format is a file that implements one of the two kinds, and a line of the registry. */
@@ -12,6 +13,8 @@ interface AnyFormat {
   readonly contentType: string
   /** Of the name of a file of it, without a dot. */
   readonly ending: string
+  /** Whether fields come as a query lists them, or as declared; in alphabetical order if not. */
+  readonly hasColumns?: true
   /** How a page of it is to be shown or saved, as a file of a name; null where that is nobody's wish. */
   readonly savedAs: 'inline' | 'attachment' | null
 }
@@ -89,17 +92,28 @@ export type ColumnForm = Written<ColumnFormat>
 
 interface Written<Format> {
   readonly format: Format
-  /** In alphabetical order. */
+  /** In the order in which they are written. */
   readonly fields: readonly Field[]
-  /** Alike for all that write the same; of a table. */
+  /** Equal for all forms of a table that write the same. */
   readonly key: string
 }
 
-export function formOf(table: Table, format: RowFormat, fields: readonly Field[]): Form {
-  const isWhole = fields.length === table.fields.length
+/** The form of the rows of a query in a format. */
+export function formOf(table: Table, format: RowFormat, chosen: ChosenFields): Form {
+  const fields = format.hasColumns === true ? chosen.columns : chosen.fields
+  const isWhole =
+    format.hasColumns === true ? areDeclared(table, fields) : fields.length === table.fields.length
   const named = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
   const key = `${format.name}${named}`
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }
+}
+
+/** The fields that a query chooses. */
+export interface ChosenFields {
+  /** In alphabetical order. */
+  readonly fields: readonly Field[]
+  /** In the order in which the query lists them, or as declared. */
+  readonly columns: readonly Field[]
 }
 
 export function isLineForm(form: Form): form is LineForm {

@@ -102,7 +102,7 @@ export function parseFields(table: Table, text: string): Field[] | Invalid {
     const fault = fieldFault(table, 'fields', name, known, 'shown')
     if (fault !== null) return fault
   }
-  return inAlphabet(table.fields.filter(({ name }) => names.includes(name)))
+  return [...new Set(names)].flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
 }
 
 function notAList(parameter: string): Invalid {
@@ -129,6 +129,13 @@ function fieldFault(
 /** As the keys of a row (spec: Row). */
 export function inAlphabet(fields: readonly Field[]): Field[] {
   return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Returns whether these are all fields of a table, in their declared order. */
+export function areDeclared(table: Table, columns: readonly Field[]): boolean {
+  return (
+    columns.length === table.fields.length && columns.every((field, place) => field === table.fields[place])
+  )
 }
 
 /** The text that `parseOrdering` reads as these keys. */

@@ -17,6 +17,7 @@ import { Invalid } from './invalid.ts'
 import { quotedList } from './list.ts'
 import { isOperator, operatorRow } from './operators.ts'
 import {
+  areDeclared,
   formatFields,
   formatOrdering,
   formatWords,
@@ -40,6 +41,8 @@ export interface RowQuery extends RowFilter {
   readonly format: string | undefined
   /** In alphabetical order. */
   readonly fields: readonly Field[]
+  /** The same, in the order of the parameter `fields`, or as declared. */
+  readonly columns: readonly Field[]
   /**
    * All of this but the page in its one way of writing, which the links to other pages have: whatever the order of
    * the parameters was, without those that say nothing, such as a default.
@@ -68,7 +71,7 @@ export const parameterRows = {
   page_size: `rows a page, 1 to ${pageSizeMax}; ${pageSizeDefault} where it is not given`,
   snapshot: '`current`, or the id of a snapshot: stays on it',
   format: 'the format of the answer',
-  fields: 'only these fields, with commas between',
+  fields: 'only these fields, with commas between; CSV has its columns in their order',
   search: 'every word, and every phrase in quotes, is in some search field, whatever its case and accents',
   ordering: 'fields to order by, with commas between; `-` before one for descending. Nulls come last',
   'order-by': 'the same, as the ancestor called it',
@@ -205,7 +208,7 @@ interface ReadParameters {
   readonly snapshot: RowQuery['snapshot']
   readonly words: readonly string[]
   readonly ordering: readonly OrderKey[]
-  readonly fields: readonly Field[]
+  readonly columns: readonly Field[]
 }
 
 /** Each parameter that is not right adds to the errors. */
@@ -232,7 +235,7 @@ function readParameters(
     snapshot: read('snapshot', null, parseSnapshot),
     words: read('search', [], (text) => parseWords(table, text)),
     ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
-    fields: read('fields', inAlphabet(table.fields), (text) => parseFields(table, text)),
+    columns: read('fields', table.fields, (text) => parseFields(table, text)),
     // A page that there is not is another problem than a parameter that is not right.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
   }
@@ -243,14 +246,14 @@ function whole(
   table: Table,
   given: QueryParameters,
   conditions: readonly Condition[],
-  { page, pageSize, snapshot, words, ordering, fields }: ReadParameters,
+  { page, pageSize, snapshot, words, ordering, columns }: ReadParameters,
   pageSizeUnasked: number,
 ): RowQuery {
   const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
   if (words.length > 0) rows.set('search', formatWords(words))
   const parameters = new Map(rows)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
-  if (fields.length < table.fields.length) parameters.set('fields', formatFields(fields))
+  if (!areDeclared(table, columns)) parameters.set('fields', formatFields(columns))
   if (pageSize !== pageSizeUnasked) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = given.get(name)
@@ -261,7 +264,8 @@ function whole(
     pageSize,
     snapshot,
     format: given.get('format'),
-    fields,
+    fields: inAlphabet(columns),
+    columns,
     conditions: conditions.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
     words,
     ordering,

@@ -72,7 +72,7 @@ const representation = 4
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
-  const form = formOf(table, format, query.fields)
+  const form = formOf(table, format, query)
   const range = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
   const page = range?.page ?? query.page
   // The links are a part of an enveloped page.

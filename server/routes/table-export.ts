@@ -15,6 +15,7 @@ import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { rangeOf } from '../http/range.ts'
 import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
+import { areDeclared } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { atHand, priceOfFile } from '../limits/prices.ts'
 import { exportChunks, priceOfExport } from '../representations/export.ts'
@@ -62,7 +63,7 @@ export function tableExport(family: Family, service: RowService): Resource {
           const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
           throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
-        const isAll = isWhole(snapshot, query) && query.fields.length === table.fields.length
+        const isAll = isWhole(snapshot, query) && areDeclared(table, query.columns)
         if (isAll && format === csv) {
           await sendDownload(snapshot, service, asked, req, res)
           return
@@ -92,7 +93,7 @@ async function streamRows(
   const { table, manifest } = snapshot
   const wholeFile = fileAddresses(publicUrl).download(table)
   const requester = requesterOf(request, untilGone(res), pageBytesMax)
-  const form = formOf(table, format, query.fields)
+  const form = formOf(table, format, query)
   const tag = `"${nameOf(`export\n${queryKey(snapshot, form, query)}`)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {

@@ -21,11 +21,11 @@ test.each([true, false])(
     await shop.ingest()
     const { app, close } = await serve(shop)
     const due = [
-      '\ufeffb;d;f;i;p;t;w',
-      'true;-1234,50;1,5e-07;1;-1.5,2;2020-01-02 03:04:05.5;"a;b"',
-      'false;0,00;2,0;2;3,4;2020-01-02 00:00:00;"a,b ""c"""',
-      ';;;3;;;',
-      `true;7,00;10,25;4;;2021-01-01 10:00:00;"'=1+1\nx.y"`,
+      '\ufefff;d;t;w;i;b;p',
+      '1,5e-07;-1234,50;2020-01-02 03:04:05.5;"a;b";1;true;-1.5,2',
+      '2,0;0,00;2020-01-02 00:00:00;"a,b ""c""";2;false;3,4',
+      ';;;;3;;',
+      `10,25;7,00;2021-01-01 10:00:00;"'=1+1\nx.y";4;true;`,
       '',
     ].join('\r\n')
     for (const address of ['data/?', 'export/?', 'data/?i__gt=0&', 'data/?ordering=i&page_size=4&']) {
@@ -37,11 +37,11 @@ test.each([true, false])(
     }
     // What is kept of one is nothing of the other.
     const plain = [
-      'b,d,f,i,p,t,w',
-      'true,-1234.50,1.5e-07,1,"-1.5,2",2020-01-02T03:04:05.5,a;b',
-      'false,0.00,2.0,2,"3,4",2020-01-02T00:00:00,"a,b ""c"""',
-      ',,,3,,,',
-      'true,7.00,10.25,4,,2021-01-01T10:00:00,"=1+1\nx.y"',
+      'f,d,t,w,i,b,p',
+      '1.5e-07,-1234.50,2020-01-02T03:04:05.5,a;b,1,true,"-1.5,2"',
+      '2.0,0.00,2020-01-02T00:00:00,"a,b ""c""",2,false,"3,4"',
+      ',,,,3,,',
+      '10.25,7.00,2021-01-01T10:00:00,"=1+1\nx.y",4,true,',
       '',
     ].join('\r\n')
     const other = await serve(shop)

@@ -269,6 +269,42 @@ describe('the same rows', () => {
   })
 })
 
+test.each(['csv', 'csv-excel'])('columns of %s are in one order', async (format) => {
+  const separator = format === 'csv' ? ',' : ';'
+  const headOf = async (target: string): Promise<string[]> => {
+    const { status, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'identity' })
+    expect([target, status]).toEqual([target, 200])
+    const [head = ''] = body.toString().replace('\ufeff', '').split(/\r?\n/)
+    return head.split(separator)
+  }
+  const declared = ['n', 's', 'place', 'big', 'x', 'v', 'b', 'd', 'm']
+  const chosen = ['x', 'n', 'big']
+  for (const target of [
+    `${address}?page_size=5&`,
+    `${address}?n__lt=20&ordering=-x&`,
+    `${exported}?`,
+    `${exported}?n__lt=20&`,
+  ]) {
+    expect(await headOf(`${target}format=${format}`)).toEqual(declared)
+    expect(await headOf(`${target}format=${format}&fields=x,n,big`)).toEqual(chosen)
+    expect(await headOf(`${target}format=${format}&fields=${declared.toReversed().join()}`)).toEqual(
+      declared.toReversed(),
+    )
+  }
+  const { headers, body } = await rawGet(
+    service.app,
+    `${address}?page_size=2&fields=x,n,big&format=${format}`,
+  )
+  const [, row = ''] = body.toString().split('\r\n')
+  const { body: page } = await request(service.app).get(`${address}?page_size=2&fields=x,n,big`)
+  const [first] = (page as { results: Record<string, unknown>[] }).results
+  expect(Object.keys(first ?? {})).toEqual(['big', 'n', 'x'])
+  expect(row.split(separator)[1]).toBe(String(first?.['n']))
+  // The next page has the columns of this one.
+  const next = /<([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1] ?? ''
+  expect(new URL(next).searchParams.get('fields')).toBe('x,n,big')
+})
+
 describe('an export', () => {
   test.each(sampled(['', '?format=csv', '?ordering=n'], 3))(
     'of everything%s is the file that is there',

@@ -17,11 +17,14 @@ interface Cells {
   readonly flag: boolean
 }
 
+/** As many different values as still get codes. */
+const [cities, prices] = isQuick ? [1501, 2001] : [3001, 4001]
+
 const cellsOf = (n: number): Cells => ({
   n,
   day: `2020-01-${String(1 + (n >> (isQuick ? 12 : 14))).padStart(2, '0')}`,
-  city: n % 50 === 0 ? null : `Cidade ${(n * 7919) % 3001}`,
-  price: n % 9 === 0 ? null : ((n * 31) % 4001) / 4,
+  city: n % 50 === 0 ? null : `Cidade ${(n * 7919) % cities}`,
+  price: n % 9 === 0 ? null : ((n * 31) % prices) / 4,
   id: `id ${(n * 104_729) % 1_000_003}`,
   flag: n % 3 === 0,
 })

@@ -105,7 +105,7 @@ describe('in every format', () => {
     const doc = '{"b": 0.12345678901234567890, "a": 1e400,  "z": "\\u00e3\\/"}'
     const row = `{"doc":${doc},"n":1,"place":{"lat":-1.5,"lon":2},"tags":["x","ã"]}`
     const nothing = '{"doc":null,"n":2,"place":null,"tags":null}'
-    const csvRow = `"${doc.replaceAll('"', '""')}",1,"-1.5,2","[""x"",""ã""]"`
+    const csvRow = `1,"${doc.replaceAll('"', '""')}","[""x"",""ã""]","-1.5,2"`
     const answers = new Map<string, string>()
     for (const format of ['json', 'ndjson', 'csv']) {
       const { body } = await rawGet(app, `/api/v1/dataset/d/t/export/?format=${format}`, {

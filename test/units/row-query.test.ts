@@ -81,7 +81,8 @@ describe('the normal form', () => {
     ['the default page size is left out', 'page_size=1000', ''],
     ['another page size stays', 'page_size=10', 'page_size=10'],
     ['all fields are left out', 'fields=n,city,day,is,note', ''],
-    ['fields in alphabetical order', 'fields=n,city', 'fields=city%2Cn'],
+    ['fields in the given order, each once', 'fields=n,city,n', 'fields=n%2Ccity'],
+    ['all fields in another order stay', 'fields=note,n,city,day,is', 'fields=note%2Cn%2Ccity%2Cday%2Cis'],
     ['the page is no part of it', 'page=3&n=1', 'n=1'],
     ['plus and %20 are one blank', 'city=a+b%20c', 'city=a+b+c'],
   ])('%s: %s', (_rule, query, form) => {

@@ -1,7 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
-import { inAlphabet } from '../../query/parameters.ts'
 import type { Setting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { codePart } from '../link.ts'
@@ -32,8 +31,6 @@ interface Code {
 export function codesOf(view: TableView): Code[] {
   const { fields, table } = view
   const to = (format: string): string => rowsAddress(view, format)
-  // Files have their columns in alphabetical order.
-  const columns = inAlphabet(fields)
   return [
     { name: 'curl', text: `curl -fsSL '${to('csv')}' -o ${table.name}.csv` },
     {
@@ -62,7 +59,7 @@ export function codesOf(view: TableView): Code[] {
         'rows <- read.csv(',
         `  "${to('csv')}",`,
         '  check.names = FALSE, na.strings = "", encoding = "UTF-8",',
-        `  colClasses = c(${columns.map((field) => `${quotedR(field.name)} = "${typeRow(field.type).called.r}"`).join(', ')})`,
+        `  colClasses = c(${fields.map((field) => `${quotedR(field.name)} = "${typeRow(field.type).called.r}"`).join(', ')})`,
         ')',
       ].join('\n'),
     },
@@ -74,7 +71,7 @@ export function codesOf(view: TableView): Code[] {
         'FROM read_csv(',
         `  '${to('csv')}',`,
         `  header = true, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false,`,
-        `  types = {${columns.map((field) => `${quotedText(field.name)}: '${storedOf(field)}'`).join(', ')}}`,
+        `  types = {${fields.map((field) => `${quotedText(field.name)}: '${storedOf(field)}'`).join(', ')}}`,
         ');',
       ].join('\n'),
     },
