@@ -32,7 +32,9 @@ function inQuotes(value: string): string {
 }
 
 function isReadAsItIs(value: string): boolean {
-  return value !== '' && value === value.trim() && !/[",;]/.test(value) && !hasBrackets(value)
+  // The brackets of the first and the last value together would be those of the list.
+  const isBracketed = /^[([{]|[)\]}]$/.test(value)
+  return value !== '' && value === value.trim() && !/[",;]/.test(value) && !isBracketed
 }
 
 const brackets = ['[]', '()', '{}']

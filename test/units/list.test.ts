@@ -29,6 +29,13 @@ test.each<[text: string, values: string[] | null]>([
   expect(parseList(text)).toEqual(values)
 })
 
+test.each([[['[', ']']], [['(a', 'b)']], [['{', 'x', '}']]])(
+  '%j is written as a list, not in brackets',
+  (values) => {
+    expect([parseList(formatList(values)), respelt(formatList(values))]).toEqual([values, null])
+  },
+)
+
 test('values that are written as a list are read again', () => {
   const value = fc.oneof(fc.string(), fc.stringMatching(/^[",a ;()[\]]*$/))
   fc.assert(
