@@ -14,7 +14,7 @@ import type { Meter } from './metrics/meter.ts'
 import { answerProblem, Problem, starting } from './http/problems.ts'
 import { requireDecodable, requireSound } from './http/requests.ts'
 import type { ConcurrencyLimit } from './concurrency/limit.ts'
-import { mount, mountHandler } from './http/resource.ts'
+import { leadToSlash, mount, mountHandler } from './http/resource.ts'
 import { pathOf, Shortcuts } from './http/shortcuts.ts'
 import type { SendBudget } from './http/send-budget.ts'
 import { datasetDetail } from './routes/dataset-detail.ts'
@@ -22,6 +22,7 @@ import { datasetList } from './routes/dataset-list.ts'
 import { documentsRouter } from './routes/documents/mount.ts'
 import { familyReference, tableReference } from './routes/documents/openapi.ts'
 import { documentService } from './routes/documents/service.ts'
+import { apiIndex } from './routes/api-index.ts'
 import { mountFiles } from './routes/files.ts'
 import { health } from './routes/health.ts'
 import { livez, readyz } from './routes/probes.ts'
@@ -128,6 +129,7 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
+      apiIndex(family, catalogService),
       datasetList(family, catalogService),
       datasetDetail(family, catalogService),
       tableDetail(family, catalogService),
@@ -137,7 +139,10 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]
     for (const reference of references) mount(router, reference, false, browsable)
-    app.use(family.prefix, router)
+    // Express takes the prefix alone for the prefix with a slash.
+    app.use(family.prefix, (req, res, next) =>
+      pathOf(req.originalUrl) === family.prefix ? leadToSlash(req, res, next) : router(req, res, next),
+    )
   }
 
   app.use(documentsRouter(documents, serving))

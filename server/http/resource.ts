@@ -136,11 +136,10 @@ const refuse: RequestHandler = (req, _res, next) => {
 
 // Relative, so it holds behind any proxy, with `./` so that no slug reads as a scheme. The query stays, since
 // a lost one would return other rows unnoticed.
-const leadToSlash: RequestHandler = async (req, res) => {
+export const leadToSlash: RequestHandler = async (req, res) => {
   await accountFor(res).show()
-  const path = req.path.slice(req.path.lastIndexOf('/') + 1)
-  const start = req.url.indexOf('?')
+  const [path = '', ...query] = req.originalUrl.split('?')
   res.status(301)
-  res.setHeader('Location', `./${path}/${start === -1 ? '' : req.url.slice(start)}`)
+  res.setHeader('Location', [`./${path.slice(path.lastIndexOf('/') + 1)}/`, ...query].join('?'))
   res.end()
 }

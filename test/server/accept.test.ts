@@ -64,3 +64,37 @@ test('a navigation gets a page, and an empty format is none', async () => {
   expect(await typeAt(`${rows}?format=`, { Accept: 'text/html' })).toBe(html)
   expect(await typeAt(`${rows}?format=csv`, { Accept: 'text/html' })).toBe(csv)
 })
+
+describe('the index', () => {
+  test.each(['/', '/api/', '/api/v1/'])('%s tells programs where the rest is', async (target) => {
+    for (const method of ['get', 'head'] as const) {
+      const answer = await request(service.app)[method](target).set('Accept', '*/*')
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, json])
+    }
+    const { body } = await request(service.app).get(target)
+    const addresses = Object.entries(body as Record<string, string>).filter(([name]) => name.endsWith('_url'))
+    expect(addresses.length).toBeGreaterThan(4)
+    for (const [, address] of addresses) {
+      const { pathname } = new URL(address)
+      expect([address, (await request(service.app).get(pathname).set('Accept', '*/*')).status]).toEqual([
+        address,
+        200,
+      ])
+    }
+  })
+
+  test.each([
+    ['/api', './api/'],
+    ['/api/v1?format=json', './v1/?format=json'],
+  ])('%s leads to %s', async (target, address) => {
+    const { status, headers } = await request(service.app).get(target)
+    expect([status, headers['location']]).toEqual([301, address])
+  })
+
+  test('is a page for people', async () => {
+    for (const target of ['/', '/api/v1/'])
+      expect(
+        (await request(service.app).get(target).set('Accept', 'text/html')).headers['content-type'],
+      ).toBe(html)
+  })
+})

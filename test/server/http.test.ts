@@ -196,7 +196,6 @@ describe('addresses', () => {
     ['/api/v1/datasets//', 'unknown-address'],
     ['/api/v1/dataset//', 'unknown-address'],
     ['/api/v1/dataset/d/t/rows/', 'unknown-address'],
-    ['/api/v1', 'unknown-address'],
     ['/api/v1/dataset/%/', 'malformed-address'],
     ['/%FF', 'malformed-address'],
     [`${rows}?page=%E0%A4`, 'malformed-address'],

@@ -30,23 +30,33 @@ const actionRows = {
   help_show: [{ name: { type: 'string', minLength: 1 } }, summaries.help_show, text],
 } as const satisfies Record<string, ActionRow>
 
+/** By name of parameter. */
+type Examples = Readonly<Record<string, string | undefined>>
+
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
 /** What an action does not go without. */
 const needed = new Set(['id', 'name'])
 
 /** CKAN's action API, under both of the addresses by which its clients ask. */
-export function ckanPaths(): Json {
+export function ckanPaths(dataset: string | undefined): Json {
+  const examples: Examples = { id: dataset, name: 'package_show' }
   const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>
     ['/api/3/action', '/api/action'].map((folder, index) => [
       `${folder}/${action}`,
-      pathItem(index === 0 ? action : `${action}-unversioned`, ...row),
+      pathItem(index === 0 ? action : `${action}-unversioned`, examples, ...row),
     ]),
   )
   return Object.fromEntries(rows) as Json
 }
 
-function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: string, result: Json): Json {
+function pathItem(
+  id: string,
+  examples: Examples,
+  takes: Readonly<Record<string, Json>>,
+  summary: string,
+  result: Json,
+): Json {
   const answers = {
     200: told('The result.', true, { result }, ['result']),
     304: unchanged,
@@ -61,6 +71,7 @@ function pathItem(id: string, takes: Readonly<Record<string, Json>>, summary: st
     in: 'query',
     schema,
     ...(needed.has(name) && { required: true }),
+    ...(examples[name] !== undefined && { example: examples[name] }),
   }))
   const common = { tags: ['CKAN'], summary }
   return {

@@ -1,7 +1,7 @@
 import { atomType } from '../atom.ts'
 import type { MachineDocument } from '../document.ts'
 import { datasetDocuments, tableDocuments, wholeDocuments } from '../registry.ts'
-import type { Json, Writing } from '../view.ts'
+import type { Json, TableView, Writing } from '../view.ts'
 import { inPath, item, namesIn } from './operations.ts'
 import { componentName, parameter } from './parameters.ts'
 import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
@@ -10,8 +10,9 @@ import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
 export function documentPaths(
   { catalog, base, documents }: Writing,
   pathOf: (address: string) => string,
+  example: TableView | null,
 ): Json {
-  const { dataset, table } = namesIn(catalog)
+  const { dataset, table } = namesIn(catalog, example)
   const at = (path: string): string => pathOf(`${base}/${path}`)
   const rows = (
     documentsOf: readonly MachineDocument<never>[],

@@ -7,6 +7,7 @@ import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
 import { documentPaths } from './document-paths.ts'
 import { catalogPaths, filePaths } from './service-paths.ts'
+import { exampleOf } from './operations.ts'
 import { usedComponents } from './used.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
@@ -33,11 +34,12 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
       ? tablePart(view, options.addresses, pathOf, prefixOf(view))
       : referredPart(view, options, pathOf),
   )
+  const example = exampleOf(views)
   const paths = {
-    ...catalogPaths(writing, options.addresses, pathOf),
-    ...filePaths(writing, pathOf),
-    ...documentPaths(writing, pathOf),
-    ...ckanPaths(),
+    ...catalogPaths(writing, options.addresses, pathOf, example),
+    ...filePaths(writing, pathOf, example),
+    ...documentPaths(writing, pathOf, example),
+    ...ckanPaths(example?.dataset.slug),
   }
   const license = { name: 'As each dataset says', url: writing.page('en') }
   const about = { title: catalog.title, description: catalog.description, license }

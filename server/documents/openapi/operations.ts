@@ -1,4 +1,4 @@
-import type { Json, Writing } from '../view.ts'
+import type { Json, TableView, Writing } from '../view.ts'
 import { problemAnswers } from './responses.ts'
 
 interface Operation {
@@ -44,12 +44,29 @@ function withoutBody(response: Json): Json {
 }
 
 /** The names of datasets and tables, as parameters of a path; none where there is none to name. */
-export function namesIn({ datasets }: Writing['catalog']): { dataset: Json | null; table: Json | null } {
+export function namesIn(
+  { datasets }: Writing['catalog'],
+  example: TableView | null,
+): { dataset: Json | null; table: Json | null } {
   const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
-  return { dataset: named('dataset', [...datasets.keys()]), table: named('table', tables) }
+  return {
+    dataset: named('dataset', [...datasets.keys()], example?.dataset.slug),
+    table: named('table', tables, example?.table.name),
+  }
 }
 
-export const inPath = (name: string, schema: Json): Json => ({ name, in: 'path', required: true, schema })
+export const inPath = (name: string, schema: Json, example?: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  schema,
+  ...(example !== undefined && { example }),
+})
+/** The table of the examples of paths: all of them answer together. */
+export function exampleOf(views: readonly TableView[]): TableView | null {
+  return views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
+}
+
 export const binary = (mediaType: string): Json => ({
   [mediaType]: { schema: { contentMediaType: mediaType } },
 })
@@ -65,6 +82,6 @@ export function item(
   return operations({ id, tags: [tag], summary, description: summary, parameters, answers })
 }
 
-function named(name: string, names: readonly string[]): Json | null {
-  return names.length === 0 ? null : inPath(name, { type: 'string', enum: [...new Set(names)] })
+function named(name: string, names: readonly string[], example: string | undefined): Json | null {
+  return names.length === 0 ? null : inPath(name, { type: 'string', enum: [...new Set(names)] }, example)
 }

@@ -119,6 +119,16 @@ const files = object({
 
 /** What is the same for all tables. */
 export const commonSchemas: Shape = {
+  Index: object({
+    title: text,
+    description: text,
+    datasets_url: uri,
+    openapi_url: uri,
+    catalog_url: uri,
+    duckdb_url: uri,
+    limits_url: uri,
+    health_url: uri,
+  }),
   DatasetSummary: object(summary),
   DatasetList: object(
     {

@@ -1,5 +1,5 @@
 import type { Addresses } from '../../http/addresses.ts'
-import type { Json, Writing } from '../view.ts'
+import type { Json, TableView, Writing } from '../view.ts'
 import { componentName, parameter } from './parameters.ts'
 import { answer, jsonOf, leading, problemAnswers, ref, unchanged } from './responses.ts'
 import { binary, inPath, item, namesIn, operations } from './operations.ts'
@@ -18,11 +18,25 @@ const ofFiles = [
 ] as const
 
 /** The addresses of the catalog in a family. */
-export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Json {
-  const { dataset } = namesIn(catalog)
+export function catalogPaths(
+  { catalog }: Writing,
+  addresses: Addresses,
+  pathOf: PathOf,
+  example: TableView | null,
+): Json {
+  const { dataset } = namesIn(catalog, example)
   const common = [parameter('json-format'), parameter('known')]
   const list = pathOf(addresses.list)
+  const index = (path: string, id: string): [string, Json] => [
+    path,
+    item(id, 'Where the datasets and the documents of the API are.', 'Catalog', common, {
+      200: answer('Addresses to begin with.', jsonOf(ref('Index')), ['Link']),
+      304: unchanged,
+      ...problemAnswers(['not-acceptable', 'invalid-parameter']),
+    }),
+  ]
   return {
+    ...Object.fromEntries([index('/', 'index'), index(list.replace(/datasets\/?$/, ''), 'family-index')]),
     [list]: operations({
       parameters: [parameter(componentName('page')), ...common],
       id: 'datasets',
@@ -53,8 +67,12 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
 }
 
 /** The published files, and how the service is. */
-export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Json {
-  const { dataset, table } = namesIn(catalog)
+export function filePaths(
+  { catalog, files, base }: Writing,
+  pathOf: PathOf,
+  example: TableView | null,
+): Json {
+  const { dataset, table } = namesIn(catalog, example)
   const at = (below: string): string => `${pathOf(files.base)}${below}`
   const ranged = (content: Json): Json => ({
     200: answer('The file.', content, ['Content-Disposition', 'Last-Modified', 'Link']),
@@ -139,8 +157,12 @@ export function filePaths({ catalog, files, base }: Writing, pathOf: PathOf): Js
           [
             dataset,
             table,
-            inPath('snapshot', { type: 'string', minLength: 1 }),
-            inPath('file', { type: 'string', minLength: 1 }),
+            inPath('snapshot', { type: 'string', minLength: 1 }, example?.manifest?.snapshot),
+            inPath(
+              'file',
+              { type: 'string', minLength: 1 },
+              example?.manifest?.parts[0]?.file ?? 'report.json',
+            ),
             range,
             parameter('known'),
           ],

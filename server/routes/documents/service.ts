@@ -1,4 +1,10 @@
-import { allTables, type Catalog, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import {
+  allTables,
+  type Catalog,
+  type Dataset,
+  type Family,
+  type Table,
+} from '../../../core/catalog/catalog.ts'
 import { documentAddresses } from '../../documents/addresses.ts'
 import type { DatasetView, TableView, Writing } from '../../documents/view.ts'
 import { addressesOf, fileAddresses, mixedFamilies } from '../../http/addresses.ts'
@@ -28,11 +34,17 @@ export function documentService(service: DetailService): DocumentService {
   }
 }
 
+/** The family that documents and pages lead to. */
+export function mainFamily({ families }: Catalog, publicUrl: URL): Family {
+  const mixed = mixedFamilies(families, publicUrl)
+  const family = families.find((one) => !mixed.includes(one)) ?? families[0]
+  if (family === undefined) throw new Error('the catalog has no family')
+  return family
+}
+
 export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   const pages = pageAddresses(publicUrl)
-  const mixed = mixedFamilies(catalog.families, publicUrl)
-  const family = catalog.families.find((one) => !mixed.includes(one)) ?? catalog.families[0]
-  if (family === undefined) throw new Error('a catalog has a family')
+  const family = mainFamily(catalog, publicUrl)
   const pagesOf: Writing['pagesOf'] = (language, dataset, table) => {
     const paths =
       dataset === undefined

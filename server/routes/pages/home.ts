@@ -8,6 +8,7 @@ import { homePage } from '../../pages/home.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { wordsMax } from '../../query/parameters.ts'
 import { parseQuery } from '../../query/string.ts'
+import type { findIndex } from '../api-index.ts'
 import { wantsPage } from './problem.ts'
 import { document, pageAt, type PageService } from './documents.ts'
 
@@ -16,17 +17,19 @@ export function home(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
 
-/** The same at the address that people type, in the language that their browser asks for; programs find nothing there. */
-export function root(services: ReadonlyMap<Language, PageService>): RequestHandler {
-  return async (req, res, next) => {
-    if (!wantsPage(req.headers, req.url)) {
-      next('route')
-      return
-    }
+/** Answers at the address that people type: a page in the language of the browser, or the index of the API to programs. */
+export function root(
+  services: ReadonlyMap<Language, PageService>,
+  index: ReturnType<typeof findIndex>,
+): RequestHandler {
+  return async (req, res) => {
     const service = services.get(languageFor(req.headers['accept-language']))
-    if (service === undefined) throw new Error('pages are in all languages')
+    if (service === undefined) throw new Error('there are no pages in this language')
     res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode')
-    await service.responder.send(req, res, homeFor(service, req.originalUrl))
+    const answer = wantsPage(req.headers, req.url)
+      ? homeFor(service, req.originalUrl)
+      : index(req.originalUrl, req.headers)
+    await service.responder.send(req, res, answer)
   }
 }
 

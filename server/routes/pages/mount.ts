@@ -1,6 +1,7 @@
 import express, { type Router } from 'express'
 import { mount, mountHandler, type Serving } from '../../http/resource.ts'
-import { writingOf } from '../documents/service.ts'
+import { findIndex } from '../api-index.ts'
+import { mainFamily, writingOf } from '../documents/service.ts'
 import type { RowService } from '../services.ts'
 import { about, limits } from './about.ts'
 import { assetFiles } from './assets.ts'
@@ -51,7 +52,8 @@ export function pagesRouter(
       pageService(setting, service, writing, serving.responder),
     ]),
   )
-  mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all))
+  const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
+  mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all, index))
   const [any] = settings.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service, scratch), false, serving)

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Family } from '../../core/catalog/catalog.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
+import type { Resource } from '../http/resource.ts'
+import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { jsonType } from '../http/send.ts'
+import { parseQuery } from '../query/string.ts'
+import type { CatalogService } from './services.ts'
+
+/** Where programs that know only the address of a family, or of the service, find the rest. */
+export function apiIndex(family: Family, service: CatalogService): Resource {
+  const find = findIndex(family, service)
+  return {
+    path: '',
+    name: 'Index',
+    description: 'Where the datasets and the documents of the API are.',
+    find: ({ target, headers }) => find(target, headers),
+  }
+}
+
+/** Returns what answers a request for the index of a family. */
+export function findIndex(
+  family: Family,
+  service: CatalogService,
+): (target: string, headers: IncomingHttpHeaders) => NamedResponse {
+  const answer = indexOf(family, service)
+  return (target, headers) => {
+    negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
+    return answer
+  }
+}
+
+function indexOf(family: Family, { catalog, publicUrl, freshness }: CatalogService): NamedResponse {
+  const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}`
+  const { list } = addressesOf(family, publicUrl)
+  const body = JSON.stringify({
+    title: catalog.title,
+    description: catalog.description,
+    datasets_url: list,
+    openapi_url: list.replace(/datasets\/?$/, 'openapi.json'),
+    catalog_url: `${base}/catalog.jsonld`,
+    duckdb_url: `${base}/files/warehouse.duckdb`,
+    limits_url: `${base}/limits`,
+    health_url: `${base}/health`,
+  })
+  return {
+    name: nameOf(body),
+    cacheControl: freshness.changing,
+    mediaType: jsonType,
+    headers: {},
+    isAtHand: true,
+    body: () => ({ pieces: [body] }),
+  }
+}
