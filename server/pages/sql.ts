@@ -61,10 +61,10 @@ function consolePart({ words }: Setting, { table, query, rowsAddress, engine }: 
       data-starting="${words.sqlStarting}"
       data-running="${words.sqlRunning}"
       data-took="${words.sqlTook}"
+      hidden
     >
       <p><label for="sql">${words.sqlQuery}</label></p>
-      <textarea id="sql" name="sql" rows="6" spellcheck="false">
-${`SELECT * FROM "${table.name}" LIMIT 100`}</textarea>
+      <textarea id="sql" rows="6" spellcheck="false">${`SELECT * FROM "${table.name}" LIMIT 100`}</textarea>
       <p>
         <button disabled>${words.sqlRun}</button>
         <button type="button" class="quiet" data-csv disabled>${words.sqlCsv}</button>

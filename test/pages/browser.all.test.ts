@@ -129,6 +129,15 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
+  test('SQL without JavaScript is a sentence, and no form that leads nowhere', async () => {
+    const context = await browser().newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/sql/?state=SP`)
+    expect(await page.locator('form[data-console]').isVisible()).toBe(false)
+    expect(await page.locator('noscript').isVisible()).toBe(true)
+    await context.close()
+  }, 60_000)
+
   test('SQL runs on the rows of a selection, with all network but our own address cut', async () => {
     const context = await browser().newContext()
     await context.route('**', (route) =>
@@ -173,7 +182,12 @@ describeInBrowser('pages in a browser', () => {
         )
       )[1].length,
     ).toBeGreaterThan(1)
-    expect((await ask('select nope'))[0]).toContain('nope')
+    for (const wrong of ['select nope', 'select', 'select 1 +', `select 'x'::integer`]) {
+      const [status, cells] = await ask(wrong)
+      expect([wrong, status, cells]).toEqual([wrong, expect.stringMatching(/error/i), []])
+      // Nothing of the statement around it.
+      expect(status).not.toMatch(/copy|from \(/i)
+    }
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       (async () => {

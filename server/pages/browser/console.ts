@@ -14,6 +14,7 @@ export function sqlConsole(): void {
   const run = form?.querySelector<HTMLButtonElement>('button:not([type=button])')
   const save = form?.querySelector<HTMLButtonElement>('[data-csv]')
   if (!form || !place || !status || !text || !run || !save) return
+  form.hidden = false
   const said = form.dataset
   const shownMax = 1000
 
@@ -66,14 +67,16 @@ export function sqlConsole(): void {
       [connection, rows, { name: said['table'], create: true }],
       [rows.buffer],
     )
+    let results = 0
     return {
       execute,
       csv: async (sql) => {
-        await execute(
-          `COPY (FROM (${sql}\n)) TO 'result.csv' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`,
-        )
-        const bytes = (await ask('COPY_FILE_TO_BUFFER', 'result.csv')) as Uint8Array
-        await ask('DROP_FILE', 'result.csv')
+        // The file of a query that failed stays open and empty.
+        results += 1
+        const file = `result-${results}.csv`
+        await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
+        const bytes = (await ask('COPY_FILE_TO_BUFFER', file)) as Uint8Array
+        await ask('DROP_FILE', file)
         return new TextDecoder().decode(bytes)
       },
     }
@@ -134,10 +137,10 @@ export function sqlConsole(): void {
       try {
         csv = await opened.csv(sql)
       } catch (error) {
-        // What is no query has no rows: it is run as it is, and tells for itself what is wrong.
+        // Alone, a statement fails with an error of its own, which has nothing of the copy around it.
+        await opened.execute(sql)
         if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
           throw error
-        await opened.execute(sql)
         csv = ''
       }
       const lines = linesOf(csv)
