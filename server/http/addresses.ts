@@ -36,6 +36,8 @@ export interface FileAddresses {
   readonly listing: (table: Table) => string
   /** Leads to the file of the current snapshot. */
   readonly download: (table: Table) => string
+  /** Leads to the Parquet file of the current snapshot, where that has a single one. */
+  readonly parquet: (table: Table) => string
   readonly file: (table: Table, snapshot: string, file: string) => string
 }
 
@@ -48,6 +50,7 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
     sums: ({ slug }) => `${base}/${slug}/SHA512SUMS`,
     listing: ({ dataset, name }) => `${base}/${dataset}/${name}/`,
     download: (table) => `${base}/${table.dataset}/${fileNames.download(table)}`,
+    parquet: ({ dataset, name }) => `${base}/${dataset}/${name}.parquet`,
     file: ({ dataset, name }, snapshot, file) => `${base}/${dataset}/${name}/${snapshot}/${file}`,
   }
 }

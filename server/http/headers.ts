@@ -11,6 +11,7 @@ const exposed = [
   'Acervo-Snapshot',
   'Acervo-Count',
   'Acervo-Hint',
+  'Acervo-Moved',
   'Acervo-Notice',
   'Content-Disposition',
   'Content-Range',

@@ -88,6 +88,11 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     about('Full Download', 'All rows of a table as gzipped CSV.'),
     leadToDownload(service),
   )
+  serve(
+    '/:dataset/:table.parquet',
+    about('Parquet', 'All rows of a table as Parquet, where it is a single file.'),
+    leadToParquet(service),
+  )
   serve('/:dataset/:table/:snapshot/:file', about('File', 'A file of a snapshot.'), fileOf(service))
   mount(router, datasetListing(service, catalog), true, serving)
   mount(router, tableListing(service, catalog), true, serving)
@@ -218,6 +223,30 @@ function leadToDownload(service: FileService): RequestHandler {
   }
 }
 
+function leadToParquet(service: FileService): RequestHandler {
+  const addresses = fileAddresses(service.publicUrl)
+  return async (req, res) => {
+    const table = findTable(findDataset(service.catalog, req.params), req.params)
+    await accountFor(res).charge(atHand)
+    const snapshot = service.snapshots.current(table)
+    if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
+    const { parts, snapshot: id } = snapshot.manifest
+    const [part] = parts
+    if (part === undefined || parts.length > 1) {
+      const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
+      throw new Problem('unknown-address', detail)
+    }
+    // Relative, so it holds behind any proxy.
+    lead(res, `./${table.name}/${id}/${part.file}`, service.freshness.changing)
+  }
+}
+
+/** The stable name of a file that has all rows of a table, in the current snapshot; null if no file of that name has. */
+function stableName({ table, manifest: { parts } }: Snapshot, file: unknown): string | null {
+  if (file === fileNames.download(table)) return fileNames.download(table)
+  return parts.length === 1 && file === parts[0]?.file ? `${table.name}.parquet` : null
+}
+
 function lead(res: Response, location: string, cacheControl: string): void {
   res.status(302)
   res.setHeader('Cache-Control', cacheControl)
@@ -235,6 +264,17 @@ function fileOf(service: FileService): RequestHandler {
     await service.snapshots.use(table, id, async (snapshot) => {
       if (snapshot === null) {
         const newest = addresses.listing(table)
+        const current = service.snapshots.current(table)
+        const stable = current === null ? null : stableName(current, params['file'])
+        if (stable !== null) {
+          await accountFor(res).charge(atHand)
+          res.setHeader(
+            'Acervo-Moved',
+            `the snapshot ${id} is not kept any more; this leads to the current one`,
+          )
+          lead(res, `../../${stable}`, service.freshness.changing)
+          return
+        }
         const detail = `The snapshot ${id} of ${tableId(table)} is not kept here any more; the current files are at ${newest}.`
         throw new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
       }

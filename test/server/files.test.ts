@@ -170,10 +170,11 @@ describe('what is not there is a problem', () => {
       /^There is no such file; those of d\/t are at http:\/\/localhost:8000\/files\/d\/t\/\.$/,
     ],
     [
-      '/files/d/t/20200101T000000Z-0123456789ab/t.csv.gz',
+      '/files/d/t/20200101T000000Z-0123456789ab/report.json',
       410,
       /^The snapshot .* is not kept here any more; the current files are at/,
     ],
+    ['/files/d/absent.parquet', 503, /^The table d\/absent is not published/],
     ['SNAPSHOT/manifest.json', 404, /^There is no such file/],
     ['SNAPSHOT/..%2f..%2fcurrent.json', 404, /^There is no such file/],
     ['SNAPSHOT/%00', 404, /^There is no such file/],

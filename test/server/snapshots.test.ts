@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { removable } from '../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../support/service.ts'
@@ -153,6 +154,76 @@ describe('a pinned walk', () => {
     const service = await serve(shop)
     expect((await json(service, `${rows}?snapshot=${ids[0]}`)).status).toBe(410)
     expect((await getPage(service.app, rows)).count).toBe(22)
+  })
+})
+
+/** Follows redirects; says whether there were any, and their first reason. */
+async function followed({ app }: Service, target: string) {
+  let at = target
+  let answer = await rawGet(app, at)
+  const reason = String(answer.headers['acervo-moved'] ?? '')
+  for (let hops = 0; hops < 3 && answer.status === 302; hops += 1) {
+    at = new URL(String(answer.headers['location']), `http://localhost:8000${at}`).pathname
+    answer = await rawGet(app, at)
+  }
+  return { leads: at !== target, reason, status: answer.status, body: answer.body }
+}
+
+describe('addresses that were harvested', () => {
+  const documents = [
+    ...['dcat.jsonld', 'schema-org.json', 'croissant.json', 'datapackage.json', 'linkset.json'].map(
+      (file) => `/metadata/d/${file}`,
+    ),
+    '/api/3/action/package_show?id=d',
+    '/catalog.jsonld',
+  ]
+
+  /** The files that documents name. */
+  async function filesIn({ app }: Service): Promise<string[]> {
+    const texts = await Promise.all(
+      documents.map(async (target) => (await rawGet(app, target)).body.toString()),
+    )
+    const all = texts.flatMap((text) => [...text.matchAll(/http:\/\/localhost:8000(\/files\/[^"#]*)/g)])
+    return [...new Set(all.map(([, target = '']) => target))].filter((target) =>
+      /\.(gz|parquet)$/.test(target),
+    )
+  }
+
+  test('lead to the current files after their snapshots have expired', async () => {
+    const shop = await workshop(tinyCatalog({ fields: ['n:integer', 'version:integer'], order: ['n'] }))
+    const publish = async (version: number): Promise<SnapshotId> => {
+      await shop.write('d/t.csv', csv(version))
+      const [outcome] = await shop.ingest({ now: () => new Date(dayAgo + version * hourMs) })
+      if (outcome?.status !== 'published') throw new Error('expected a snapshot')
+      return outcome.manifest.snapshot
+    }
+    const first = await publish(1)
+    const service = await serve(shop, { retention: { count: 1, graceMs: 0 } })
+    const harvested = await filesIn(service)
+    expect(harvested).toEqual(expect.arrayContaining(['/files/d/t.csv.gz', '/files/d/t.parquet']))
+    for (const version of [2, 3, 4]) {
+      await publish(version)
+      await service.snapshots.refresh()
+    }
+    const gone = [`/files/d/t/${first}/t.csv.gz`, `/files/d/t/${first}/part-00000.parquet`]
+    for (const target of [...harvested, ...gone]) {
+      const { leads, reason, status, body } = await followed(service, target)
+      const isGone = reason.includes('is not kept any more')
+      expect([target, leads, isGone, status]).toEqual([target, true, gone.includes(target), 200])
+      const rowsOf = target.endsWith('.gz') ? gunzipSync(body).toString() : csv(4)
+      expect(rowsOf).toBe(csv(4))
+    }
+    // Rows that are asked for by a snapshot are never those of another.
+    expect((await rawGet(service.app, `${rows}?snapshot=${first}`)).status).toBe(410)
+  })
+
+  test('of one of several parts are gone with their snapshot, so that nobody mixes two', async () => {
+    const { shop, ids } = await shopOf([1, 2, 3])
+    const service = await serve(shop, { retention: { count: 1, graceMs: 0 } })
+    await service.snapshots.refresh()
+    const { leads, status } = await followed(service, `/files/d/t/${ids[0]}/part-00000.parquet`)
+    expect([leads, status]).toEqual([false, 410])
+    expect((await followed(service, '/files/d/t.parquet')).status).toBe(404)
   })
 })
 

@@ -142,6 +142,7 @@ const headerRows = {
     text,
     'Of an answer without rows: the values nearest to those asked for, percent-encoded, and what finds them.',
   ],
+  'Acervo-Moved': [text, 'Why another file answers than the one that was asked for.'],
   'Acervo-Notice': [text, 'Asks to use the API sparingly.'],
   'Acervo-Snapshot': [text, 'The snapshot that answered; `snapshot=` stays on it.'],
   'Cache-Control': [text, 'How long a cache may answer with it.'],
@@ -183,7 +184,10 @@ export function answer(description: string, content: Json, more: readonly Header
 
 /** An answer that leads elsewhere. */
 export function leading(description: string): Json {
-  return { description, headers: referred([...commonHeaderNames, 'Cache-Control', 'Location']) }
+  return {
+    description,
+    headers: referred([...commonHeaderNames, 'Acervo-Moved', 'Cache-Control', 'Location']),
+  }
 }
 
 export const unchanged: Json = {

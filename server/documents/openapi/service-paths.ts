@@ -150,6 +150,16 @@ export function filePaths(
             ...problemAnswers(ofFiles),
           },
         ),
+        [at('/{dataset}/{table}.parquet')]: item(
+          'parquet',
+          'All rows of a table as Parquet, where it is a single file.',
+          'Files',
+          [dataset, table],
+          {
+            302: leading('To the file of the current snapshot.'),
+            ...problemAnswers(ofFiles),
+          },
+        ),
         [at('/{dataset}/{table}/{snapshot}/{file}')]: item(
           'file',
           'A file of a snapshot, which never changes.',
@@ -172,7 +182,9 @@ export function filePaths(
               ...binary('application/gzip'),
               'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
             }),
-            302: leading('To a public address of the warehouse, where the operator names one.'),
+            302: leading(
+              'To a public address of the warehouse, where the operator names one; or to the current file, where the snapshot is not kept any more.',
+            ),
           },
         ),
       }),
