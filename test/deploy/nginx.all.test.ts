@@ -2,16 +2,21 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
-import { hasNginx, startNginx, type Answer, type Proxy } from '../support/nginx.ts'
+import path from 'node:path'
+import { contractCases, contractFolder } from '../support/contract-cases.ts'
+import { answerTo, hasNginx, startNginx, type Answer, type Proxy } from '../support/nginx.ts'
 import { numbered, oneTable, rows } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
-import { startServer, type ServerProgram } from '../support/programs.ts'
+import { run, startServer, type ServerProgram } from '../support/programs.ts'
+import { temporaryFolder } from '../support/workshop.ts'
 import { until } from '../support/until.ts'
 import { describeWith, nginx } from '../support/needs.ts'
 
 /** The configuration that operators are given, in a real nginx before a real server. */
 
 const withNginx = describeWith(hasNginx, nginx)
+
+const cases = await contractCases()
 
 /** Without what tells one answer from another. */
 const plain = (text: string): string => text.replaceAll(/urn:uuid:[0-9a-f-]+/g, 'id')
@@ -254,5 +259,68 @@ withNginx('nginx in front', () => {
     const log = await readFile(`${home}/access.log`, 'utf8')
     expect(log).toMatch(/^127\.0\.0\.0 \[/m)
     expect(log).not.toMatch(/127\.0\.0\.77|n=17/)
+  })
+})
+
+/** What readers and scripts see of an answer, and nothing that differs from one to the next. */
+const headersSeen =
+  /^(access-control-.*|acervo-.*|allow|content-(type|disposition|language)|etag|link|location|retry-after)$/
+const seen = ({ status, headers, body }: Answer): unknown => ({
+  status,
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => headersSeen.test(name))),
+  body: plain(body),
+})
+
+withNginx('the contract through nginx', () => {
+  let server: ServerProgram
+  let proxy: Proxy
+  beforeAll(async () => {
+    const home = await temporaryFolder()
+    const port = await freePort()
+    const settings = {
+      SOURCES: path.resolve(contractFolder, 'sources'),
+      WAREHOUSE: path.join(home, 'warehouse'),
+      TRUST_PROXY: '1',
+      PUBLIC_URL: `https://data.example.org:${port}`,
+    }
+    await run('ingest/main', [], settings)
+    server = await startServer(settings)
+    proxy = await startNginx(home, port, [server.port])
+  }, 60_000)
+  afterAll(() => {
+    proxy.stop()
+  })
+
+  test('an address that nginx itself cannot read is a problem that scripts can read', async () => {
+    for (const [address, status, code] of [
+      ['/api/v1/dataset/%/', 400, 'malformed-request'],
+      [`${rows}?search=${'x'.repeat(60_000)}`, 414, 'address-too-long'],
+    ] as const) {
+      const answer = await proxy.ask('GET', address, {})
+      const { type, detail } = JSON.parse(answer.body) as Record<string, unknown>
+      expect([answer.status, answer.headers['access-control-allow-origin'], type, typeof detail]).toEqual([
+        status,
+        '*',
+        `urn:acervo:problem:${code}`,
+        'string',
+      ])
+    }
+  })
+
+  // An escape that nginx cannot read either never comes to the server.
+  const passed = [...cases].filter(([name]) => name !== 'malformed-escape-in-path.http')
+  test.each(passed)('%s is as without it', async (_name, { method, target, headers }) => {
+    const asked = { 'Accept-Encoding': 'identity', Origin: 'https://example.org', ...headers }
+    const direct = http.request({
+      host: '127.0.0.1',
+      port: server.port,
+      method,
+      path: target,
+      headers: { Host: 'data.example.org', ...asked },
+    })
+    const due = seen(await answerTo(direct))
+    // The second may come from its cache.
+    const twice = [await proxy.ask(method, target, asked), await proxy.ask(method, target, asked)]
+    expect(twice.map(seen)).toEqual([due, due])
   })
 })

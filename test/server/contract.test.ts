@@ -2,15 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import request from 'supertest'
 import { loadCatalog } from '../../core/catalog/load.ts'
+import { contractCases, contractFolder } from '../support/contract-cases.ts'
 import { serve, type Service } from '../support/service.ts'
 import { workshop } from '../support/workshop.ts'
 
-/**
- * The contract as files: `cases/<name>.http` holds a request and, after a line `---`, the whole answer.
- * `~` stands for a value that differs each time. The sources beside them are what was ingested.
- */
-const folder = 'test/contract'
-const cases = (await readdir(path.join(folder, 'cases'))).filter((name) => name.endsWith('.http'))
+const cases = await contractCases()
 
 /** Headers that a case states; the others are asserted once, in http.test.ts. */
 const stated = [
@@ -28,23 +24,16 @@ let service: Service
 beforeAll(async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const files: Record<string, string> = {}
-  for (const name of await readdir(path.join(folder, 'sources'), { recursive: true })) {
-    if (name.endsWith('.csv')) files[name] = await readFile(path.join(folder, 'sources', name), 'utf8')
+  for (const name of await readdir(path.join(contractFolder, 'sources'), { recursive: true })) {
+    if (name.endsWith('.csv'))
+      files[name] = await readFile(path.join(contractFolder, 'sources', name), 'utf8')
   }
   const shop = await workshop(catalog, files)
   await shop.ingest()
   service = await serve(shop)
 })
 
-test.each(cases)('%s', async (name) => {
-  const file = path.join(folder, 'cases', name)
-  const [asked = '', expected = ''] = (await readFile(file, 'utf8')).split('\n---\n')
-  const [line = '', ...headerLines] = asked.trim().split('\n')
-  const [method = '', target = ''] = line.split(' ')
-  const headers: Record<string, string> = Object.fromEntries(
-    headerLines.map((header) => header.split(': ', 2)),
-  )
-
+test.each([...cases])('%s', async (_name, { file, asked, method, target, headers, expected }) => {
   const agent = request(service.app)
   const response = await agent[method.toLowerCase() as 'get'](target)
     .set({ 'Accept-Encoding': 'identity', ...headers })
@@ -68,9 +57,9 @@ test.each(cases)('%s', async (name) => {
     .replaceAll(/20260102T030405Z-[0-9a-f]{12}/g, '20260102T030405Z-~')
   if (process.env['UPDATE_CONTRACT'] === 'yes') {
     const { writeFile } = await import('node:fs/promises')
-    await writeFile(file, `${asked.trim()}\n---\n${steady.trim()}\n`)
+    await writeFile(file, `${asked}\n---\n${steady.trim()}\n`)
   }
-  expect(steady.trim()).toBe(expected.trim())
+  expect(steady.trim()).toBe(expected)
 })
 
 /** JSON over lines with the digits and the order of keys of the wire; a wire with white space would stay as it is. */

@@ -21,6 +21,13 @@ export interface Answer {
 }
 
 export interface Proxy {
+  /** Any request through it. */
+  readonly ask: (
+    method: string,
+    address: string,
+    headers: Readonly<Record<string, string>>,
+    localAddress?: string,
+  ) => Promise<Answer>
   /** Through it, from an address of this machine. */
   readonly get: (
     address: string,
@@ -28,6 +35,15 @@ export interface Proxy {
     localAddress?: string,
   ) => Promise<Answer>
   readonly stop: () => void
+}
+
+/** Sends a request, and returns the whole answer. */
+export async function answerTo(asked: http.ClientRequest): Promise<Answer> {
+  asked.end()
+  const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }
 }
 
 /**
@@ -69,8 +85,9 @@ export async function startNginx(home: string, port: number, upstreams: readonly
   )
   execFileSync(nginx ?? '', ['-t', '-q', '-c', `${home}/nginx.conf`], { stdio: 'pipe' })
   const child = spawn(nginx ?? '', ['-c', `${home}/nginx.conf`], { stdio: 'ignore' })
-  const get: Proxy['get'] = async (address, headers = {}, localAddress = '127.0.0.1') => {
-    const asked = https.get({
+  const ask: Proxy['ask'] = async (method, address, headers, localAddress = '127.0.0.1') => {
+    const asked = https.request({
+      method,
       host: '127.0.0.1',
       port,
       path: address,
@@ -79,16 +96,15 @@ export async function startNginx(home: string, port: number, upstreams: readonly
       agent: false,
       headers: { Host: 'data.example.org', ...headers },
     })
-    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
-    const chunks: Buffer[] = []
-    for await (const chunk of answer) chunks.push(chunk as Buffer)
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }
+    return answerTo(asked)
   }
+  const get: Proxy['get'] = (address, headers = {}, localAddress) =>
+    ask('GET', address, headers, localAddress)
   await until(() =>
     get('/livez').then(
       () => true,
       () => false,
     ),
   )
-  return { get, stop: () => child.kill('SIGQUIT') }
+  return { ask, get, stop: () => child.kill('SIGQUIT') }
 }
