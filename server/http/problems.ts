@@ -1,3 +1,4 @@
+import type { FieldType } from '../../core/catalog/field-types.ts'
 import type { ServerResponse } from 'node:http'
 import type { Log } from '../log.ts'
 import { requestId } from './request-id.ts'
@@ -51,6 +52,8 @@ export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
+  /** The type that a value must be of; programs are not told. */
+  readonly type?: FieldType | undefined
 }
 
 /** What gives a whole table at once, told to a reader who asks too often. */
@@ -141,7 +144,9 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
     status,
     detail: message,
     ...(instance !== undefined && { instance }),
-    ...(extras.errors && { errors: extras.errors }),
+    ...(extras.errors && {
+      errors: extras.errors.map((error) => ({ parameter: error.parameter, message: error.message })),
+    }),
     ...extras.members,
     ...extras.instead,
   })

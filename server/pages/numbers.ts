@@ -10,6 +10,8 @@ export interface Written {
   readonly moment: (date: string) => string
   /** A value of a number field: its digits all stay. */
   readonly digits: (text: string) => string
+  /** A number as people type it, with groups and the decimal sign of the language, in the form of the API. */
+  readonly typed: (text: string) => string
   /** The same for people who compare: in groups, with all digits too. */
   readonly grouped: (text: string) => string
   /** Shortened, for where there is little room. */
@@ -53,6 +55,8 @@ function writtenBy(locale: string): Written {
     .flatMap(({ type, value }) => (type === 'decimal' ? [value] : []))
   // No groups: a year and a code are numbers too.
   const digits = (text: string): string => text.replace('.', decimal)
+  const group = decimal === ',' ? '.' : ','
+  const hasGroups = new RegExp(String.raw`^[-+]?\d{1,3}(?:[${group}]\d{3})+(?:[${decimal}]\d+)?$`)
   return {
     count: (number) => whole.format(number),
     bytes: (number) => {
@@ -65,6 +69,12 @@ function writtenBy(locale: string): Written {
     day: (date) => days.format(new Date(date)),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
     digits,
+    typed: (text) => {
+      const bare = text.trim()
+      // 1.234 is a number of the API in every language: links have it.
+      const isOfApi = /^[-+]?\d+\.\d+$/.test(bare)
+      return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
+    },
     grouped: (text) => {
       const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
       return int === '' ? digits(text) : `${sign}${whole.format(BigInt(int))}${digits(fraction)}`

@@ -1,4 +1,5 @@
-import { problemRows, type ProblemCode, type WholeTable } from '../http/problems.ts'
+import type { Language } from '../../core/catalog/languages.ts'
+import { problemRows, type ParameterError, type ProblemCode, type WholeTable } from '../http/problems.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
@@ -12,22 +13,72 @@ export interface ProblemView {
   readonly retrySeconds: number | null
   /** What gives all that was asked for, and more. */
   readonly instead: WholeTable | null
+  /** Parameters that are not right. */
+  readonly errors: readonly ParameterError[]
+  /** The parameters of the request. */
+  readonly asked: readonly (readonly [name: string, text: string])[]
+  /** Where what replaced an expired version is; null where nothing expired. */
+  readonly latest: string | null
+  /** Whether the address is that of the API, whose details are English sentences. */
+  readonly isOfApi: boolean
 }
+
+/** So many parameters are offered to be corrected. */
+const correctedMax = 40
 
 /** An error for people: what went wrong, and a way on. */
 export function problemPage(setting: Setting, view: ProblemView): Html {
   const { addresses, language, words } = setting
-  const { code, detail, instance, retrySeconds, instead } = view
+  const { code, detail, instance, retrySeconds, instead, errors, latest } = view
   const main = html`
     <h1>${words.problems[code]}</h1>
     ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
     ${retrySeconds !== null && html`<p>${words.tryAgainIn(writtenIn(words).count(retrySeconds))}</p>`}
     ${instead !== null && insteadPart(setting, instead)}
-    <p lang="en">${detail}</p>
+    ${
+      errors.length > 0
+        ? correctionForm(setting, view)
+        : isShown(view, language) && html`<p lang="en">${detail}</p>`
+    }
+    ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
   return framed(setting, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
+}
+
+/** Details are English sentences, and that of a table without rows is for operators. */
+function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
+  return isOfApi || (language === 'en' && code !== 'not-published')
+}
+
+/** The parameters as they were asked for, and beside each that is not right what would be. */
+function correctionForm({ language, words }: Setting, { errors, asked, isOfApi }: ProblemView): Html {
+  const messageOf = ({ parameter, message, type }: ParameterError): string => {
+    if (isOfApi) return message
+    if (type !== undefined) return words.mustBe(parameter, words.values[type])
+    return language === 'en' ? message : words.notUnderstood(parameter)
+  }
+  const known = new Set(asked.map(([name]) => name))
+  return html`<form class="filters" method="get">
+    ${errors
+      .filter(({ parameter }) => !known.has(parameter))
+      .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
+    ${asked.slice(0, correctedMax).map(([name, text], index) => {
+      const error = errors.find(({ parameter }) => parameter === name)
+      return html`<p class="control">
+        <label for="asked-${index}">${name}</label>
+        <input
+          id="asked-${index}"
+          name="${name}"
+          value="${text}"
+          ${error !== undefined && html`aria-invalid="true" aria-describedby="error-${index}"`}
+        />
+        ${error !== undefined && html`<span id="error-${index}" role="alert">${messageOf(error)}</span>`}
+      </p>`
+    })}
+    <button>${words.apply}</button>
+  </form>`
 }
 
 function insteadPart({ words }: Setting, { file, duckdb }: WholeTable): Html {

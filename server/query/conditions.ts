@@ -1,4 +1,5 @@
 import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
+import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { Invalid } from './invalid.ts'
 import { formatList, parseList, respelt } from './list.ts'
@@ -19,6 +20,9 @@ export interface Condition {
   /** The text of an `in` with commas and no quotes, which may be a single value that holds commas. */
   readonly unquoted?: string
 }
+
+/** Stands for the empty text, since an empty parameter asks for nothing. */
+const emptyText = '""'
 
 /** Of one `in`. */
 export const listLengthMax = 500
@@ -78,8 +82,12 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
       // Texts come in the order of their code points, in NFC in nearly all tables.
       const isEqual = operator === 'eq' || operator === 'ne'
-      const value = readValue(field, isEqual ? text : text.normalize('NFC'))
-      if (value === null) return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`)
+      const value =
+        isEqual && text === emptyText && typeRow(field.type).isText
+          ? ''
+          : readValue(field, isEqual ? text : text.normalize('NFC'))
+      if (value === null)
+        return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`, field.type)
       return { field, operator, values: [value] }
     }
     case 'truth': {
@@ -141,7 +149,10 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   }
   const values = texts.map((value) => valuesOf(field, operator, value))
   if (values.some((value) => value === null))
-    return new Invalid(`Each value of the parameter "${name}" must be ${expectedOperand(field)}.`)
+    return new Invalid(
+      `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
+      operandType(field),
+    )
   if (operatorRow(operator).takes === 'pair' && texts.length === 2)
     return { field, operator, values: [values[0]?.[0] ?? '', values[1]?.at(-1) ?? ''] }
   const read = values.flatMap((value) => value ?? [])
@@ -173,7 +184,8 @@ function valuesOf(field: Field, operator: Operator, text: string): readonly stri
 function periodCondition(field: Field, operator: Operator, text: string): Condition | Invalid {
   const period = parsePeriod(field, text)
   const name = parameterOf(field, operator)
-  if (period === null) return new Invalid(`The parameter "${name}" must be ${expectedOperand(field)}.`)
+  if (period === null)
+    return new Invalid(`The parameter "${name}" must be ${expectedOperand(field)}.`, operandType(field))
   const { first, last } = period
   if (operator === 'gte' || operator === 'lt') return { field, operator, values: [first] }
   if (operator === 'gt' || operator === 'lte') return { field, operator, values: [last] }
@@ -183,6 +195,11 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
   return operator === 'ne'
     ? { field, operator, values: [first, last] }
     : { field, operator: 'range', values: [first, last] }
+}
+
+/** The type whose spellings an operand may have. */
+function operandType(field: Field): FieldType {
+  return periodUnit(field) === 'day' ? 'date' : field.type
 }
 
 /** Describes an operand of a comparison, as the end of a sentence. */
@@ -205,6 +222,14 @@ export function parameterFor(
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
   const [first = '', last = first] = values
+  const isWhole = operator === 'eq' || operator === 'ne'
+  // As one value it would be the empty text.
+  if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
+  if (isWhole && first === '' && typeRow(field.type).isText && values.length === 1)
+    return [
+      operator === 'eq' && !isReserved(field.name) ? field.name : parameterOf(field, operator),
+      emptyText,
+    ]
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // A text that reads as null, or as nothing, must be written out.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'

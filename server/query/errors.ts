@@ -1,7 +1,11 @@
+import type { FieldType } from '../../core/catalog/field-types.ts'
+
 /** A parameter that is not right, and why. */
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
+  /** The type that a value must be of; programs are not told. */
+  readonly type?: FieldType | undefined
 }
 
 /** A query string that does not say what can be asked: every parameter of it that is not right. */

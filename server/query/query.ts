@@ -105,7 +105,7 @@ export function parseRowQuery(
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
     const said = saidBy(table, name, text, aim, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shortened(name)) })
-    else if (said instanceof Invalid) errors.push({ parameter: name, message: said.message })
+    else if (said instanceof Invalid) errors.push({ parameter: name, message: said.message, type: said.type })
     else if (said === null) given.set(name, text)
     else if (conditions.some((other) => isAlike(said, other))) {
       errors.push({

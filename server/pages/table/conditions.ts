@@ -145,7 +145,7 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
           <option value="">${words.any}</option>
           ${writtenIn(words)
             .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen))}
+            .map((value) => optionPart(value, value === chosen, shownValue(field, value, words)))}
         </select>
       </p>`,
     }
@@ -164,11 +164,16 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
     control: html`<fieldset class="control">
       <legend>${title}</legend>
       <label for="${id}">${words.from}</label>
-      ${boundInput(field, id, `${field.name}__gte`, given('gte'))}
+      ${boundInput(field, id, `${field.name}__gte`, shownValue(field, given('gte'), words))}
       <label for="${id}-to">${words.to}</label>
-      ${boundInput(field, `${id}-to`, `${field.name}__lte`, given('lte'))}
+      ${boundInput(field, `${id}-to`, `${field.name}__lte`, shownValue(field, given('lte'), words))}
     </fieldset>`,
   }
+}
+
+/** A value as the rows of the page show it. */
+function shownValue(field: Field, value: string, words: Words): string {
+  return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 
 /** A choice of a select; its text is its value where it says no other. */

@@ -86,12 +86,10 @@ export function withoutField(view: AskView, { name }: Field): QueryParameters {
   return parameters
 }
 
-/** The parameter that asks for one value of a field; null where none does: an empty one asks for nothing. */
+/** The parameter that asks for one value of a field; null where none does. */
 export function equalTo(field: Field, text: string): [name: string, text: string] | null {
   const value = readValue(field, text)
-  return value === null || value === ''
-    ? null
-    : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
+  return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
 /** Under which name a condition stands in the address. */

@@ -306,6 +306,23 @@ export const en: Words = {
     'query-timeout': 'The query took too long',
     'http-version': 'The version of HTTP is too old for this',
   },
+  latestVersion: 'The current version',
+  notUnderstood: (parameter) => `${parameter} is not understood.`,
+  mustBe: (parameter, value) => `${parameter} must be ${value}.`,
+  values: {
+    string: 'a text',
+    text: 'a text',
+    integer: 'a whole number, such as 1200 or -7',
+    decimal: 'a number, such as 20.90',
+    float: 'a number, such as 20.90',
+    bool: 'true or false',
+    date: 'a day, month or year, such as 2020-06-12, 2020-06 or 2020',
+    datetime: 'a day or moment, such as 2020-06-12 or 2020-06-12 18:05',
+    time: 'a time, such as 18:05:09',
+    json: 'JSON',
+    list: 'a list, such as ["a", "b"]',
+    point: 'latitude and longitude, such as -23.5,-46.6',
+  },
   advice: {
     'not-published':
       'This table is in the catalog, but its rows have not been published yet. Come back later.',

@@ -308,6 +308,23 @@ export const pt: Words = {
     'query-timeout': 'A consulta demorou demais',
     'http-version': 'A versão do HTTP é antiga demais para isso',
   },
+  latestVersion: 'A versão atual',
+  notUnderstood: (parameter) => `${parameter} não foi entendido.`,
+  mustBe: (parameter, value) => `${parameter} deve ser ${value}.`,
+  values: {
+    string: 'um texto',
+    text: 'um texto',
+    integer: 'um número inteiro, como 1200 ou -7',
+    decimal: 'um número, como 20,90',
+    float: 'um número, como 20,90',
+    bool: 'true ou false',
+    date: 'um dia, mês ou ano, como 12/06/2020, 06/2020 ou 2020',
+    datetime: 'um dia ou momento, como 12/06/2020 ou 12/06/2020 18:05',
+    time: 'uma hora, como 18:05:09',
+    json: 'JSON',
+    list: 'uma lista, como ["a", "b"]',
+    point: 'latitude e longitude, como -23.5,-46.6',
+  },
   advice: {
     'not-published':
       'Esta tabela está no catálogo, mas suas linhas ainda não foram publicadas. Volte mais tarde.',

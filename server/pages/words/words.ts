@@ -224,5 +224,11 @@ export interface Words {
   readonly limitsMoreHow: string
   readonly problems: Readonly<Record<ProblemCode, string>>
   /** What to do, where a sentence of the service does not say it better. */
+  readonly latestVersion: string
+  /** Of a parameter whose value is refused. */
+  readonly notUnderstood: (parameter: string) => string
+  readonly mustBe: (parameter: string, value: string) => string
+  /** What a value of each type looks like. */
+  readonly values: Readonly<Record<FieldType, string>>
   readonly advice: Readonly<Partial<Record<ProblemCode, string>>>
 }

@@ -2,6 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
+import { writtenIn } from '../../pages/numbers.ts'
+import { isNumber } from '../../pages/table/view.ts'
+import { targetOf } from '../../query/conditions.ts'
+import { isOperator, operatorRow } from '../../query/operators.ts'
 import { parseRowQuery, type ParameterName, type RowQuery } from '../../query/query.ts'
 import { parametersOf } from '../../query/string.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
@@ -41,7 +45,12 @@ export async function answerAsk(
   const table = findTable(dataset, params)
   if (leadToTidy(target, res)) return
   const pairs = parametersOf(target)
-  const rest = new URLSearchParams(pairs.filter(([name]) => !own.includes(name)))
+  const { words } = service.setting
+  const rest = new URLSearchParams(
+    pairs
+      .filter(([name]) => !own.includes(name))
+      .map(([name, text]) => [name, isOneNumber(table, name) ? writtenIn(words).typed(text) : text]),
+  )
   const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize?.default)
   if (pageSize !== undefined && query.pageSize > pageSize.max) {
     const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on a page for people.`
@@ -56,6 +65,14 @@ export async function answerAsk(
       own: new Map(pairs.filter(([name]) => own.includes(name))),
     }),
   )
+}
+
+/** Whether a parameter compares a field with one number, which people type as their language writes it. */
+function isOneNumber(table: Table, name: string): boolean {
+  const target = targetOf(table, name)
+  if (target === null || !isNumber(target.field)) return false
+  const operator = target.operator ?? 'eq'
+  return isOperator(operator) && operatorRow(operator).takes === 'value'
 }
 
 /** @throws Problem not-published or snapshot-gone, with the way to the current one */

@@ -7,6 +7,7 @@ import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { languages } from '../../../core/catalog/languages.ts'
+import { parametersOf } from '../../query/string.ts'
 import { pagePolicy, type Settings } from './documents.ts'
 
 /**
@@ -29,24 +30,46 @@ export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean
 export function problemForms(
   settings: Settings,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
-  const forms = new Map([...settings].map(([language, setting]) => [language, formIn(setting)]))
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
-    const form = forms.get(language)
-    if (form === undefined) throw new Error('errors are told in each language')
-    return form
+    const setting = settings.get(language)
+    if (setting === undefined) throw new Error('there are no pages in this language')
+    return formIn(setting, target)
   }
 }
 
-function formIn(setting: Setting): ProblemForm {
+/** The parameters of an address, as far as it can be decoded. */
+function askedIn(target: string): readonly (readonly [string, string])[] {
+  try {
+    return parametersOf(target)
+  } catch {
+    return []
+  }
+}
+
+function formIn(setting: Setting, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, setting.words.locale),
-    text: ({ code, message, extras: { headers, instead = null } }, instance) => {
+    text: ({ code, message, extras: { headers, instead = null, errors = [] } }, instance) => {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
-      return textOf(problemPage(setting, { code, detail: message, instance, retrySeconds, instead }))
+      const [, latest = null] = /<([^>]*)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
+      const isOfApi = !languages.some((language) => target.startsWith(`/${language}/`))
+      return textOf(
+        problemPage(setting, {
+          code,
+          detail: message,
+          instance,
+          retrySeconds,
+          instead,
+          errors,
+          asked: askedIn(target),
+          latest,
+          isOfApi,
+        }),
+      )
     },
   }
 }
