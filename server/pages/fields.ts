@@ -26,7 +26,7 @@ export function fieldsPage(setting: Setting, { dataset, table, report }: FieldsV
     ${tabsPart(setting, table, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     <div class="scroll" tabindex="0" role="region" aria-label="${words.fields}">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">${words.field}</th>

@@ -98,7 +98,8 @@ thead th { background: var(--raised); vertical-align: bottom; }
 .grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; }
 .profiles td { background: var(--raised); padding-top: 0; max-width: none; }
 tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
-.grid tbody th, .grid thead th:first-child { position: sticky; left: 0; background: var(--raised); }
+.grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); }
+.profiles td:first-child { z-index: 1; }
 .grid tbody th { font-weight: 400; }
 .grid thead th:first-child { z-index: 2; }
 .number, .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -180,7 +181,7 @@ const otherMedia = /* css */ `
   .stacked thead { display: none; }
   .stacked tr { display: grid; padding: var(--step) 0; border-bottom: 1px solid var(--line); }
   .stacked tr:last-child { border-bottom: 0; }
-  .stacked :is(th, td) { border: 0; padding-block: 0.15rem; text-align: left; white-space: normal; }
+  .stacked :is(th, td) { border: 0; padding-block: 0.15rem; text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 0; }
   .stacked td[data-label]::before { content: attr(data-label) ': '; color: var(--soft); }
   .bar-list { grid-template-columns: minmax(0, 1fr) auto; }
   .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
@@ -196,7 +197,7 @@ const otherMedia = /* css */ `
 @media print {
   .filters, .pager, .columns, .languages, .skip, .find, .tabs, .profile, button { display: none; }
   .scroll { overflow: visible; max-height: none; border: 0; }
-  .grid thead th, .grid tbody th { position: static; }
+  .grid thead :is(th, td), .grid tbody th { position: static; }
   a { color: inherit; }
 }
 `

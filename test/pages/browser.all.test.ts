@@ -129,6 +129,33 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
+  test('the first column of a table stays in line while the others scroll', async () => {
+    const page = await browser().newPage({ viewport: { width: 700, height: 900 } })
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    const edges = await page.evaluate(() => {
+      const grid = document.querySelector('.grid')
+      grid?.scrollTo({ left: 250 })
+      return [...document.querySelectorAll('.grid tr > :first-child')].map((cell) =>
+        Math.round(cell.getBoundingClientRect().left - (grid?.getBoundingClientRect().left ?? 0)),
+      )
+    })
+    expect(edges.length).toBeGreaterThan(3)
+    expect([...new Set(edges)]).toEqual([1])
+    await page.close()
+  }, 60_000)
+
+  test('the fields of a table are read on a phone without scrolling to the side', async () => {
+    const page = await browser().newPage({ viewport: { width: 390, height: 900 } })
+    await page.goto(`${at.base}/en/dataset/covid19/caso/fields/`)
+    const widest = await page.evaluate(() =>
+      Math.max(
+        ...[...document.querySelectorAll('main td')].map((cell) => cell.getBoundingClientRect().right),
+      ),
+    )
+    expect(widest).toBeLessThanOrEqual(390)
+    await page.close()
+  }, 60_000)
+
   test('SQL without JavaScript is a sentence, and no form that leads nowhere', async () => {
     const context = await browser().newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
