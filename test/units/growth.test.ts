@@ -28,11 +28,13 @@ import { settingFor, settingsOf } from '../../server/routes/pages/documents.ts'
 import { bibtex } from '../../server/pages/cite.ts'
 import { html, safeAddress, textOf } from '../../server/pages/html.ts'
 import { jsonPage } from '../../server/pages/json.ts'
+import { writtenIn } from '../../server/pages/numbers.ts'
+import type { Words } from '../../server/pages/words/words.ts'
 import { languageFor } from '../../server/pages/words/all.ts'
 import { formatList, parseList } from '../../server/query/list.ts'
 import { parseRowQuery } from '../../server/query/query.ts'
 import { parametersOf } from '../../server/query/string.ts'
-import { readValue } from '../../server/query/values.ts'
+import { readValue, trimBlanks } from '../../server/query/values.ts'
 import { isExhaustive, isQuick, seed } from '../support/runs.ts'
 import { catalogAround, fieldOf } from '../support/workshop.ts'
 
@@ -119,6 +121,9 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   Accept: (accept) => acceptable({ accept }, [jsonOffer]),
   'Accept-Encoding': acceptedEncodings,
   'Accept-Language': languageFor,
+  'a number typed into a page': (text) =>
+    ['en', 'pt'].map((locale) => writtenIn({ locale } as Words).typed(text)),
+  'blanks at the ends': trimBlanks,
   'If-None-Match': (text) => matchingTag(text, ['"a"']),
   Range: (range) => rangeOf(request({ range: `bytes=${range}` }), response, '"a"', 1000),
   'X-Forwarded-For': (text) => client(request({ 'x-forwarded-for': text })),
