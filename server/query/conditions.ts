@@ -2,7 +2,7 @@ import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { Invalid } from './invalid.ts'
-import { formatList, parseList, respelt } from './list.ts'
+import { formatList, parseList, quotedList, respelt } from './list.ts'
 import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
 import { daysIn, parsePeriod, periodText, periodUnit } from './periods.ts'
@@ -87,7 +87,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
           ? ''
           : readValue(field, isEqual ? text : text.normalize('NFC'))
       if (value === null)
-        return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`, field.type)
+        return new Invalid(`The parameter "${name}" must be ${expectedValue(field)}.`, operandType(field))
       return { field, operator, values: [value] }
     }
     case 'truth': {
@@ -163,7 +163,8 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   const list = { field, operator, values: [...new Set(read)].toSorted() }
-  return texts.length > 1 && !text.includes('"') ? { ...list, unquoted: text.trim() } : list
+  const mayBeOne = texts.length > 1 && !text.includes('"') && typeRow(field.type).isText
+  return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
 /** What one item of a list stands for; null where it is no value of the field. */
@@ -197,9 +198,10 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
     : { field, operator: 'range', values: [first, last] }
 }
 
-/** The type whose spellings an operand may have. */
-function operandType(field: Field): FieldType {
-  return periodUnit(field) === 'day' ? 'date' : field.type
+/** The type whose spellings an operand may have; undefined for texts, which may be anything but too long. */
+function operandType(field: Field): FieldType | undefined {
+  if (periodUnit(field) === 'day') return 'date'
+  return typeRow(field.type).isText ? undefined : field.type
 }
 
 /** Describes an operand of a comparison, as the end of a sentence. */
@@ -211,6 +213,11 @@ function expectedOperand(field: Field): string {
     : expected
 }
 
+/** The lists of a query that may be single values: a cache must keep their answers apart from those of lists in quotes. */
+export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
+  return conditions.flatMap(({ unquoted }) => unquoted ?? [])
+}
+
 /** Whether two conditions would be the same parameter. */
 export function isAlike(one: Condition, other: Condition): boolean {
   return one.field === other.field && one.operator === other.operator
@@ -218,7 +225,7 @@ export function isAlike(one: Condition, other: Condition): boolean {
 
 /** The parameter that says a condition, in its one way of writing. */
 export function parameterFor(
-  { field, operator, values }: Condition,
+  { field, operator, values, unquoted }: Condition,
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
   const [first = '', last = first] = values
@@ -234,6 +241,9 @@ export function parameterFor(
   // A text that reads as null, or as nothing, must be written out.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
+  // In quotes, the values are read as values again, whatever single value they would make together.
+  if (operator === 'in' && unquoted === undefined && values.length > 1 && typeRow(field.type).isText)
+    return [name, quotedList(values)]
   return [name, ['list', 'pair', 'box'].includes(operatorRow(operator).takes) ? formatList(values) : value]
 }
 

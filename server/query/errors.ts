@@ -4,7 +4,7 @@ import type { FieldType } from '../../core/catalog/field-types.ts'
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
-  /** The type that a value must be of; programs are not told. */
+  /** The type that a value must be of; not part of the answer to programs. */
   readonly type?: FieldType | undefined
 }
 

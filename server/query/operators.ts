@@ -28,7 +28,7 @@ export const operators = {
   iexact: {
     takes: 'part',
     types: textual,
-    meaning: 'is this text, whatever its case, accents and blanks at the ends',
+    meaning: 'is this text in any case and accents, without regard to blanks at its ends',
   },
   contains: { takes: 'part', types: textual, meaning: 'holds this text, whatever its case and accents' },
   startswith: {

@@ -1,6 +1,7 @@
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { TooLarge } from '../engine/errors.ts'
+import { unquotedIn } from '../query/conditions.ts'
 import { InvalidPage } from '../query/errors.ts'
 import type { RowQuery } from '../query/query.ts'
 import type { Blocks, ReadRows } from '../fetch/blocks.ts'
@@ -91,7 +92,7 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     form.key,
     query.key,
     // A list without quotes may be refused where the same values in quotes are not.
-    query.conditions.flatMap(({ unquoted }) => unquoted ?? []),
+    unquotedIn(query),
     query.ordering,
     // What the catalog says of a search may change without a new snapshot.
     query.words.length > 0 ? table.search : [],

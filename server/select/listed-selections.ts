@@ -1,8 +1,9 @@
+import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { nearestName } from '../../core/nearest.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import { valuesOf, type Dictionaries, type Dictionary } from '../indexes/dictionaries.ts'
+import { valuesOf, type Dictionaries } from '../indexes/dictionaries.ts'
 import type { KeptStats } from '../kept.ts'
 import type { Condition } from '../query/conditions.ts'
 import { InvalidQuery } from '../query/errors.ts'
@@ -20,7 +21,7 @@ const hintsMax = 2
 const hintLengthMax = 60
 
 /**
- * Looks up the texts of a query among the values of their fields, where a dictionary lists these: an empty answer gets the
+ * Looks up the texts of a query among the values of their fields, where a dictionary or a report lists these: an empty answer gets the
  * nearest values, and a list of which only the whole text is a value is refused.
  */
 export class ListedSelections implements KeptSelections {
@@ -43,7 +44,9 @@ export class ListedSelections implements KeptSelections {
     await this.#requireSeparateValues(snapshot, filter, requester)
     const selection = await this.#others.find(snapshot, filter, requester)
     if (selection.count > 0) return selection
-    return { ...selection, hints: await this.#hints(snapshot, filter, requester) }
+    // The answer is known: it does not fail for want of a hint.
+    const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
+    return { ...selection, hints }
   }
 
   async groups(
@@ -64,9 +67,9 @@ export class ListedSelections implements KeptSelections {
   ): Promise<void> {
     for (const { field, values, unquoted } of conditions) {
       if (unquoted === undefined) continue
-      const dictionary = await this.#listed({ snapshot, field, requester })
-      if (dictionary === null) continue
-      const isListed = lookupIn(dictionary)
+      const listed = await this.#listed({ snapshot, field, requester })
+      if (listed === null) continue
+      const isListed = lookupIn(listed)
       if (!isListed(unquoted) || values.every(isListed)) continue
       const [parameter, spelling] = [`${field.name}__in`, formatList([unquoted])]
       const message = `The parameter "${parameter}" has a value that holds a comma, which stands in quotes: ${parameter}=${spelling}.`
@@ -94,26 +97,37 @@ export class ListedSelections implements KeptSelections {
     requester: Requester,
   ): Promise<Hint | null> {
     if (operator !== 'eq' && operator !== 'in') return null
-    const dictionary = await this.#listed({ snapshot, field, requester })
-    if (dictionary?.folded == null) return null
-    const isListed = lookupIn(dictionary)
+    const listed = await this.#listed({ snapshot, field, requester })
+    if (listed === null) return null
+    const isListed = lookupIn(listed)
     const missing = values.find((value) => !isListed(value))
     if (missing === undefined) return null
     const wanted = trimBlanks(await foldedText(missing, this.#pool, requester))
-    const same = dictionary.folded.findIndex((text) => trimBlanks(text) === wanted)
-    const near = same === -1 ? nearestName(wanted, dictionary.folded) : null
-    const place = near === null ? same : dictionary.folded.indexOf(near)
-    const nearest = dictionary.values[place]
+    const same = listed.folded.findIndex((text) => trimBlanks(text) === wanted)
+    const near = same === -1 ? nearestName(wanted, listed.folded.filter(isOfLengthOf(wanted))) : null
+    const place = near === null ? same : listed.folded.indexOf(near)
+    const nearest = listed.values[place]
     if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
     return { field, missing, nearest, isSameInAnyCase: same !== -1 }
   }
 
-  /** The values of a field of texts; null where they are too many, or have no dictionary. */
-  async #listed({ snapshot, field, requester }: Asked): Promise<Dictionary | null> {
+  /** The values of a field of texts; null where they are too many to be listed. */
+  async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
+    if (!typeRow(field.type).isText) return null
     const count = valuesOf(snapshot, field.name)
-    if (!typeRow(field.type).isText || count === 0 || count > listedMax) return null
-    return this.#dictionaries.values(snapshot, field, requester)
+    if (count > listedMax) return null
+    const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
+    if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }
+    const choices = snapshot.choices.get(field.name)
+    return choices === undefined ? null : { field, values: choices, folded: choices.map(withoutAccents) }
   }
+}
+
+interface ListedValues {
+  readonly field: Field
+  readonly values: readonly string[]
+  /** The same without regard to case and accents. */
+  readonly folded: readonly string[]
 }
 
 interface Asked extends Pick<Condition, 'field'> {
@@ -121,8 +135,18 @@ interface Asked extends Pick<Condition, 'field'> {
   readonly requester: Requester
 }
 
-/** Returns a test of whether a dictionary has a value, in any normal form of Unicode. */
-function lookupIn({ field, values }: Dictionary): (value: string) => boolean {
+/** Returns a test of whether a text is about as long as another, so that few are compared letter by letter. */
+function isOfLengthOf({ length }: string): (text: string) => boolean {
+  const difference = Math.max(2, Math.floor(length / 3))
+  return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+}
+
+/** Returns a test of whether a value is listed, in any normal form of Unicode. */
+function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
   const listed = new Set(values)
   return (value) => equalValues(field, [value]).some((one) => listed.has(one))
 }

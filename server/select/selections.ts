@@ -74,7 +74,7 @@ export interface Hint {
 
 /** The chosen rows in their order. */
 export interface Selection {
-  /** Why an empty selection may be empty. */
+  /** Explains why the selection may be empty. */
   readonly hints?: readonly Hint[]
   /** How many there are, exactly. */
   readonly count: number

@@ -247,6 +247,21 @@ describe('an answer without rows', () => {
     expect(await hintOf(`${query}&format=csv`)).toBe(hint)
   })
 
+  test('names fields of any letters', async () => {
+    const fields = ['n:integer', { name: 'preço – total', type: 'string' }].map(fieldOf)
+    const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields }]), {
+      'd/t.csv': 'n,preço – total\n1,Çédille\n2,other\n',
+    })
+    await shop.ingest()
+    const { app } = await serve(shop)
+    const name = encodeURIComponent('preço – total')
+    const { status, headers } = await request(app).get(`${rows}?${name}=cedille`)
+    expect([status, headers['acervo-hint']]).toEqual([
+      200,
+      `${name}: nearest "%C3%87%C3%A9dille"; try ${name}__iexact`,
+    ])
+  })
+
   test('is a sentence with a link on a page', async () => {
     const { text } = await request(service.app)
       .get('/en/dataset/d/t/?city=SAO+PAULO&n__gte=0')
@@ -261,6 +276,10 @@ describe('an answer without rows', () => {
     expect(await counted([...searchParams])).toBe(inCities('São Paulo'))
   })
 })
+
+const chartStatus = async (list: string): Promise<number> =>
+  (await request(service.app).get(`/en/dataset/d/t/chart/?city__in=${list}`).set('Accept', 'text/html'))
+    .status
 
 describe('a list without quotes', () => {
   test.each(['Peru, Lima', ' Peru, Lima '])(
@@ -279,6 +298,19 @@ describe('a list without quotes', () => {
       expect(status).toBe(400)
     },
   )
+
+  test('is not answered by the cache of the same values in another order', async () => {
+    expect([await chartStatus('Lima,Peru'), await chartStatus('Peru, Lima')]).toEqual([200, 400])
+  })
+
+  test('is in quotes in the links of a list that was repeated', async () => {
+    const { body } = await request(service.app).get(`${rows}?city__in=São Paulo&city__in=C%2B%2B&page_size=1`)
+    const { count, next } = body as { count: number; next: string }
+    expect(new URL(next).searchParams.get('city__in')).toBe('"C++","São Paulo"')
+    const { pathname, search } = new URL(next)
+    const { body: following } = await request(service.app).get(pathname + search)
+    expect((following as { count: number }).count).toBe(count)
+  })
 
   test('of which all items are values is a list', async () => {
     expect(await counted([['city__in', 'São Paulo,C++']])).toBe(inCities('São Paulo', 'C++'))

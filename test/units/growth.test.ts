@@ -34,6 +34,7 @@ import { languageFor } from '../../server/pages/words/all.ts'
 import { formatList, parseList } from '../../server/query/list.ts'
 import { parseRowQuery } from '../../server/query/query.ts'
 import { parametersOf } from '../../server/query/string.ts'
+import { chosenBy } from '../../server/select/codes/chosen.ts'
 import { readValue, trimBlanks } from '../../server/query/values.ts'
 import { isExhaustive, isQuick, seed } from '../support/runs.ts'
 import { catalogAround, fieldOf } from '../support/workshop.ts'
@@ -107,6 +108,10 @@ const column = (text: string) => ({
   texts: new Map(Array.from({ length: 3 }, (_, n) => [text + n, 1])),
 })
 
+const [, texts] = table.fields
+if (texts === undefined) throw new Error('there is no field of texts')
+const letters = { field: texts, rows: new Float64Array(), bytes: 0 }
+
 const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'a query': query,
   'a list in a query': (text) => query(`s__in=${escaped(text)}`),
@@ -122,8 +127,15 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'Accept-Encoding': acceptedEncodings,
   'Accept-Language': languageFor,
   'a number typed into a page': (text) =>
-    ['en', 'pt'].map((locale) => writtenIn({ locale } as Words).typed(text)),
+    ['en', 'pt'].map((locale) => writtenIn({ locale } as Words).typed(text, false)),
   'blanks at the ends': trimBlanks,
+  // A dictionary of as many values as the text has characters: quadratic where the text is read for each of them.
+  'a text in any case': (text) =>
+    chosenBy(
+      { ...letters, values: Array.from(text), folded: Array.from(text) },
+      { field: letters.field, operator: 'iexact', values: [text] },
+      text,
+    ),
   'If-None-Match': (text) => matchingTag(text, ['"a"']),
   Range: (range) => rangeOf(request({ range: `bytes=${range}` }), response, '"a"', 1000),
   'X-Forwarded-For': (text) => client(request({ 'x-forwarded-for': text })),

@@ -8,6 +8,7 @@ import { mixedTotal } from '../../pages/chart/totals.ts'
 import { textOf } from '../../pages/html.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Group } from '../../select/selections.ts'
+import { unquotedIn } from '../../query/conditions.ts'
 import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
 import { requesterOf } from '../requester.ts'
@@ -29,7 +30,14 @@ export function chart(service: PageService): Resource {
         const measure = chosenSum(measures, own.get('chart_sum'))
         const length = drawn?.shape === 'line' ? stepOf(drawn.field, report) : null
         const { snapshot: id } = snapshot.manifest
-        const key = [tableId(table), id, [...query.parameters], drawn?.field.name, measure?.name]
+        const key = [
+          tableId(table),
+          id,
+          [...query.parameters],
+          unquotedIn(query),
+          drawn?.field.name,
+          measure?.name,
+        ]
         const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
           drawn === null || (measure !== null && mixedTotal(asked, drawn.field) !== null)
             ? []

@@ -48,8 +48,10 @@ export function chosenBy(
       return chosen.fill(1, 0, from())
     case 'lte':
       return chosen.fill(1, 0, to())
-    case 'iexact':
-      return holding(dictionary, (text) => trimBlanks(text) === trimBlanks(part))
+    case 'iexact': {
+      const whole = trimBlanks(part)
+      return holding(dictionary, (text) => trimBlanks(text) === whole)
+    }
     case 'contains':
       return holding(dictionary, (text) => text.includes(part))
     case 'startswith':
