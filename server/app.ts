@@ -141,7 +141,9 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
     for (const reference of references) mount(router, reference, false, browsable)
     // Express takes the prefix alone for the prefix with a slash.
     app.use(family.prefix, (req, res, next) =>
-      pathOf(req.originalUrl) === family.prefix ? leadToSlash(req, res, next) : router(req, res, next),
+      pathOf(req.originalUrl) === family.prefix && ['GET', 'HEAD'].includes(req.method)
+        ? leadToSlash(req, res, next)
+        : router(req, res, next),
     )
   }
 

@@ -35,6 +35,9 @@ const queryThreads = 1
 /** Pages are some rows of some columns: all the others find nothing in such statements, and take a tenth of their time. */
 const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause', 'unused_columns']
 
+/** A catalog that could not be fitted to what is published is fitted again after this time. */
+const refitAgainMs = 5000
+
 /** What lives in a process that serves, besides its connections. */
 export interface Service {
   readonly app: RequestListener
@@ -157,6 +160,7 @@ export async function openService(
   const refit = (): Promise<void> =>
     swapInTurn(() => declared).catch((error: unknown) => {
       log.error({ err: error }, 'tables are not served with the fields that are published now')
+      if (!isStopping) setTimeout(() => void refit(), refitAgainMs).unref()
     })
   const watch = new CatalogWatch(settings.catalog, catalog, log, (next) => swapInTurn(() => next))
   metrics?.watch({

@@ -9,8 +9,9 @@ import type { Store } from './stores/store.ts'
 const fieldShape = z.object({
   name: z.string(),
   nulls: z.int(),
-  /** About, by HyperLogLog. */
+  /** Number of different values: exact in tables of up to a million rows, else by HyperLogLog. */
   distinct_estimate: z.int().optional(),
+  /** The same number where it is exact. */
   distinct: z.int().optional(),
   /** As text; long ones shortened. Null where all values are. */
   min: z.string().nullable().optional(),

@@ -266,7 +266,10 @@ function fileOf(service: FileService): RequestHandler {
         const newest = addresses.listing(table)
         const current = service.snapshots.current(table)
         const stable = current === null ? null : stableName(current, params['file'])
-        if (stable !== null) {
+        const hasExpired =
+          current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
+        // A reader of ranges would put two files together.
+        if (stable !== null && hasExpired && req.headers.range === undefined) {
           await accountFor(res).charge(atHand)
           res.setHeader(
             'Acervo-Moved',

@@ -38,6 +38,8 @@ export interface SnapshotOptions {
 const looksMax = 8
 /** The spec's readers see a refresh within 2 s. */
 const pollEveryMs = 1000
+/** A report that could not be read is read again after this time. */
+const reportAgainMs = 10_000
 /** Files that are looked at at each poll: all of some hundred tables. What is read of them is proved in any case. */
 const noticedFilesMax = 2000
 
@@ -103,6 +105,11 @@ export class Snapshots {
     if (kept === undefined) return work(null)
     kept.opened ??= this.#openKnown(state, asked, kept)
     return work(await kept.opened)
+  }
+
+  /** Whether a snapshot is among those that can be asked for, even if it is damaged or cannot be read now. */
+  isKept(table: Table, id: SnapshotId): boolean {
+    return this.#states.get(tableId(table))?.kept.has(id) === true
   }
 
   /** The manifest that was last published of a table, whether or not it serves; null before there is one. */
@@ -300,6 +307,8 @@ export class Snapshots {
   async #takeReport(state: TableState): Promise<void> {
     const { table, current } = state
     if (!this.#store.isElsewhere || current?.report !== null) return
+    if (performance.now() < state.reportReadAt + reportAgainMs) return
+    state.reportReadAt = performance.now()
     if ((await readReport(this.#store, table, current.manifest)) === null) return
     await this.#take(state, current.manifest).catch((error: unknown) =>
       this.#tell(state, error, 'the snapshot was not taken again with its report'),

@@ -32,6 +32,8 @@ export interface TableState {
   seen: string
   /** Why what is published is not what is served, in words for anyone; null where all is well. */
   fault: string | null
+  /** When its report was last read again from the store, in ms. */
+  reportReadAt: number
   /** What is done to it, one after the other: a poll must not come between a scrub and what follows from it. */
   turn: Promise<unknown>
   /** While the files of a snapshot are read before it serves; null otherwise. */
@@ -48,6 +50,7 @@ export function emptyState(table: Table): TableState {
     kept: new Map(),
     seen: '',
     fault: null,
+    reportReadAt: 0,
     turn: Promise.resolve(),
     reading: null,
     trouble: null,

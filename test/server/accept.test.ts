@@ -89,6 +89,8 @@ describe('the index', () => {
   ])('%s leads to %s', async (target, address) => {
     const { status, headers } = await request(service.app).get(target)
     expect([status, headers['location']]).toEqual([301, address])
+    expect((await request(service.app).post(target)).status).toBe(405)
+    expect((await request(service.app).options(target)).status).toBe(200)
   })
 
   test('is a page for people', async () => {

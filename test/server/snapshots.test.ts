@@ -213,6 +213,11 @@ describe('addresses that were harvested', () => {
       const rowsOf = target.endsWith('.gz') ? gunzipSync(body).toString() : csv(4)
       expect(rowsOf).toBe(csv(4))
     }
+    // Ranges of two files would be put together, and an id that never was, or is newer, has not expired.
+    const whole = `/files/d/t/${first}/t.csv.gz`
+    expect((await rawGet(service.app, whole, { Range: 'bytes=10-' })).status).toBe(410)
+    const never = whole.replace(first, '20990101T000000Z-0123456789ab')
+    expect((await rawGet(service.app, never)).status).toBe(410)
     // Rows that are asked for by a snapshot are never those of another.
     expect((await rawGet(service.app, `${rows}?snapshot=${first}`)).status).toBe(410)
   })
