@@ -13,7 +13,7 @@ interface AnyFormat {
   readonly contentType: string
   /** Of the name of a file of it, without a dot. */
   readonly ending: string
-  /** Whether fields come as a query lists them, or as declared; in alphabetical order if not. */
+  /** Columns come in the order in which a query lists them, or as declared; without it, in alphabetical order. */
   readonly hasColumns?: true
   /** How a page of it is to be shown or saved, as a file of a name; null where that is nobody's wish. */
   readonly savedAs: 'inline' | 'attachment' | null

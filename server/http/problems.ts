@@ -52,7 +52,7 @@ export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
-  /** The type that a value must be of; programs are not told. */
+  /** The type that a value must be of; not part of the answer to programs. */
   readonly type?: FieldType | undefined
 }
 

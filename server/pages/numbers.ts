@@ -11,7 +11,7 @@ export interface Written {
   /** A value of a number field: its digits all stay. */
   readonly digits: (text: string) => string
   /** A number as people type it, with groups and the decimal sign of the language, in the form of the API. */
-  readonly typed: (text: string) => string
+  readonly typed: (text: string, isWhole: boolean) => string
   /** The same for people who compare: in groups, with all digits too. */
   readonly grouped: (text: string) => string
   /** Shortened, for where there is little room. */
@@ -69,10 +69,10 @@ function writtenBy(locale: string): Written {
     day: (date) => days.format(new Date(date)),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
     digits,
-    typed: (text) => {
+    typed: (text, isWhole) => {
       const bare = text.trim()
-      // 1.234 is a number of the API in every language: links have it.
-      const isOfApi = /^[-+]?\d+\.\d+$/.test(bare)
+      // 1.234 may be a fraction as the API writes it, which links have; a whole number has none.
+      const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(bare)
       return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
     },
     grouped: (text) => {

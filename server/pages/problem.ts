@@ -11,20 +11,20 @@ export interface ProblemView {
   readonly instance: string
   /** When it is worth while to ask again; null where that is not known. */
   readonly retrySeconds: number | null
-  /** What gives all that was asked for, and more. */
+  /** The whole table, for a reader who asked for too much of it. */
   readonly instead: WholeTable | null
   /** Parameters that are not right. */
   readonly errors: readonly ParameterError[]
   /** The parameters of the request. */
   readonly asked: readonly (readonly [name: string, text: string])[]
-  /** Where what replaced an expired version is; null where nothing expired. */
+  /** Address of the current version, if the requested one has expired. */
   readonly latest: string | null
-  /** Whether the address is that of the API, whose details are English sentences. */
+  /** The address belongs to the API, whose details are English sentences. */
   readonly isOfApi: boolean
 }
 
-/** So many parameters are offered to be corrected. */
-const correctedMax = 40
+/** At most this many parameters can be corrected; a query has fewer conditions. */
+const correctedMax = 100
 
 /** An error for people: what went wrong, and a way on. */
 export function problemPage(setting: Setting, view: ProblemView): Html {
@@ -47,7 +47,7 @@ export function problemPage(setting: Setting, view: ProblemView): Html {
   return framed(setting, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
 }
 
-/** Details are English sentences, and that of a table without rows is for operators. */
+/** Returns whether a page shows the detail: it is an English sentence, and that of a table without rows is for operators. */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published')
 }

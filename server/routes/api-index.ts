@@ -8,7 +8,7 @@ import { jsonType } from '../http/send.ts'
 import { parseQuery } from '../query/string.ts'
 import type { CatalogService } from './services.ts'
 
-/** Where programs that know only the address of a family, or of the service, find the rest. */
+/** Leads programs that know only the address of a family, or of the service, to the rest. */
 export function apiIndex(family: Family, service: CatalogService): Resource {
   const find = findIndex(family, service)
   return {

@@ -139,6 +139,8 @@ test.each([
   ['pt', '1.234.567,00', ['3']],
   ['pt', '1234567.00', ['3']],
   ['pt', ' 20,90 ', ['1']],
+  // A fraction as the API writes it.
+  ['pt', '20.90', ['1']],
 ])('groups of digits are read in %s: %s', async (language, text, ids) => {
   const query = new URLSearchParams({ price: text })
   const { status, markup } = await page(`/${language}/dataset/d/t/?${query.toString()}`)

@@ -14,7 +14,7 @@ interface Total {
 /**
  * Returns the first declared totals that a sum would add to their parts; null if the query or the chart keeps them apart.
  *
- * @param drawn the field by whose values the sums are told apart
+ * @param drawn the field by whose values the rows are grouped
  */
 export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, drawn: Field): Total | null {
   for (const [name, value] of table.totals) {

@@ -223,12 +223,12 @@ export interface Words {
   readonly limitsMore: string
   readonly limitsMoreHow: string
   readonly problems: Readonly<Record<ProblemCode, string>>
-  /** What to do, where a sentence of the service does not say it better. */
   readonly latestVersion: string
-  /** Of a parameter whose value is refused. */
+  /** Sentence about a parameter that is refused. */
   readonly notUnderstood: (parameter: string) => string
   readonly mustBe: (parameter: string, value: string) => string
-  /** What a value of each type looks like. */
+  /** Describes a value of each type, with an example. */
   readonly values: Readonly<Record<FieldType, string>>
+  /** What to do, where a sentence of the service does not say it better. */
   readonly advice: Readonly<Partial<Record<ProblemCode, string>>>
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import { writtenIn } from '../../pages/numbers.ts'
@@ -45,11 +45,14 @@ export async function answerAsk(
   const table = findTable(dataset, params)
   if (leadToTidy(target, res)) return
   const pairs = parametersOf(target)
-  const { words } = service.setting
+  const { typed } = writtenIn(service.setting.words)
   const rest = new URLSearchParams(
     pairs
       .filter(([name]) => !own.includes(name))
-      .map(([name, text]) => [name, isOneNumber(table, name) ? writtenIn(words).typed(text) : text]),
+      .map(([name, text]) => {
+        const field = numberField(table, name)
+        return [name, field === null ? text : typed(text, field.type === 'integer')]
+      }),
   )
   const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize?.default)
   if (pageSize !== undefined && query.pageSize > pageSize.max) {
@@ -67,12 +70,12 @@ export async function answerAsk(
   )
 }
 
-/** Whether a parameter compares a field with one number, which people type as their language writes it. */
-function isOneNumber(table: Table, name: string): boolean {
+/** The field that a parameter compares with a single number, which people type as their language writes it; else null. */
+function numberField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
-  if (target === null || !isNumber(target.field)) return false
+  if (target === null || !isNumber(target.field)) return null
   const operator = target.operator ?? 'eq'
-  return isOperator(operator) && operatorRow(operator).takes === 'value'
+  return isOperator(operator) && operatorRow(operator).takes === 'value' ? target.field : null
 }
 
 /** @throws Problem not-published or snapshot-gone, with the way to the current one */
