@@ -1,6 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { FrequentTexts, ValueFacts } from '../../core/warehouse/manifest.ts'
+import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 import {
   distinctOf,
@@ -125,8 +126,11 @@ async function countDistinct(
     for (let first = 0; first < own.length; first += some) {
       const fields = own.slice(first, first + some)
       const terms = fields.map(({ source }) => `count(distinct ${source.column})`)
-      const [numbers = []] = await db.rows(`select ${terms.join(', ')} from ${from}`)
-      for (const [place, { field }] of fields.entries()) exact.set(field, numberOf(numbers[place]))
+      const numbers = await countsOrNone(db, `select ${terms.join(', ')} from ${from}`)
+      for (const [place, { field }] of fields.entries()) {
+        const number = numbers[place]
+        if (number !== undefined) exact.set(field, numberOf(number))
+      }
     }
   }
   return estimated.map((facts) => ({
@@ -134,6 +138,17 @@ async function countDistinct(
     distinct: exact.get(facts.field) ?? Math.min(facts.distinct, facts.filled),
     isExact: exact.has(facts.field),
   }))
+}
+
+/** Returns the only row of a statement; empty if that takes more memory than the ingest has. */
+async function countsOrNone(db: Work['db'], sql: string): Promise<readonly unknown[]> {
+  try {
+    const [row = []] = await db.rows(sql)
+    return row
+  } catch (error) {
+    if (error instanceof OutOfMemory) return []
+    throw error
+  }
 }
 
 /** One reading for all fields that are read from the same rows: from all, or from those that were not known before. */
