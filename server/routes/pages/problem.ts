@@ -55,7 +55,7 @@ function formIn(setting: Setting, target: string): ProblemForm {
     text: ({ code, message, extras: { headers, instead = null, errors = [] } }, instance) => {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
-      const [, latest = null] = /<([^>]*)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
+      const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
       const isOfApi = !languages.some((language) => target.startsWith(`/${language}/`))
       return textOf(
         problemPage(setting, {
