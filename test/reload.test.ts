@@ -95,7 +95,8 @@ test('a field that is declared anew is served once it is published, and the othe
   await write(catalogText([wider]))
   process.kill(first.pid, 'SIGHUP')
   await first.says('another catalog serves')
-  const second = await begin()
+  // One that starts with the new catalog does the same, which the long run shows.
+  const servers = isQuick ? [first] : [first, await begin()]
   const without = {
     rows: [
       { city: 'Rio', n: 1 },
@@ -107,7 +108,7 @@ test('a field that is declared anew is served once it is published, and the othe
     fault:
       'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it anew',
   }
-  expect([await standOf(first.port), await standOf(second.port)]).toEqual([without, without])
+  for (const { port } of servers) expect(await standOf(port)).toEqual(without)
   await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
   await run('ingest/main', [], settings)
   const whole = {
@@ -120,7 +121,7 @@ test('a field that is declared anew is served once it is published, and the othe
     status: 'ok',
     fault: undefined,
   }
-  for (const { port, pid, ended } of [first, second]) {
+  for (const { port, pid, ended } of servers) {
     await until(async () => (await standOf(port)).status === 'ok')
     expect(await standOf(port)).toEqual(whole)
     process.kill(pid, 'SIGTERM')
