@@ -81,7 +81,7 @@ async function main(): Promise<number> {
     }),
     await afterwards('acervo.ducklake was not written', async () => {
       const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
-      // Operators without a lake are not told about it.
+      // Operators without a lake need no message about it.
       const isWanted = settings.ducklakeExtension !== '' || (await store.stat(layout.lake)) !== null
       if (lake.status === 'skipped' && isWanted) say(`acervo.ducklake is not written: ${lake.reason}`)
     }),

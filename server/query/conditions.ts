@@ -241,7 +241,7 @@ export function parameterFor(
   // A text that reads as null, or as nothing, must be written out.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
-  // In quotes, the values are read as values again, whatever single value they would make together.
+  // Without quotes, the whole list could be read as a single value.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && typeRow(field.type).isText)
     return [name, quotedList(values)]
   return [name, ['list', 'pair', 'box'].includes(operatorRow(operator).takes) ? formatList(values) : value]

@@ -107,7 +107,7 @@ export class Snapshots {
     return work(await kept.opened)
   }
 
-  /** Whether a snapshot is among those that can be asked for, even if it is damaged or cannot be read now. */
+  /** Returns whether a snapshot has not expired; it may be damaged, or unreadable now. */
   isKept(table: Table, id: SnapshotId): boolean {
     return this.#states.get(tableId(table))?.kept.has(id) === true
   }

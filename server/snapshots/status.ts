@@ -19,7 +19,7 @@ export interface TableStatus {
 }
 
 /**
- * What is served of it, and why not what is published or declared where that is so.
+ * Returns which snapshot of a table is served, and why it is not what is published or declared.
  *
  * @param lacking fields that are declared and not published yet
  */

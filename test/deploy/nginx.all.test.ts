@@ -262,7 +262,7 @@ withNginx('nginx in front', () => {
   })
 })
 
-/** What readers and scripts see of an answer, and nothing that differs from one to the next. */
+/** Headers that are the same each time a request is repeated, and matter to readers and scripts. */
 const headersSeen =
   /^(access-control-.*|acervo-.*|allow|content-(type|disposition|language)|etag|link|location|retry-after)$/
 const seen = ({ status, headers, body }: Answer): unknown => ({
@@ -307,7 +307,7 @@ withNginx('the contract through nginx', () => {
     }
   })
 
-  // An escape that nginx cannot read either never comes to the server.
+  // nginx itself refuses a malformed escape, so the server never gets that request.
   const passed = [...cases].filter(([name]) => name !== 'malformed-escape-in-path.http')
   test.each(passed)('%s is as without it', async (_name, { method, target, headers }) => {
     const asked = { 'Accept-Encoding': 'identity', Origin: 'https://example.org', ...headers }

@@ -2,7 +2,7 @@ import { textIn } from '../support/markup.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
-/** What people type into the filters of a page, as the page in their language shows it. */
+/** People type into filters the values that the page in their language shows. */
 
 const fields = [
   'id:integer',
