@@ -1,10 +1,10 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { run, startServer } from './support/programs.ts'
 import { isQuick, testAll } from './support/runs.ts'
 import { until } from './support/until.ts'
-import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
+import { catalogAround, catalogText, fieldOf, workshop } from './support/workshop.ts'
 
 const table = (name: string, more: object = {}): object => ({
   name,
@@ -15,21 +15,16 @@ const table = (name: string, more: object = {}): object => ({
 
 /** A catalog, and a warehouse in which its tables are published. */
 async function home(...tables: readonly object[]) {
-  const folder = await temporaryFolder()
-  const settings = {
-    CATALOG: path.join(folder, 'catalog.yaml'),
-    SOURCES: path.join(folder, 'sources'),
-    WAREHOUSE: path.join(folder, 'warehouse'),
-  }
-  await mkdir(path.join(settings.SOURCES, 'd'), { recursive: true })
-  for (const name of ['a', 'b'])
-    await writeFile(path.join(settings.SOURCES, 'd', `${name}.csv`), 'n,city\n1,Rio\n2,Salvador\n')
+  const rows = 'n,city\n1,Rio\n2,Salvador\n'
+  const shop = await workshop(catalogAround(tables), { 'd/a.csv': rows, 'd/b.csv': rows })
+  await shop.ingest()
+  const file = path.join(path.dirname(shop.warehouse), 'catalog.yaml')
   const write = async (text: string): Promise<void> => {
-    await writeFile(`${settings.CATALOG}.next`, text)
-    await rename(`${settings.CATALOG}.next`, settings.CATALOG)
+    await writeFile(`${file}.next`, text)
+    await rename(`${file}.next`, file)
   }
   await write(catalogText(tables))
-  return { settings, write }
+  return { settings: { CATALOG: file, SOURCES: shop.sources, WAREHOUSE: shop.warehouse }, write }
 }
 
 const statusOf = async (port: number, address: string): Promise<number> =>
@@ -41,7 +36,6 @@ const readerCount = isQuick ? 20 : 100
 
 test('a changed catalog serves without a restart, and no request of many readers fails for it', async () => {
   const { settings, write } = await home(table('a'), table('b'))
-  await run('ingest/main', [], settings)
   await write(catalogText([table('a')]))
   const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '1' })
   const { port } = server
@@ -84,7 +78,6 @@ test('a changed catalog serves without a restart, and no request of many readers
 
 test('a field that is declared anew is served once it is published, and the others until then', async () => {
   const { settings, write } = await home(table('a'))
-  await run('ingest/main', [], settings)
   const wider = table('a', {
     fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
     order: ['uf asc', 'n desc'],
@@ -157,7 +150,6 @@ testAll(
   'faults leave the catalog before serving, and are told; SIGHUP reads it at once',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
-    await run('ingest/main', [], settings)
     const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
     const { pid, port } = server
     const good = catalogText([table('a')])
@@ -188,7 +180,6 @@ testAll(
   'what is declared anew is looked at anew, and limits that stay go on counting',
   async () => {
     const { settings, write } = await home(table('a'))
-    await run('ingest/main', [], settings)
     await write(limited([table('a')], 3))
     const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0', RATE_LIMITS: 'on' })
     const { pid, port } = server
@@ -217,7 +208,6 @@ testAll(
   'several workers are replaced when the catalog changes',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
-    await run('ingest/main', [], settings)
     await write(catalogText([table('a')]))
     const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '1', WORKERS: '2' })
     await server.says('all workers serve')

@@ -77,6 +77,7 @@ describe('a catalog that was parsed before', () => {
 
   test('is kept by an ingest, taken by a server, and told with the places of its faults', async () => {
     const { settings } = await oneTable('n\n1\n', ['n:integer'])
+    expect(await run('ingest/main', [], settings)).toMatchObject({ code: 0 })
     const kept = path.join(settings['WAREHOUSE'] ?? '', '.catalog')
     const text = await readFile(kept, 'utf8')
     // Nothing but this tells a parsed text from one that was known.

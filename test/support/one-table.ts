@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parseCatalog } from '../../core/catalog/load.ts'
 import { run, startServer, type ServerProgram } from './programs.ts'
-import { catalogText, fieldOf, temporaryFolder } from './workshop.ts'
+import { catalogText, fieldOf, workshop } from './workshop.ts'
 
 /** The table `d/t` as an operator has it, for the programs themselves: a catalog, a source and a warehouse in a folder. */
 export interface OneTable {
@@ -9,7 +10,7 @@ export interface OneTable {
   readonly folder: string
   /** Where the programs find it. */
   readonly settings: Readonly<Record<string, string>>
-  /** Writes the source and runs an ingest. */
+  /** Writes the source and ingests it. */
   readonly publish: (csv: string) => Promise<void>
 }
 
@@ -19,7 +20,7 @@ export const rows = '/api/v1/dataset/d/t/data/'
 /**
  * @param csv the first source, with a header; it is published
  * @param fields such as `n:integer`; the first orders the table
- * @param more keys of the table and of the catalog, and settings besides
+ * @param more keys of the table and of the catalog, and settings, with which the ingest program publishes
  */
 export async function oneTable(
   csv: string,
@@ -30,22 +31,28 @@ export async function oneTable(
     readonly settings?: (folder: string) => Record<string, string>
   } = {},
 ): Promise<OneTable> {
-  const folder = await temporaryFolder()
-  const sources = path.join(folder, 'sources')
-  await mkdir(path.join(sources, 'd'), { recursive: true })
   const [first = ''] = fields
   const order = [first.slice(0, first.indexOf(':'))]
   const table = { name: 't', order, fields: fields.map(fieldOf), ...more.table }
   const catalog = JSON.parse(catalogText([table])) as Record<string, unknown>
-  await writeFile(path.join(folder, 'catalog.json'), JSON.stringify({ ...catalog, ...more.catalog }))
+  const text = JSON.stringify({ ...catalog, ...more.catalog })
+  const { sources, warehouse, write, ingest } = await workshop(parseCatalog(text, 'catalog.json'))
+  const folder = path.dirname(warehouse)
+  await writeFile(path.join(folder, 'catalog.json'), text)
   const settings = {
     CATALOG: path.join(folder, 'catalog.json'),
     SOURCES: sources,
-    WAREHOUSE: path.join(folder, 'warehouse'),
+    WAREHOUSE: warehouse,
     ...more.settings?.(folder),
   }
   const publish = async (source: string): Promise<void> => {
-    await writeFile(path.join(sources, 'd', 't.csv'), source)
+    await write('d/t.csv', source)
+    if (more.settings === undefined) {
+      // Starting the program costs a second, and most tests are not about it.
+      const [outcome] = await ingest({ now: () => new Date() })
+      if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+      return
+    }
     const { code, out } = await run('ingest/main', [], settings)
     if (code !== 0) throw new Error(out)
   }
