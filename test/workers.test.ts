@@ -41,7 +41,8 @@ test('a limit holds over all workers exactly', async () => {
   )
   const count = (status: number): number => statuses.filter((one) => one === status).length
   expect([count(200), count(429)]).toEqual([100, 200])
-  // One that is started in the place of another knows what was counted before.
+  // One that is started in the place of another knows what was counted before; the next test replaces a worker, too.
+  if (isQuick) return
   const workers = workersOf(pid)
   for (const worker of workers) process.kill(worker, 'SIGKILL')
   await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))

@@ -95,16 +95,17 @@ test.each([1, 3])('none of %d files is put where something is already', async (c
   expect(placingOf(files, names, sources).copies).toEqual(copies)
 })
 
+/** Settings of the programs in a new folder. */
+async function home() {
+  const folder = await temporaryFolder()
+  const catalog = path.join(folder, 'catalog.yaml')
+  const [SOURCES, WAREHOUSE] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
+  return { folder, catalog, SOURCES, WAREHOUSE, settings: { CATALOG: catalog, SOURCES, WAREHOUSE } }
+}
+
 describe('the programs', () => {
-  test('make a catalog and add what lies somewhere, which is served then', async () => {
-    const folder = await temporaryFolder()
-    const catalog = path.join(folder, 'catalog.yaml')
-    const [SOURCES, WAREHOUSE] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
-    const settings = { CATALOG: catalog, SOURCES, WAREHOUSE }
-    expect(await run('ingest/add/main', ['x.csv'], settings)).toMatchObject({
-      code: 1,
-      err: `there is no catalog ${catalog}: \`make init\` writes one\n`,
-    })
+  test('make a catalog and add a file to it, which is then served', async () => {
+    const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
     expect((await run('ingest/init/main', [], settings)).code).toBe(0)
     const file = path.join(folder, 'Chuvas 2020.csv')
     await writeFile(file, 'Dia;Chuva (mm)\n31/12/2020;1.234,5\n30/12/2020;\n')
@@ -112,26 +113,6 @@ describe('the programs', () => {
     expect([code, err]).toEqual([0, expect.any(String)])
     expect(out).toContain('http://localhost:8000/api/v1/dataset/rain/chuvas_2020/data/\n')
     expect(await readdir(path.join(SOURCES, 'rain'))).toEqual(['chuvas_2020.csv'])
-
-    const added = await readFile(catalog, 'utf8')
-    // Catalogs that are there are set aside, each under a name of its own.
-    const others = [added.replace('rain', 'rain_2'), added.replace('rain', 'rain_3')]
-    for (const [number, text] of others.entries()) {
-      await writeFile(catalog, text)
-      const { out: again } = await run('ingest/init/main', [], settings)
-      expect(again).toContain(`${catalog} was there: it is ${catalog}.${number + 1} now\n`)
-    }
-    expect(
-      await Promise.all(others.map((_, number) => readFile(`${catalog}.${number + 1}`, 'utf8'))),
-    ).toEqual(others)
-    await writeFile(catalog, added)
-    // What cannot be ingested leaves nothing behind.
-    await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
-    const wind = path.join(SOURCES, 'wind', 'w.csv')
-    await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
-    const bad = await run('ingest/add/main', [wind], settings)
-    expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('is as it was')])
-    expect(await readFile(catalog, 'utf8')).toBe(added)
     const { app } = await serve({
       catalog: await loadCatalog(catalog),
       sources: SOURCES,
@@ -148,14 +129,44 @@ describe('the programs', () => {
   }, 60_000)
 
   testAll(
+    'rename a catalog that is in the way of a new one, each to a name of its own',
+    async () => {
+      const { catalog, settings } = await home()
+      const others = ['rain', 'wind']
+      for (const [number, text] of others.entries()) {
+        await writeFile(catalog, text)
+        const { out } = await run('ingest/init/main', [], settings)
+        expect(out).toContain(`${catalog} was there: it is ${catalog}.${number + 1} now\n`)
+      }
+      expect(
+        await Promise.all(others.map((_, number) => readFile(`${catalog}.${number + 1}`, 'utf8'))),
+      ).toEqual(others)
+    },
+    60_000,
+  )
+
+  test('leave nothing of a file that cannot be ingested', async () => {
+    const { catalog, SOURCES, settings } = await home()
+    expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+    const before = await readFile(catalog, 'utf8')
+    await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
+    const wind = path.join(SOURCES, 'wind', 'w.csv')
+    await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
+    const { code, err } = await run('ingest/add/main', [wind], settings)
+    expect([code, err]).toEqual([1, expect.stringContaining('is as it was')])
+    expect(await readFile(catalog, 'utf8')).toBe(before)
+  }, 60_000)
+
+  testAll(
     'refuse what cannot be added, and leave the catalog as it is',
     async () => {
-      const folder = await temporaryFolder()
-      const catalog = path.join(folder, 'catalog.yaml')
-      const SOURCES = path.join(folder, 'sources')
-      const settings = { CATALOG: catalog, SOURCES, WAREHOUSE: path.join(folder, 'warehouse') }
+      const { folder, catalog, SOURCES, settings } = await home()
       const file = path.join(folder, 'chuvas_2020.csv')
       await writeFile(file, 'dia\n2020-12-31\n')
+      expect(await run('ingest/add/main', [file], settings)).toMatchObject({
+        code: 1,
+        err: `there is no catalog ${catalog}: \`make init\` writes one\n`,
+      })
       expect((await run('ingest/init/main', [], settings)).code).toBe(0)
       expect((await run('ingest/add/main', [file, '--dataset=rain'], settings)).code).toBe(0)
       const added = await readFile(catalog, 'utf8')

@@ -216,7 +216,7 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
   })
 
-  test('holds the source back whatever version converts it', async () => {
+  testAll('holds the source back whatever version converts it', async () => {
     const shop = await workshop(catalog)
     for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
@@ -354,7 +354,7 @@ describe('what is damaged', () => {
     },
   )
 
-  test('and is whole when its time is over is not removed', async () => {
+  testAll('and is whole when its time is over is not removed', async () => {
     const shop = await shopWith(csv(10), csv(11))
     const part = await placeOf(shop, '02/part-00000.parquet')
     await flip(part)
@@ -366,7 +366,7 @@ describe('what is damaged', () => {
     expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
   })
 
-  test('is told as long as nothing took its place', async () => {
+  testAll('is told as long as nothing took its place', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await flip(await placeOf(shop, '02/part-00000.parquet'))
     const refused = await refresh(shop, csv(1), onDay(3))

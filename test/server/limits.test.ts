@@ -5,7 +5,7 @@ import type { Catalog, Dataset, Limits } from '../../core/catalog/catalog.ts'
 import { clientOf, cutShort, type ClientOf } from '../../server/http/client.ts'
 import { serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
-import { testAll } from '../support/runs.ts'
+import { isQuick, testAll } from '../support/runs.ts'
 
 let shop: Workshop
 beforeAll(async () => {
@@ -280,7 +280,7 @@ describe('what an ask counts', () => {
 test('documents and pages are charged the time that writing them took, and cached ones next to nothing', async () => {
   const [dataset] = [...shop.catalog.datasets.values()] as [Dataset]
   const datasets = new Map(
-    Array.from({ length: 200 }, (_, n) => [`d${n}`, { ...dataset, slug: `d${n}` }] as const),
+    Array.from({ length: isQuick ? 50 : 200 }, (_, n) => [`d${n}`, { ...dataset, slug: `d${n}` }] as const),
   )
   const catalog: Catalog = {
     ...shop.catalog,
