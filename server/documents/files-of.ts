@@ -6,10 +6,7 @@ export interface Published {
   readonly manifest: Manifest
   /** All rows as gzipped CSV. */
   readonly download: StoredFile
-  /**
-   * The address of a file: one that stays and leads to the current file, where a single file has the table. Of several
-   * parts it is that of the snapshot, since the next snapshot may have fewer or more of them.
-   */
+  /** The stable address of a file, which leads to the file of the current snapshot. */
   readonly addressOf: (file: StoredFile) => string
 }
 
@@ -19,8 +16,10 @@ export function publishedFiles({ files }: Writing, { table, manifest }: TableVie
   if (manifest === null || download === undefined) return null
   const addressOf = ({ file }: StoredFile): string => {
     if (file === download.file) return files.download(table)
-    const isSingle = manifest.parts.length === 1 && file === manifest.parts[0]?.file
-    return isSingle ? files.parquet(table) : files.file(table, manifest.snapshot, file)
+    const index = manifest.parts.findIndex((part) => part.file === file)
+    return index < 0
+      ? files.file(table, manifest.snapshot, file)
+      : files.parquet(table, index, manifest.parts.length)
   }
   return { manifest, download, addressOf }
 }

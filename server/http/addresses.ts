@@ -36,8 +36,8 @@ export interface FileAddresses {
   readonly listing: (table: Table) => string
   /** Leads to the file of the current snapshot. */
   readonly download: (table: Table) => string
-  /** Leads to the Parquet file of the current snapshot, where that has a single one. */
-  readonly parquet: (table: Table) => string
+  /** Leads to the part of this index, from 0, in the current snapshot, as long as that has `count` parts. */
+  readonly parquet: (table: Table, index: number, count: number) => string
   readonly file: (table: Table, snapshot: string, file: string) => string
 }
 
@@ -50,9 +50,28 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
     sums: ({ slug }) => `${base}/${slug}/SHA512SUMS`,
     listing: ({ dataset, name }) => `${base}/${dataset}/${name}/`,
     download: (table) => `${base}/${table.dataset}/${fileNames.download(table)}`,
-    parquet: ({ dataset, name }) => `${base}/${dataset}/${name}.parquet`,
+    parquet: ({ dataset, name }, index, count) =>
+      `${base}/${dataset}/${name}${partSuffix(index, count)}.parquet`,
     file: ({ dataset, name }, snapshot, file) => `${base}/${dataset}/${name}/${snapshot}/${file}`,
   }
+}
+
+/** End of the name of a part, as in `t-00000-of-00003.parquet`; empty for a single one. */
+function partSuffix(index: number, count: number): string {
+  const [position, total] = [index, count].map((number) => String(number).padStart(5, '0'))
+  return count === 1 ? '' : `-${position}-of-${total}`
+}
+
+/**
+ * Parses the name of a Parquet file that has a stable address.
+ *
+ * @param name without its ending, such as `t` or `t-00000-of-00003`
+ */
+export function parsePartName(name: string): { table: string; index: number; count: number } {
+  const [, table, index, count] = /^(.+)-(\d{5})-of-(\d{5})$/.exec(name) ?? []
+  return table === undefined
+    ? { table: name, index: 0, count: 1 }
+    : { table, index: Number(index), count: Number(count) }
 }
 
 /** How a dataset is written in a family. */

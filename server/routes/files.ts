@@ -5,7 +5,7 @@ import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { fileLinks } from '../documents/links.ts'
 import type { Writing } from '../documents/view.ts'
-import { fileAddresses, type FileAddresses } from '../http/addresses.ts'
+import { fileAddresses, parsePartName, type FileAddresses } from '../http/addresses.ts'
 import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
@@ -90,7 +90,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
   )
   serve(
     '/:dataset/:table.parquet',
-    about('Parquet', 'All rows of a table as Parquet, where it is a single file.'),
+    about('Parquet', 'All rows of a table as Parquet, or one of several parts.'),
     leadToParquet(service),
   )
   serve('/:dataset/:table/:snapshot/:file', about('File', 'A file of a snapshot.'), fileOf(service))
@@ -226,13 +226,21 @@ function leadToDownload(service: FileService): RequestHandler {
 function leadToParquet(service: FileService): RequestHandler {
   const addresses = fileAddresses(service.publicUrl)
   return async (req, res) => {
-    const table = findTable(findDataset(service.catalog, req.params), req.params)
+    const dataset = findDataset(service.catalog, req.params)
+    const name = String(req.params['table'])
+    const {
+      table: called,
+      index,
+      count,
+    } = dataset.tables.has(name) ? { table: name, index: 0, count: 1 } : parsePartName(name)
+    const table = findTable(dataset, { table: called })
     await accountFor(res).charge(atHand)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const { parts, snapshot: id } = snapshot.manifest
-    const [part] = parts
-    if (part === undefined || parts.length > 1) {
+    const part = parts[index]
+    // Readers of all parts would miss rows, or have some twice, where there are more or fewer now.
+    if (part === undefined || parts.length !== count) {
       const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
       throw new Problem('unknown-address', detail)
     }

@@ -152,7 +152,7 @@ export function filePaths(
         ),
         [at('/{dataset}/{table}.parquet')]: item(
           'parquet',
-          'All rows of a table as Parquet, where it is a single file.',
+          'All rows of a table as Parquet, or one of several parts, such as `name-00000-of-00003`.',
           'Files',
           [dataset, table],
           {
