@@ -47,8 +47,8 @@ export const layout = {
   views: 'warehouse.duckdb',
   /** A DuckLake of all snapshots, for analysts. */
   lake: 'acervo.ducklake',
-  /** The SHA-256 of the views, as `sha256sum -c` reads it. */
-  viewsSum: 'warehouse.duckdb.sha256',
+  /** The SHA-256 of the views or the lake, as `sha256sum -c` reads it. */
+  sumOf: (file: string): string => `${file}.sha256`,
 }
 
 /** What the files of a snapshot are called. */

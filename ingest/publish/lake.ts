@@ -8,6 +8,7 @@ import type { Settings } from '../../core/settings/read.ts'
 import { quotedText } from '../../core/sql.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
+import { isAsSummed, replaceSummed } from '../../core/warehouse/summed-files.ts'
 import { bringUpToDate } from './lake-commits.ts'
 import { withWarehouse } from './lock.ts'
 import { inScratch } from './scratch.ts'
@@ -56,7 +57,10 @@ export async function publishLake(
     inScratch(store, async (scratch) => {
       const file = path.join(scratch, layout.lake)
       const before = await store.get(layout.lake)
-      if (before === null) return await written(store, catalog, file, extension, options)
+      // Older versions wrote no sum.
+      const isSound =
+        (await store.get(layout.sumOf(layout.lake))) === null || (await isAsSummed(store, layout.lake))
+      if (before === null || !isSound) return await written(store, catalog, file, extension, options)
       await writeFile(file, before)
       return await written(store, catalog, file, extension, options).catch(async () => {
         for (const name of [file, `${file}.wal`]) await rm(name, { force: true })
@@ -105,9 +109,10 @@ async function written(
       )
       const commits = await bringUpToDate(store, catalog, db, now)
       await db.rows('detach lake')
-      if (commits === 0 && addressBefore === base) return { status: 'unchanged' }
+      if (commits === 0 && addressBefore === base && (await isAsSummed(store, layout.lake)))
+        return { status: 'unchanged' }
       await dataPath(db, file, base)
-      await store.take(file, layout.lake)
+      await replaceSummed(store, file, layout.lake)
       return { status: 'written', commits }
     } finally {
       db.close()

@@ -1,9 +1,9 @@
 import path from 'node:path'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import { sumsOf } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
+import { replaceSummed } from '../../core/warehouse/summed-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { writeViews, type LeftOut, type PublishedTable } from '../../core/warehouse/views.ts'
 import { withWarehouse } from './lock.ts'
@@ -26,20 +26,10 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
       })
       // Of someone who wrote into the old file; it would be taken for ours.
       await store.remove(`${layout.views}.wal`)
-      const line = viewsSumLine((await sumsOf(draft)).sha256)
-      const before = String((await store.get(layout.viewsSum)) ?? '')
-      // Of both while they change places: whatever ends the job between, one of the lines is right.
-      await store.put(layout.viewsSum, line + before)
-      await store.take(draft, layout.views)
-      await store.put(layout.viewsSum, line)
+      await replaceSummed(store, draft, layout.views)
       return leftOut
     }),
   )
-}
-
-/** The sum of the views as it is written. */
-export function viewsSumLine(sha256: string): string {
-  return `${sha256}  ${layout.views}\n`
 }
 
 /** What is published as the catalog declares it. */

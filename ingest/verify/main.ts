@@ -4,9 +4,10 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { lastWords } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
+import { layout } from '../../core/warehouse/layout.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
-import { faultOfViews, verify } from './verify.ts'
+import { faultOfSummed, verify } from './verify.ts'
 
 /** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = there are some, as they were written. */
 async function main(): Promise<number> {
@@ -25,10 +26,11 @@ async function main(): Promise<number> {
     faults += 1
     console.log(`${tableId(found.table)}: DAMAGED, ${found.what}: ${found.fault}`)
   }
-  const views = await faultOfViews(store)
-  if (views !== null) {
+  for (const name of [layout.views, layout.lake]) {
+    const fault = await faultOfSummed(store, name)
+    if (fault === null) continue
     faults += 1
-    console.log(`warehouse.duckdb: DAMAGED, ${views}`)
+    console.log(`${name}: DAMAGED, ${fault}`)
   }
   console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
   if (faults > 0) {

@@ -1,14 +1,13 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { setAsideAt } from '../../core/warehouse/damaged.ts'
-import { hashBytes } from '../../core/warehouse/hash.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
+import { isAsSummed } from '../../core/warehouse/summed-files.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
 import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
-import { viewsSumLine } from '../publish/views.ts'
 
 /** What one snapshot, or what points to it, turned out to be. */
 export interface Verified {
@@ -55,27 +54,13 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
   }
 }
 
-/** Why the views are not what the last job made; null where they are, or where there are none. */
-export async function faultOfViews(store: Store): Promise<string | null> {
+/** Why a file that belongs to no snapshot is not as the last job wrote it; null where it is, or where there is none. */
+export async function faultOfSummed(store: Store, name: string): Promise<string | null> {
   return faultOf(async () => {
-    // A job may put others in their place between two looks.
-    if (!(await areViewsSound(store)) && !(await areViewsSound(store)))
+    // A job may put another in its place between two looks.
+    if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
       throw new Error('it is not as it was written: `make ingest` makes it anew')
   })
-}
-
-async function areViewsSound(store: Store): Promise<boolean> {
-  const sums = await store.get(layout.viewsSum)
-  const found = (await store.stat(layout.views)) === null ? null : await hashBytes(store.read(layout.views))
-  if (sums === null) return found === null
-  // There are sums of the new and the old one where a job was killed while they changed places.
-  const hashes = sums.toString().split(viewsSumLine('')).slice(0, -1)
-  return (
-    found !== null &&
-    hashes.includes(found) &&
-    hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)) &&
-    sums.toString() === hashes.map(viewsSumLine).join('')
-  )
 }
 
 async function faultOf(check: () => Promise<void>): Promise<string | null> {

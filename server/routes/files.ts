@@ -13,7 +13,7 @@ import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { atHand } from '../limits/prices.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
-import { Problem } from '../http/problems.ts'
+import { damagedFiles, Problem } from '../http/problems.ts'
 import type { SendBudget } from '../http/send-budget.ts'
 import { parseQuery } from '../query/string.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
@@ -69,6 +69,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
         'There is no DuckLake here, since the last ingest had no extension to write it with; /files/warehouse.duckdb has a view of each table.',
       )
     }
+    if (taken === 'damaged') throw damagedFiles(layout.lake)
     await transfer(service, req, res, {
       ...taken,
       isUnchanged: () => true,

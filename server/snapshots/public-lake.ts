@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { layout } from '../../core/warehouse/layout.ts'
+import { hasSum } from '../../core/warehouse/summed-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { BuiltViews } from './public-views.ts'
 
@@ -10,7 +11,7 @@ export class PublicLake {
   readonly #store: Store
   readonly #scratch: string
   #version = ''
-  #copy: Promise<BuiltViews> | null = null
+  #copy: Promise<BuiltViews | 'damaged'> | null = null
   #number = 0
 
   /** @param scratch absolute folder of the process */
@@ -19,8 +20,8 @@ export class PublicLake {
     this.#scratch = scratch
   }
 
-  /** Null where there is none. */
-  async current(): Promise<BuiltViews | null> {
+  /** The current lake; null if there is none, `damaged` if it is not the one that an ingest wrote. */
+  async current(): Promise<BuiltViews | 'damaged' | null> {
     const state = await this.#store.stat(layout.lake)
     if (state === null) return null
     if (this.#copy === null || state.version !== this.#version) {
@@ -39,15 +40,24 @@ export class PublicLake {
     this.#copy = null
   }
 
-  async #take(): Promise<BuiltViews> {
-    const bytes = await this.#store.get(layout.lake)
-    if (bytes === null) throw new Error(`${layout.lake} is gone`)
+  async #take(): Promise<BuiltViews | 'damaged'> {
+    // A job may put another in its place between the file and its sum.
+    const found = (await this.#summed()) ?? (await this.#summed())
+    if (found === null) return 'damaged'
+    const { bytes, sha256 } = found
     this.#number += 1
     const file = `lake-${this.#number}.ducklake`
     await writeFile(path.join(this.#scratch, file), bytes)
     // The one before may have been promised to someone who has not opened it yet.
     await rm(path.join(this.#scratch, `lake-${this.#number - 2}.ducklake`), { force: true })
-    const sha256 = createHash('sha256').update(bytes).digest('hex')
     return { folder: this.#scratch, file, sha256 }
+  }
+
+  /** The lake and its SHA-256; null where they do not fit the sum beside it. */
+  async #summed(): Promise<{ bytes: Buffer; sha256: string } | null> {
+    const bytes = await this.#store.get(layout.lake)
+    if (bytes === null) throw new Error(`${layout.lake} is gone`)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return (await hasSum(this.#store, layout.lake, sha256)) ? { bytes, sha256 } : null
   }
 }

@@ -8,10 +8,12 @@ import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import request from 'supertest'
 import { layout } from '../../core/warehouse/layout.ts'
+import { replaceSummed } from '../../core/warehouse/summed-files.ts'
 import { publishLake, type LakeOutcome } from '../../ingest/publish/lake.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
+import { faultOfSummed } from '../../ingest/verify/verify.ts'
 import { freePort } from '../support/ports.ts'
-import { serve, type Service } from '../support/service.ts'
+import { rawGet, serve, type Service } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
 import { describeAll, isQuick } from '../support/runs.ts'
@@ -53,6 +55,31 @@ test('without the extension there is a line, and no lake', async () => {
   const { app } = await serve(shop)
   const { status, body } = await request(app).get('/files/acervo.ducklake')
   expect([status, (body as { type: string }).type]).toEqual([404, 'urn:acervo:problem:unknown-address'])
+})
+
+test('a lake that is not the one that an ingest wrote is not given out, and verify reports it', async () => {
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const file = path.join(await temporaryFolder(), 'draft')
+  const answered = async (): Promise<[status: number, body: string, fault: string | null]> => {
+    const { status, body } = await rawGet(app, '/files/acervo.ducklake')
+    return [status, body.toString(), await faultOfSummed(shop.store, layout.lake)]
+  }
+  const fault = 'it is not as it was written: `make ingest` makes it anew'
+  for (const text of ['first', 'second']) {
+    await writeFile(file, text)
+    await replaceSummed(shop.store, file, layout.lake)
+    expect(await answered()).toEqual([200, text, null])
+    // A byte is changed, the file is cut off, or another one is put there.
+    for (const other of [text.replace(/./, 'x'), text.slice(1), `${text} and more`]) {
+      await shop.store.put(layout.lake, other)
+      expect(await answered()).toEqual([503, expect.stringContaining('damaged-files'), fault])
+    }
+  }
+  await shop.store.remove(layout.sumOf(layout.lake))
+  await shop.store.put(layout.lake, 'first')
+  expect(await answered()).toEqual([503, expect.stringContaining('damaged-files'), fault])
 })
 
 withClients('a lake of three snapshots', () => {
@@ -192,8 +219,13 @@ print(duckdb.__version__, c.sql('select count(*), max(n) from d.t').fetchall()[0
   }, 120_000)
 
   test('a damaged lake is made anew of what is kept', async () => {
-    await shop.store.put(layout.lake, 'no lake')
-    expect(await lake()).toEqual({ status: 'written', commits: 4 })
+    const file = path.join(shop.warehouse, layout.lake)
+    const bytes = await readFile(file)
+    const flipped = bytes.map((byte, at) => (at === bytes.length >> 1 ? byte ^ 1 : byte))
+    for (const damage of ['no lake', flipped]) {
+      await writeFile(file, damage)
+      expect(await lake()).toEqual({ status: 'written', commits: 4 })
+    }
     const found = await opened(python, `${base}/files/acervo.ducklake`, 'd.t')
     expect(found.now).toEqual(await pinned(snapshots[2] ?? ''))
   }, 120_000)

@@ -10,7 +10,8 @@ import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
-import { faultOfViews, verify } from '../../ingest/verify/verify.ts'
+import { layout } from '../../core/warehouse/layout.ts'
+import { faultOfSummed, verify } from '../../ingest/verify/verify.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
 import { getPage, serve } from '../support/service.ts'
@@ -215,7 +216,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     expect((await ingest(6)).map(({ status }) => status)).toEqual(['held'])
     const faults = []
     for await (const { what, fault } of verify(store, [table])) if (fault !== null) faults.push([what, fault])
-    expect([faults, await faultOfViews(store)]).toEqual([[], null])
+    expect([faults, await faultOfSummed(store, layout.views)]).toEqual([[], null])
   })
 })
 

@@ -13,7 +13,7 @@ import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { silentProgress, type Progress } from '../../ingest/progress.ts'
-import { faultOfViews, verify, type Verified } from '../../ingest/verify/verify.ts'
+import { faultOfSummed, verify, type Verified } from '../../ingest/verify/verify.ts'
 import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { runsOf, sampled, testAll, testSampled } from '../support/runs.ts'
@@ -520,26 +520,30 @@ describe('flipped bits', () => {
 
   testAll('in the views are found too', async () => {
     const shop = await shopWith(csv(10))
-    expect(await faultOfViews(shop.store)).toBe(null)
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     await publishViews(shop.store, catalog)
-    expect(await faultOfViews(shop.store)).toBe(null)
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     const file = path.join(shop.warehouse, layout.views)
     const bytes = await readFile(file)
     await writeFile(
       file,
       bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)),
     )
-    expect(await faultOfViews(shop.store)).toBe('it is not as it was written: `make ingest` makes it anew')
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(
+      'it is not as it was written: `make ingest` makes it anew',
+    )
     await rm(file)
-    expect(await faultOfViews(shop.store)).toBe('it is not as it was written: `make ingest` makes it anew')
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(
+      'it is not as it was written: `make ingest` makes it anew',
+    )
     await publishViews(shop.store, catalog)
-    expect(await faultOfViews(shop.store)).toBe(null)
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     // A job that was killed between the sum and the views leaves the sums of both.
     const sums = `${file}.sha256`
     const line = await readFile(sums, 'utf8')
     const both = `${'0'.repeat(64)}  warehouse.duckdb\n${line}`
     await writeFile(sums, both)
-    expect(await faultOfViews(shop.store)).toBe(null)
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     const others = [
       ...changed(line),
       // Of the old one another digit is another sum, which is not used any more.
@@ -555,7 +559,7 @@ describe('flipped bits', () => {
     const missed: string[] = []
     for (const text of others) {
       await writeFile(sums, text)
-      if ((await faultOfViews(shop.store)) === null) missed.push(text)
+      if ((await faultOfSummed(shop.store, layout.views)) === null) missed.push(text)
     }
     expect(missed).toEqual([])
   })
