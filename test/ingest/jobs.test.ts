@@ -3,6 +3,8 @@ import path from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
+import { Connection } from '../../core/duckdb/connection.ts'
+import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { holdLock } from '../../core/duckdb/file-lock.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
@@ -308,6 +310,30 @@ test.each([1200, 3000])('the different values of %d rows are counted exactly', a
   expect(
     report?.fields.map(({ name, distinct_estimate, distinct }) => [name, distinct_estimate, distinct]),
   ).toEqual([rows, rows, rows / 2, 701, rows].map((due, place) => [fields[place]?.split(':')[0], due, due]))
+})
+
+test('estimates stand where exact numbers of different values take too much memory', async () => {
+  const read = Reflect.get(Connection.prototype, 'rows')
+  const refused: string[] = []
+  jest.spyOn(Connection.prototype, 'rows').mockImplementation(async function (
+    this: Connection,
+    sql,
+    ...more
+  ) {
+    if (!sql.startsWith('select count(distinct')) return read.call(this, sql, ...more)
+    refused.push(sql)
+    throw new OutOfMemory(new Error('Out of Memory Error'))
+  })
+  const rows = 1200
+  const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), {
+    'd/t.csv': `n\n${Array.from({ length: rows }, (_, row) => row * 7919).join('\n')}\n`,
+  })
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error('it was not published')
+  expect(refused).toHaveLength(1)
+  const report = await readReport(shop.store, outcome.table, outcome.manifest)
+  const { distinct_estimate: about = 0, distinct } = report?.fields[0] ?? {}
+  expect([distinct, about > 0.8 * rows, about <= rows]).toEqual([undefined, true, true])
 })
 
 testAll('the number of different values is never above that of the rows', async () => {
