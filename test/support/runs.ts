@@ -38,7 +38,7 @@ const runs = {
   /** Pages whose code examples are run. */
   CODES: { quick: 4, all: 6, long: 100 },
   /** Requests that schemathesis makes from the OpenAPI document. */
-  FUZZED: { quick: 50, all: 100, long: 20_000 },
+  FUZZED: { quick: 50, all: 50, long: 20_000 },
   /** Requests of every kind to the server program. */
   REQUESTS: { quick: 400, all: 8000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
