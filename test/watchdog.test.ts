@@ -1,38 +1,23 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { setTimeout } from 'node:timers/promises'
 import { numbered, oneTable, rows, startWorkers } from './support/one-table.ts'
-import { startServer } from './support/programs.ts'
+import { moduleAt, startScript, startServer } from './support/programs.ts'
 import { testAll } from './support/runs.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
 
 /** A process whose event loop is stuck ends, so that another takes its place. */
 
-const moduleAt = (file: string): string => pathToFileURL(path.resolve('dist', file)).href
-
 /** Runs code under a watchdog of two seconds. */
-function watched(code: string) {
-  const script = `import { startWatchdog } from '${moduleAt('server/watchdog.js')}'; startWatchdog(console, 2); ${code}`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
-  return {
-    child,
-    ended: once(child, 'close') as Promise<[code: number | null, signal: string | null]>,
-    out: () => out,
-  }
-}
+const watched = (code: string) =>
+  startScript(
+    `import { startWatchdog } from '${moduleAt('server/watchdog.js')}'; startWatchdog(console, 2); ${code}`,
+  )
 
 const busyFor = (ms: number): string => `{ const end = Date.now() + ${ms}; while (Date.now() < end); }`
 
 test('a process that is stuck is killed after a line in the log', async () => {
   const { ended, out } = watched(`setTimeout(() => ${busyFor(30_000)}, 100)`)
-  expect(await ended).toEqual([null, 'SIGKILL'])
+  expect(await ended).toMatchObject({ code: null, signal: 'SIGKILL' })
   expect(JSON.parse(out())).toMatchObject({
     level: 60,
     msg: expect.stringContaining('stuck for 2 s') as unknown,
@@ -49,7 +34,7 @@ testAll(
     child.kill('SIGSTOP')
     await setTimeout(4000)
     child.kill('SIGCONT')
-    expect(await ended).toEqual([0, null])
+    expect(await ended).toMatchObject({ code: 0 })
     expect(out()).toBe('done\n')
   },
   60_000,

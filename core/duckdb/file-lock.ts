@@ -36,17 +36,26 @@ export async function holdLock(file: string): Promise<Release> {
 }
 
 /**
- * Removes a folder that was left behind: it is held meanwhile, so that two who sweep do not meet in it.
+ * Removes a folder that a killed process left behind. Creates nothing in it, since its owner may be removing it, too.
  *
  * @param file the lock in it
- * @throws LockHeld where it is somebody's
+ * @throws LockHeld if the owner of the folder still runs
  */
 export async function removeLeft(folder: string, file: string): Promise<void> {
-  const letGo = await holdLock(path.join(folder, file))
+  const place = path.resolve(folder, file)
+  if (own.has(place)) throw new LockHeld(process.pid)
+  let detach: Release
+  try {
+    // A reader fails where a writer holds the file, and does not create it.
+    detach = await attach(place, 'read_only')
+  } catch (error) {
+    if (!(await isThere(place))) return
+    throw asHeld(error)
+  }
   try {
     await rm(folder, { recursive: true, force: true })
   } finally {
-    await letGo()
+    await detach()
   }
 }
 
@@ -59,12 +68,12 @@ async function openLocks(): Promise<DuckDBConnection> {
   return instance.connect()
 }
 
-async function attach(file: string): Promise<Release> {
+async function attach(file: string, mode: 'read_write' | 'read_only' = 'read_write'): Promise<Release> {
   locks ??= openLocks()
   const connection = await locks
   attached += 1
   const name = `lock${attached}`
-  await connection.run(`attach ${quotedText(file)} as ${name}`)
+  await connection.run(`attach ${quotedText(file)} as ${name} (${mode})`)
   return async () => {
     await connection.run(`detach ${name}`)
   }
@@ -75,11 +84,7 @@ async function attach(file: string): Promise<Release> {
  * again, and held, since whoever sweeps takes one that nobody holds for one that was left behind.
  */
 async function makeHeld(file: string): Promise<Release | null> {
-  const isThere = await stat(file).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return null
+  if (await isThere(file)) return null
   const draft = `${file}.${randomUUID()}.draft`
   let detach: Release | null = null
   try {
@@ -100,10 +105,20 @@ async function hold(file: string): Promise<Release> {
   try {
     return await attach(file)
   } catch (error) {
-    const found = /\(PID (\d+)\)/.exec(messageOf(error))
-    if (found !== null || messageOf(error).includes('Could not set lock')) {
-      throw new LockHeld(found === null ? null : Number(found[1]))
-    }
-    throw error
+    throw asHeld(error)
   }
+}
+
+/** The error of a file that another process has open; others stay as they are. */
+function asHeld(error: unknown): unknown {
+  const found = /\(PID (\d+)\)/.exec(messageOf(error))
+  if (found !== null) return new LockHeld(Number(found[1]))
+  return messageOf(error).includes('Could not set lock') ? new LockHeld(null) : error
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
 }

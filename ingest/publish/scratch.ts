@@ -1,10 +1,16 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { holdLock, removeLeft } from '../../core/duckdb/file-lock.ts'
 import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
 const lockName = 'lock'
+/** A job makes its folder and then the lock in it, which takes milliseconds. */
+const lockWithinMs = 60_000
+/** Containers on one warehouse have the same process numbers, and other host names. */
+const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 
 /**
  * Runs work in a scratch folder of its own beside the warehouse, removed whatever happens. A lock in it tells
@@ -15,7 +21,7 @@ export async function inScratch<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(scratchFolder, { recursive: true })
-  const home = await mkdtemp(path.join(scratchFolder, `${process.pid}-`))
+  const home = await mkdtemp(path.join(scratchFolder, `${process.pid}-${host}-`))
   const release = await holdLock(path.join(home, lockName))
   const folder = path.join(home, 'work')
   try {
@@ -37,8 +43,8 @@ export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
   for (const name of await namesIn(scratchFolder)) {
     const home = path.join(scratchFolder, name)
     const hasLock = (await namesIn(home)).includes(lockName)
-    // One that was killed before it had its lock; its number is the next best sign of life.
-    if (!hasLock && isAlive(Number.parseInt(name, 10))) continue
+    // The job has not made its lock yet, or was killed before.
+    if (!hasLock && (await mayBeginIn(home))) continue
     try {
       await (hasLock ? removeLeft(home, lockName) : rm(home, { recursive: true, force: true }))
     } catch (error) {
@@ -54,6 +60,14 @@ async function namesIn(folder: string): Promise<string[]> {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return []
     throw error
   }
+}
+
+/** Whether a job may still be about to make its lock in a folder. */
+async function mayBeginIn(folder: string): Promise<boolean> {
+  const [pid, itsHost] = path.basename(folder).split('-')
+  if (itsHost === host) return isAlive(Number(pid))
+  const found = await stat(folder).catch(() => null)
+  return found === null || Date.now() - found.mtimeMs < lockWithinMs
 }
 
 function isAlive(pid: number): boolean {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import os from 'node:os'
+import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
 import { endWithFile } from './each-file.ts'
@@ -12,6 +14,7 @@ const saidMax = 100_000_000
 
 export interface Ended {
   readonly code: number | null
+  readonly signal: NodeJS.Signals | null
   readonly out: string
   readonly err: string
 }
@@ -23,8 +26,18 @@ export function start(
   settings: Record<string, string>,
   input: Uint8Array | null = null,
 ) {
+  return startNode([`dist/${program}.js`, ...args], settings, input)
+}
+
+/** Address of a compiled module, which a script imports. */
+export const moduleAt = (file: string): string => pathToFileURL(path.resolve('dist', file)).href
+
+/** Starts a script of its own, which is killed at the end of the test file where it still runs. */
+export const startScript = (code: string) => startNode(['--input-type=module', '-e', code], {}, null)
+
+function startNode(args: readonly string[], settings: Record<string, string>, input: Uint8Array | null) {
   const environment = { PATH: process.env['PATH'], HOME: os.tmpdir(), UV_THREADPOOL_SIZE: '8', ...settings }
-  const child = spawn(process.execPath, [`dist/${program}.js`, ...args], {
+  const child = spawn(process.execPath, args, {
     env: environment,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -37,7 +50,7 @@ export function start(
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
   const ended = new Promise<Ended>((resolve) => {
-    child.on('close', (code) => resolve({ code, out, err }))
+    child.on('close', (code, signal) => resolve({ code, signal, out, err }))
   })
   endWithFile(() => {
     child.kill('SIGKILL')
