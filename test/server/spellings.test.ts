@@ -2,7 +2,7 @@ import request from 'supertest'
 import { fold, type Random } from '../support/evaluator.ts'
 import { randomFrom } from '../support/random-queries.ts'
 import { runsOf, seed } from '../support/runs.ts'
-import { serve, type Service } from '../support/service.ts'
+import { getPage, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
 /**
@@ -314,6 +314,16 @@ describe('a list without quotes', () => {
 
   test('of which all items are values is a list', async () => {
     expect(await counted([['city__in', 'São Paulo,C++']])).toBe(inCities('São Paulo', 'C++'))
+    // Even if the whole text is a value, too.
+    const shop = await workshop(
+      catalogAround([{ name: 't', order: ['n'], fields: ['n:integer', 'a:string'].map(fieldOf) }]),
+      {
+        'd/t.csv': 'n,a\n1,Peru\n2,Lima\n3,"Peru,Lima"\n',
+      },
+    )
+    await shop.ingest()
+    const { results } = await getPage((await serve(shop)).app, `${rows}?a__in=Peru,Lima`)
+    expect(results.map(({ n }) => n)).toEqual([1, 2])
   })
 })
 
