@@ -97,6 +97,8 @@ test('a field that is declared anew is served once it is published, and the othe
     ],
     ofUf: 400,
     fields: ['n', 'city'],
+    order: ['n'],
+    isShown: false,
     status: 'degraded',
     fault:
       'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it anew',
@@ -111,6 +113,8 @@ test('a field that is declared anew is served once it is published, and the othe
     ],
     ofUf: 200,
     fields: ['uf', 'city', 'n'],
+    order: ['uf', 'n'],
+    isShown: true,
     status: 'ok',
     fault: undefined,
   }
@@ -127,12 +131,21 @@ async function standOf(port: number) {
   const json = async (target: string): Promise<unknown> =>
     (await fetch(`http://localhost:${port}${target}`)).json()
   const { results } = (await json(data('a'))) as { results: unknown }
-  const { fields } = (await json('/api/v1/dataset/d/a/')) as { fields: { name: string }[] }
+  const { fields, order } = (await json('/api/v1/dataset/d/a/')) as Record<
+    'fields' | 'order',
+    { field: string; name: string }[]
+  >
+  const page = await fetch(`http://localhost:${port}/pt/dataset/d/a/fields/`, {
+    headers: { Accept: 'text/html' },
+  })
+  const shown = await page.text()
   const { status, faults } = (await json('/health')) as { status: string; faults: { fault: string }[] }
   return {
     rows: results,
     ofUf: await statusOf(port, data('a', '?uf=RJ')),
     fields: fields.map(({ name }) => name),
+    order: order.map(({ field }) => field),
+    isShown: />uf</.test(shown),
     status,
     fault: faults[0]?.fault,
   }
