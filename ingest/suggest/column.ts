@@ -1,6 +1,13 @@
 import { parsedJson } from '../../core/json.ts'
 import { momentsIn, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
-import { isAmbiguous, numbersIn, type AmbiguousNumbers, type NumberForm } from './numbers.ts'
+import {
+  isAmbiguous,
+  isLossy,
+  numbersIn,
+  valueMarks,
+  type AmbiguousNumbers,
+  type NumberForm,
+} from './numbers.ts'
 
 /** What a field says of itself in the catalog, but for its name: `type`, `scale`, `format` and the like. */
 export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -16,6 +23,8 @@ export interface Found {
 /** A field that fits all values of a column that were seen. */
 export interface SuggestedField {
   readonly keys: FieldKeys
+  /** Patterns of RE2, each of which finds something in every value; one that lacks it would lose something by its type. */
+  readonly spelling?: readonly string[]
   /** Why, in words. */
   readonly evidence: (found: Found) => string
   /** What nearly all values would be, where a few are not; how many is told on all rows. */
@@ -158,17 +167,16 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   const form = numbersIn(values)
   if (form === null) return null
   if (isAmbiguous(form)) return asked(form)
-  const { whole, scale, hasExponent, groups } = form
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
+  if (isDigits && areCpfs(values))
+    return plainString(
+      ({ filled }) =>
+        `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`,
+    )
+  if (isLossy(form)) return plainString(() => form.loss)
+  const { whole, scale, hasExponent, groups } = form
+  const spelling = spellingOf(form)
   if (isDigits) {
-    const zeros = values.filter((text) => /^-?0\d/.test(text)).length
-    const personal = areCpfs(values)
-    if (personal)
-      return plainString(
-        ({ filled }) =>
-          `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`,
-      )
-    if (zeros > 0) return plainString(() => 'digits, some with a leading zero, which a number would lose')
     if (areDays(name, values)) return momentOf(values)
     if (codeName.test(name))
       return plainString(
@@ -183,6 +191,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
     const { decimal: _none, ...ofWhole } = said
     return {
       keys: { type: 'integer', ...ofWhole },
+      spelling,
       evidence: ({ filled, longest }) =>
         `all ${number(filled)} values are whole numbers of at most ${groups === null && form.marks.length === 0 ? longest : whole} digits`,
       probe: null,
@@ -198,15 +207,23 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
         scale,
         ...said,
       },
+      spelling,
       evidence: ({ filled }) => `all ${number(filled)} values are numbers with at most ${scale} ${after}`,
       probe: null,
     }
   }
   return {
     keys: { type: 'float', ...said },
+    spelling,
     evidence: ({ filled }) => `all ${number(filled)} values are numbers, some with ${scale} ${after}`,
     probe: null,
   }
+}
+
+/** No leading zero, and each mark. */
+function spellingOf({ marks }: NumberForm): string[] {
+  const digits = '^[^0-9]*(0([^0-9]|$)|[1-9])'
+  return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
 }
 
 function readingOf({ decimal, groups, marks }: NumberForm): Record<string, unknown> {
@@ -319,7 +336,7 @@ function probeOf(
       (decimal === '.' ? /^-?\d+(\.\d+)?$/ : /^-?\d+(,\d+)?$/).test(text),
     )
     const form = isMost(numbers) ? numbersIn(numbers) : null
-    if (form !== null && !isAmbiguous(form))
+    if (form !== null && !isAmbiguous(form) && !isLossy(form))
       return {
         keys: { type: 'float', ...(decimal === ',' && { decimal }) },
         what: `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`,

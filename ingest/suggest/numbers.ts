@@ -9,6 +9,11 @@ export interface NumberForm {
   readonly hasExponent: boolean
 }
 
+/** Why texts that could be read as numbers stay texts: a number, written back, would not give the text again. */
+export interface LossyNumbers {
+  readonly loss: string
+}
+
 /** What numbers may be read as, where two ways give two values: nobody is to guess. */
 export interface AmbiguousNumbers {
   readonly example: string
@@ -23,9 +28,11 @@ const marked = new RegExp(
   `^((?:(?:${markPattern})${spaces})*)([-+]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
-/** The text of a number without its marks, its sign first; null where it is none. */
+/** The text of a number without its sign and its marks; null where it is none. */
 interface Bare {
   readonly digits: string
+  readonly sign: string
+  /** Parentheses among them. */
   readonly marks: readonly string[]
 }
 
@@ -47,7 +54,7 @@ function plainOf(text: string): Bare | null {
   if (digits === undefined) return null
   const beside = [before, within, after].join(' ')
   const marks = [...beside.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)
-  return { digits, marks: sign === '+' ? ['+', ...marks] : marks }
+  return { digits, sign, marks: sign === '+' ? ['+', ...marks] : marks }
 }
 
 const groupings = ['.', ',', ' ', "'"] as const
@@ -67,11 +74,11 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 )
 
 /**
- * How all texts are written, where they are numbers.
+ * Finds how all texts are written, if they are numbers.
  *
- * @returns null where they are not
+ * @returns null if they are not
  */
-export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbers | null {
+export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
   const bare: Bare[] = []
   for (const text of texts) {
     const one = bareOf(text)
@@ -80,6 +87,8 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   }
   // In all of them they are no minus, but a note.
   if (bare.every(({ marks }) => marks.includes(parentheses))) return null
+  const loss = lossOf(bare)
+  if (loss !== null) return { loss }
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
   // What needs no separator is not said to have one.
@@ -115,6 +124,35 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   }
 }
 
-export function isAmbiguous(form: NumberForm | AmbiguousNumbers): form is AmbiguousNumbers {
+export function isAmbiguous(form: object): form is AmbiguousNumbers {
   return 'separator' in form
+}
+
+export function isLossy(form: object): form is LossyNumbers {
+  return 'loss' in form
+}
+
+/** What numbers would lose of their texts; null if nothing. */
+function lossOf(bare: readonly Bare[]): string | null {
+  if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
+    return 'digits, some with a leading zero, which a number would lose'
+  const isNegative = ({ sign, marks }: Bare): boolean => sign === '-' || marks.includes(parentheses)
+  if (bare.some(({ marks }) => marks.includes('+')) && !bare.some(isNegative))
+    return 'digits with a plus, which a number would lose'
+  const isExponential = bare.some(({ digits }) => /e/i.test(digits))
+  if (isExponential && !bare.some(({ digits }) => /[.,]/.test(digits)))
+    return 'digits around an E, which may be codes: type: float if they are numbers'
+  const counts = new Map<string, number>()
+  for (const { marks } of bare) {
+    const own = valueMarks(marks).join(' ')
+    counts.set(own, (counts.get(own) ?? 0) + 1)
+  }
+  if (counts.size < 2) return null
+  const said = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
+  return `say what the marks mean, which a number would lose: of ${bare.length} different values ${said.join(', ')}`
+}
+
+/** Marks that say what a number counts, unlike signs. */
+export function valueMarks(marks: readonly string[]): string[] {
+  return [...new Set(marks)].filter((mark) => mark !== '+' && mark !== parentheses).toSorted()
 }

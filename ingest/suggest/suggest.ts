@@ -179,7 +179,17 @@ class Draft {
     )
     progress.step('trying')
     try {
-      const trial = await tryEntry({ files: this.#files, table, probes, db, scratch, limits, progress })
+      const spellings = fields.map(({ spelling = [] }) => spelling)
+      const trial = await tryEntry({
+        files: this.#files,
+        table,
+        spellings,
+        probes,
+        db,
+        scratch,
+        limits,
+        progress,
+      })
       return this.#isOtherwiseEncoded(trial.read.rejects) ? 'another encoding' : trial
     } catch (error) {
       if (error instanceof TableFailure && this.#isOtherwiseEncoded(error.rejects)) return 'another encoding'

@@ -3,6 +3,7 @@ import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { constantSql, drawWeights, numberOf, plainSql, seenSql, type Work } from '../convert/convert.ts'
+import { quotedText } from '../../core/sql.ts'
 import { matchHeader, type MatchedField } from '../convert/match.ts'
 import { requireAgreement } from '../convert/reconcile.ts'
 import { valuesSql } from '../convert/values.ts'
@@ -39,6 +40,8 @@ export interface Trial {
 export interface TrialOptions {
   readonly files: readonly PlacedFile[]
   readonly table: Table
+  /** Of each field, patterns of RE2 that its texts must match; one that does not is a misfit. */
+  readonly spellings: readonly (readonly string[])[]
   /** Of each field another that its column might be. */
   readonly probes: readonly (Field | null)[]
   readonly db: Connection
@@ -87,7 +90,7 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
 }
 
 async function tryBatch(
-  { table, probes, db, scratch }: TrialOptions,
+  { table, spellings, probes, db, scratch }: TrialOptions,
   batch: Batch,
   tallies: readonly Tally[],
   days: ReadonlyMap<string, Set<string>>,
@@ -109,9 +112,18 @@ async function tryBatch(
   const all = [...own, ...other]
   const matched = all.filter((one) => one !== null)
   const { fields, from } = valuesSql(matched, plainSql(work, batch), constantSql(batch))
+  const spelled = all.flatMap((one, index) => (one === null ? [] : [spellings[index] ?? []]))
+  const isFit = fields.map(({ text, isGood }, index) =>
+    [
+      isGood,
+      ...(spelled[index] ?? []).map(
+        (pattern) => `coalesce(regexp_matches(${text}, ${quotedText(pattern)}), true)`,
+      ),
+    ].join(' and '),
+  )
   const counts = fields.map(
-    ({ text, isGood }) =>
-      `count(${text}), coalesce(max(length(${text})), 0), count(*) filter (where not ${isGood})`,
+    ({ text }, index) =>
+      `count(${text}), coalesce(max(length(${text})), 0), count(*) filter (where not (${isFit[index] ?? ''}))`,
   )
   const dayTexts = [...days].map(([name]) => {
     const value = fields[own.findIndex(({ field }) => field.name === name)]?.value ?? 'null'
@@ -130,13 +142,13 @@ async function tryBatch(
   for (const [index, one] of all.entries()) {
     if (one === null) continue
     const [filled = 0, longest = 0, bad = 0] = row.slice(2 + 3 * at, 5 + 3 * at).map(numberOf)
-    const { text = '', isGood = '' } = fields[at] ?? {}
+    const [text, fits] = [fields[at]?.text ?? '', isFit[at] ?? '']
     at += 1
     const misfits =
       bad === 0
         ? []
         : await db.rows(`select text, count(*), min(record) from (
-            select ${batch.before} + row_number() over () - 1 as record, ${text} as text, ${isGood} as is_good from ${inOrder})
+            select ${batch.before} + row_number() over () - 1 as record, ${text} as text, ${fits} as is_good from ${inOrder})
             where not is_good group by text order by 2 desc, 3 limit ${misfitsMax}`)
     tallies[index]?.add({ filled, longest, bad }, misfits)
   }

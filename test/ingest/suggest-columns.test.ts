@@ -27,7 +27,7 @@ describe('what is suggested of a column', () => {
     ['percent', ['12.5%', '100%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 100]],
     [
       'parentheses for a minus',
-      ['(1.5)', '2.25', '($3)'],
+      ['($1.5)', '$2.25', '($3)'],
       { type: 'decimal', scale: 2, marks: ['$', '()'] },
       [-1.5, 2.25, -3],
     ],
@@ -140,6 +140,18 @@ describe('what is suggested of a column', () => {
       { type: 'string' },
       ['12345678901234567890', '1'],
     ],
+    ['zeros before a fraction', ['007.1', '12.5'], { type: 'string' }, null, /leading zero/],
+    ['codes with an E', ['12E04', '3E1'], { type: 'string' }, null, /around an E/],
+    ['a plus without a minus', ['+5511999', '+4420'], { type: 'string' }, null, /with a plus/],
+    [
+      'several currencies',
+      ['$1', '€2', '$3'],
+      { type: 'string' },
+      null,
+      /of 3 different values 2 with \$, 1 with €/,
+    ],
+    ['some with percent', ['61%', '0.58', '7%'], { type: 'string' }, null, /2 with %, 1 with none/],
+    ['money and a bare number', ['R$ 5', '7'], { type: 'string' }, null, /1 with R\$, 1 with none/],
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { runsOf, seed, testSampled } from '../support/runs.ts'
+import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+
+/** A column gets a type only if its values, written as the catalog declares, are the texts of the source. */
+
+interface Keys {
+  readonly type: string
+  readonly decimal?: string
+  readonly groups?: string
+  readonly marks?: readonly string[]
+  readonly format?: string | readonly string[]
+}
+
+const rowCount = 12
+const digits = fc.stringMatching(/^[0-9]{1,6}$/)
+const grouped = (separator: string) =>
+  fc
+    .integer({ min: 1000, max: 9_999_999 })
+    .map((number) => String(number).replaceAll(/\B(?=(\d{3})+$)/g, separator))
+const fraction = (point: string) =>
+  fc.tuple(digits, fc.stringMatching(/^[0-9]{1,3}$/)).map((parts) => parts.join(point))
+
+/** Ways to write something that looks like a number. */
+const spellings: readonly fc.Arbitrary<string>[] = [
+  digits,
+  fc.integer({ min: 1, max: 99_999 }).map(String),
+  fc.integer({ min: 1, max: 99_999 }).map((number) => String(number).padStart(5, '0')),
+  fraction('.'),
+  fraction(','),
+  grouped(','),
+  grouped('.'),
+  grouped(' '),
+  fc.tuple(digits, fc.constantFrom('E', 'e', 'e-', 'E+'), fc.nat({ max: 30 })).map((parts) => parts.join('')),
+  fc.tuple(fraction('.'), fc.constantFrom('e', 'E-'), fc.nat({ max: 9 })).map((parts) => parts.join('')),
+]
+const around = fc.constantFrom(
+  '#',
+  '-#',
+  '+#',
+  '(#)',
+  '$#',
+  '-$#',
+  '$-#',
+  '($#)',
+  '€#',
+  '# €',
+  'R$ #',
+  '#%',
+  '# %',
+  'US$ #',
+  '#-',
+  '−#',
+  '–#',
+  ' #',
+  '# ',
+)
+
+/** Most cells are written in one way; some columns have a few in another. */
+const column = fc
+  .record({
+    usual: fc.record({
+      digits: fc.constantFrom(...spellings),
+      around: fc.uniqueArray(around, { minLength: 1, maxLength: 2 }),
+    }),
+    other: fc.record({ digits: fc.constantFrom(...spellings), around }),
+    otherAt: fc.uniqueArray(fc.nat({ max: rowCount - 1 }), { maxLength: 2 }),
+  })
+  .chain(({ usual, other, otherAt }) =>
+    fc.tuple(
+      ...Array.from({ length: rowCount }, (_, row) => {
+        const way = otherAt.includes(row)
+          ? { digits: other.digits, around: fc.constant(other.around) }
+          : { digits: usual.digits, around: fc.constantFrom(...usual.around) }
+        return fc.tuple(way.digits, way.around).map(([text, form]) => form.replace('#', text))
+      }),
+    ),
+  )
+
+/** The text of a number without what the catalog declares beside it, and without zeros at the end of its fraction. */
+function plain(text: string, { decimal = '.', groups, marks = [] }: Keys): string {
+  const isNegative = marks.includes('()') && /^\(.*\)$/.test(text)
+  let rest = isNegative ? text.slice(1, -1) : text
+  for (const mark of marks) if (mark !== '()') rest = rest.replace(mark, '')
+  rest = rest.replaceAll(/\s/g, '')
+  if (groups !== undefined) rest = rest.replaceAll(groups === ' ' ? /\s/g : groups, '')
+  rest = rest.replace(decimal, '.').toLowerCase()
+  if (rest.includes('.') && !rest.includes('e')) rest = rest.replace(/\.?0+$/, '')
+  const signed = isNegative ? `-${rest}` : rest
+  return signed === '-0' ? '0' : signed
+}
+
+const numeric = new Set(['integer', 'decimal', 'float'])
+const marksIn = (text: string): string => (text.match(/US\$|R\$|[$€£%]/g) ?? []).join('')
+
+/** Why values of a column are not its texts; null where they are. */
+function lossIn(texts: readonly string[], values: readonly unknown[], keys: Keys): unknown {
+  if (!numeric.has(keys.type))
+    return texts.every((text, row) => text.trim() === String(values[row]).trim())
+      ? null
+      : [keys, texts, values]
+  const [first = ''] = texts
+  if (texts.some((text) => marksIn(text) !== marksIn(first))) return ['marks', keys, texts]
+  const different = texts.filter((text, row) => {
+    const [written, value] = [plain(text, keys), values[row]]
+    if (written.includes('e'))
+      return !/^-?(0|[1-9]\d*)(\.\d+)?e[-+]?\d+$/.test(written) || Number(written) !== value
+    return written !== String(value)
+  })
+  const hasMinus = texts.some((text) => /^[^\d]*[-(]/.test(text))
+  const plus = texts.filter((text) => text.includes('+') && !/e\+/i.test(text) && !hasMinus)
+  return [...different, ...plus].length === 0 ? null : [keys, different, plus, values]
+}
+
+const keysOf = (entry: Awaited<ReturnType<typeof entryOf>>['entry']): Keys[] =>
+  entry.fields.map(({ name: _name, ...own }) => ({ ...entry.source, ...own }))
+
+test('random spellings of numbers lose nothing by the type that is suggested', async () => {
+  const columns = fc.array(column, { minLength: 10, maxLength: 10 })
+  await fc.assert(
+    fc.asyncProperty(columns, async (all) => {
+      const header = all.map((_, index) => `c${index}`).join(';')
+      const content = linesOf(
+        header,
+        ...Array.from({ length: rowCount }, (_, row) => all.map((texts) => texts[row]).join(';')),
+      )
+      const { entry } = await entryOf(content)
+      const came = await ingested(content)
+      if ('refused' in came) throw new Error(came.refused.join('\n'))
+      const keys = keysOf(entry)
+      const losses = all.flatMap((texts, index) => {
+        const loss = lossIn(
+          texts,
+          came.rows.map((row) => row[index]),
+          keys[index] ?? { type: '' },
+        )
+        return loss === null ? [] : [loss]
+      })
+      expect(losses).toEqual([])
+    }),
+    { seed, numRuns: runsOf('LOSSLESS') },
+  )
+}, 3_600_000)
+
+/** More different texts than a column is told by; the last row is among those that are left out. */
+const many = 3200
+
+testSampled<[what: string, usual: (row: number) => string, last: string]>([
+  ['a leading zero', (row) => String(row + 1), '007'],
+  ['a leading zero before a fraction', (row) => `${row}.5`, '04.5'],
+  ['a percent sign less', (row) => `${row}%`, '58'],
+  ['a currency less', (row) => `$${row}`, '7'],
+  ['another currency', (row) => `$${row}`, '€7'],
+  ['a plus', (row) => String(row), '+5511'],
+])('%s in the last of many rows keeps a column of texts', async (_what, usual, last) => {
+  const content = linesOf(
+    'n;v',
+    ...Array.from({ length: many }, (_, row) => `${row};${usual(row)}`),
+    `${many};${last}`,
+  )
+  const { entry } = await entryOf(content)
+  expect(entry.fields.map(({ type }) => type)).toEqual(['integer', 'string'])
+})
