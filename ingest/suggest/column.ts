@@ -274,6 +274,8 @@ function momentOf(values: readonly string[]): SuggestedField | null {
   if (form === null) return null
   if ('example' in form) return askedMoment(form)
   const { type, formats } = form
+  const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
+  if (open !== undefined) return askedClock(values, formats)
   const said = formats.length === 0 ? {} : { format: formats.length === 1 ? formats[0] : formats }
   return {
     keys: { type, ...said },
@@ -285,6 +287,16 @@ function momentOf(values: readonly string[]): SuggestedField | null {
 function writtenAs({ type, formats }: MomentForm): string {
   const plain = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
   return formats.length === 0 ? plain[type] : formats.join(' or ')
+}
+
+/** Two numbers with a colon between are hours and minutes, or minutes and seconds. */
+function askedClock(values: readonly string[], formats: readonly string[]): SuggestedField {
+  const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
+  const said = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
+  return plainString(
+    () =>
+      `say what ${JSON.stringify(example)} is: type: time, format: ${said ?? ''} for hours and minutes; minutes and seconds stay texts`,
+  )
 }
 
 function askedMoment({ type, example, formats, beside, areAll }: AmbiguousMoments): SuggestedField {

@@ -118,7 +118,26 @@ describe('what is suggested of a column', () => {
       ['2020-12-31T00:00:00', '2020-12-30T13:05:00'],
     ],
     ['times of day', ['25:10:00', '5:05:00'], { type: 'time' }, ['25:10:00', '05:05:00']],
-    ['hours and minutes', ['10:20', '23:59'], { type: 'time', format: 'hh:mm' }, ['10:20:00', '23:59:00']],
+    [
+      'hours and minutes, or minutes and seconds',
+      ['10:20', '3:59'],
+      { type: 'string' },
+      null,
+      /say what "10:20" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts/,
+    ],
+    [
+      'times with and without seconds',
+      ['1:10:20', '3:59'],
+      { type: 'string' },
+      null,
+      /say what "3:59" is: type: time, format: \[.*h:mm.*\]/,
+    ],
+    [
+      'hours of half a day',
+      ['10:20 am', '3:59 PM'],
+      { type: 'time', format: 'h:mm am' },
+      ['10:20:00', '15:59:00'],
+    ],
     ['eleven digits', ['12345678901', '10987654321'], { type: 'integer' }, [12345678901, 10987654321]],
     [
       'numbers of people',
