@@ -122,8 +122,8 @@ const reading = {
       z
         .string()
         .regex(
-          /^[^\s\d.,'-]+$/u,
-          'must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , \' and -',
+          /^(?:\(\)|[^\s\d.,'()\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+)$/u,
+          'must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , \' and signs such as - and \u2212',
         ),
     )
     .optional()

@@ -591,9 +591,17 @@ describe('the loader', () => {
       'type: decimal,',
       'type: decimal, marks: ["1x"],',
       [
-        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and -`,
+        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and signs such as - and −`,
       ],
     ],
+    ...['−', '–', '-', '－', '(', '($', '−$'].map((sign): [string, string, string, string[]] => [
+      `a mark with the sign ${sign}`,
+      'type: decimal,',
+      `type: decimal, marks: ["${sign}"],`,
+      [
+        `c.yaml:28:51: item 1 of "marks" is "${sign}", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and signs such as - and −`,
+      ],
+    ]),
     [
       'a format of several that is none',
       'type: date }',
