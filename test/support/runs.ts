@@ -16,7 +16,7 @@ const runs = {
   /** Files of two columns, as RFC 4180 has them. */
   WRITTEN: { quick: 2, all: 15, long: 1000 },
   /** Files of ten columns with random spellings of numbers. */
-  LOSSLESS: { quick: 1, all: 20, long: 200 },
+  LOSSLESS: { quick: 1, all: 8, long: 200 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: { quick: 8, all: 30, long: 2000 },
   /** Catalogs and sources made up by a generator. */
