@@ -62,7 +62,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Whether a job may still be about to make its lock in a folder. */
+/** Returns whether a job may still be about to make its lock in a folder. */
 async function mayBeginIn(folder: string): Promise<boolean> {
   const [pid, itsHost] = path.basename(folder).split('-')
   if (itsHost === host) return isAlive(Number(pid))

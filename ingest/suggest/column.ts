@@ -23,7 +23,7 @@ export interface Found {
 /** A field that fits all values of a column that were seen. */
 export interface SuggestedField {
   readonly keys: FieldKeys
-  /** Patterns of RE2, each of which finds something in every value; one that lacks it would lose something by its type. */
+  /** RE2 patterns that every text must match; the type would lose something of one that does not. */
   readonly spelling?: readonly string[]
   /** Why, in words. */
   readonly evidence: (found: Found) => string
@@ -220,7 +220,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   }
 }
 
-/** No leading zero, and each mark. */
+/** RE2 patterns of texts that have each mark, and no leading zero. */
 function spellingOf({ marks }: NumberForm): string[] {
   const digits = '^[^0-9]*(0([^0-9]|$)|[1-9])'
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
@@ -289,7 +289,7 @@ function writtenAs({ type, formats }: MomentForm): string {
   return formats.length === 0 ? plain[type] : formats.join(' or ')
 }
 
-/** Two numbers with a colon between are hours and minutes, or minutes and seconds. */
+/** Keeps texts such as `3:45`, which are hours and minutes or minutes and seconds, and asks which. */
 function askedClock(values: readonly string[], formats: readonly string[]): SuggestedField {
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
   const said = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`

@@ -9,8 +9,9 @@ export interface NumberForm {
   readonly hasExponent: boolean
 }
 
-/** Why texts that could be read as numbers stay texts: a number, written back, would not give the text again. */
+/** Texts that look like numbers, but would not be the same texts if the numbers were written back. */
 export interface LossyNumbers {
+  /** What numbers would lose, in words. */
   readonly loss: string
 }
 
@@ -132,7 +133,7 @@ export function isLossy(form: object): form is LossyNumbers {
   return 'loss' in form
 }
 
-/** What numbers would lose of their texts; null if nothing. */
+/** Explains what numbers would lose of their texts; null if nothing. */
 function lossOf(bare: readonly Bare[]): string | null {
   if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
     return 'digits, some with a leading zero, which a number would lose'
@@ -152,7 +153,7 @@ function lossOf(bare: readonly Bare[]): string | null {
   return `say what the marks mean, which a number would lose: of ${bare.length} different values ${said.join(', ')}`
 }
 
-/** Marks that say what a number counts, unlike signs. */
+/** Returns the marks that say what a number counts, such as currencies; signs are left out. */
 export function valueMarks(marks: readonly string[]): string[] {
   return [...new Set(marks)].filter((mark) => mark !== '+' && mark !== parentheses).toSorted()
 }

@@ -40,7 +40,7 @@ export interface Trial {
 export interface TrialOptions {
   readonly files: readonly PlacedFile[]
   readonly table: Table
-  /** Of each field, patterns of RE2 that its texts must match; one that does not is a misfit. */
+  /** RE2 patterns per field; a text that does not match all of them is a misfit. */
   readonly spellings: readonly (readonly string[])[]
   /** Of each field another that its column might be. */
   readonly probes: readonly (Field | null)[]
