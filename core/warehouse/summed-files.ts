@@ -10,11 +10,16 @@ import type { Store } from './stores/store.ts'
  */
 export async function replaceSummed(store: Store, file: string, name: string): Promise<void> {
   const line = lineOf(name, (await sumsOf(file)).sha256)
-  const before = String((await store.get(layout.sumOf(name))) ?? '')
+  const before = String((await store.get(layout.sumOf(name))) ?? (await lineOfUnsummed(store, name)))
   // Both sums stand there during the exchange: if the job is killed, one of the lines is right.
   await store.put(layout.sumOf(name), line + before)
   await store.take(file, name)
   await store.put(layout.sumOf(name), line)
+}
+
+/** Returns the line of a file that an older version wrote without a sum; empty if there is no file. */
+async function lineOfUnsummed(store: Store, name: string): Promise<string> {
+  return (await store.stat(name)) === null ? '' : lineOf(name, await hashBytes(store.read(name)))
 }
 
 /** Returns whether a file is as `replaceSummed` wrote it; true if there is neither file nor sum. */

@@ -60,12 +60,18 @@ export async function publishLake(
       // Older versions wrote no sum.
       const isSound =
         (await store.get(layout.sumOf(layout.lake))) === null || (await isAsSummed(store, layout.lake))
-      if (before === null || !isSound) return await written(store, catalog, file, extension, options)
-      await writeFile(file, before)
-      return await written(store, catalog, file, extension, options).catch(async () => {
-        for (const name of [file, `${file}.wal`]) await rm(name, { force: true })
-        return written(store, catalog, file, extension, options)
-      })
+      const isKept = before !== null && isSound
+      if (isKept) await writeFile(file, before)
+      const outcome = await written(store, catalog, file, extension, options).catch(
+        async (error: unknown) => {
+          if (!isKept) throw error
+          for (const name of [file, `${file}.wal`]) await rm(name, { force: true })
+          return written(store, catalog, file, extension, options)
+        },
+      )
+      // After what may fail of an old lake, so that a full disk makes no lake anew.
+      if (outcome.status === 'written') await replaceSummed(store, file, layout.lake)
+      return outcome
     }),
   )
 }
@@ -112,7 +118,6 @@ async function written(
       if (commits === 0 && addressBefore === base && (await isAsSummed(store, layout.lake)))
         return { status: 'unchanged' }
       await dataPath(db, file, base)
-      await replaceSummed(store, file, layout.lake)
       return { status: 'written', commits }
     } finally {
       db.close()

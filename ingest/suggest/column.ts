@@ -104,7 +104,7 @@ export function suggestField(column: SeenColumn): SuggestedField {
   }
   if (column.isText !== true) {
     const own = typed(column, filled, sure)
-    if (own !== null) return own
+    if (own !== null) return own.keys.type === 'string' ? { ...own, keys: { ...own.keys, ...nulls } } : own
   }
   return textField(
     column,
@@ -222,7 +222,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
 
 /** RE2 patterns of texts that have each mark, and no leading zero. */
 function spellingOf({ marks }: NumberForm): string[] {
-  const digits = '^[^0-9]*(0([^0-9]|$)|[1-9])'
+  const digits = '^[^0-9]*([.,][0-9]|0([^0-9]|$)|[1-9])'
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
 }
 

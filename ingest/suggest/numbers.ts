@@ -88,8 +88,6 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   }
   // In all of them they are no minus, but a note.
   if (bare.every(({ marks }) => marks.includes(parentheses))) return null
-  const loss = lossOf(bare)
-  if (loss !== null) return { loss }
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
   // What needs no separator is not said to have one.
@@ -103,6 +101,8 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   )
   const [first, ...others] = needed
   if (first === undefined) return null
+  const loss = lossOf(bare)
+  if (loss !== null) return { loss }
   const valueOf = ({ decimal, groups }: (typeof needed)[number], digits: string): string => {
     const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
     return decimal === ',' ? plain.replace(',', '.') : plain

@@ -24,8 +24,11 @@ export class PublicLake {
   async current(): Promise<BuiltViews | 'damaged' | null> {
     const state = await this.#store.stat(layout.lake)
     if (state === null) return null
-    if (this.#copy === null || state.version !== this.#version) {
-      this.#version = state.version
+    // A mirror may bring the sum after the lake.
+    const sum = await this.#store.stat(layout.sumOf(layout.lake))
+    const version = `${state.version} ${sum?.version ?? ''}`
+    if (this.#copy === null || version !== this.#version) {
+      this.#version = version
       const copying = this.#take()
       this.#copy = copying
       copying.catch(() => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, readFile, writeFile } from 'node:fs/promises'
@@ -80,6 +81,10 @@ test('a lake that is not the one that an ingest wrote is not given out, and veri
   await shop.store.remove(layout.sumOf(layout.lake))
   await shop.store.put(layout.lake, 'first')
   expect(await answered()).toEqual([503, expect.stringContaining('damaged-files'), fault])
+  // A mirror brings the sum after the lake.
+  const sum = createHash('sha256').update('first').digest('hex')
+  await shop.store.put(layout.sumOf(layout.lake), `${sum}  ${layout.lake}\n`)
+  expect(await answered()).toEqual([200, 'first', null])
 })
 
 withClients('a lake of three snapshots', () => {

@@ -160,6 +160,20 @@ describe('what is suggested of a column', () => {
       ['12345678901234567890', '1'],
     ],
     ['zeros before a fraction', ['007.1', '12.5'], { type: 'string' }, null, /leading zero/],
+    [
+      'codes beside a sure word for null',
+      ['007', '#NULO#', '12'],
+      { type: 'string', nulls: ['', '#NULO#'] },
+      ['007', null, '12'],
+    ],
+    [
+      'days with points',
+      ['05.01.2021', '25.12.2021'],
+      { type: 'date', format: 'dd.mm.yyyy' },
+      ['2021-01-05', '2021-12-25'],
+    ],
+    ['versions', ['01.1.1', '1.2.3'], { type: 'string' }, null],
+    ['fractions without a whole part', ['.0512345', '.1234567'], { type: 'float' }, [0.0512345, 0.1234567]],
     ['codes with an E', ['12E04', '3E1'], { type: 'string' }, null, /around an E/],
     ['a plus without a minus', ['+5511999', '+4420'], { type: 'string' }, null, /with a plus/],
     [
