@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
@@ -137,6 +137,7 @@ describe('a job', () => {
     const scratch = shop.store.scratchFolder
     for (const name of ['99999999-dead', `${process.pid}-alive`])
       await mkdir(path.join(scratch, name), { recursive: true })
+    await utimes(path.join(scratch, '99999999-dead'), 0, 0)
     // The lock decides whether a folder is in use; the process number in its name does not.
     const releases: (() => Promise<void>)[] = []
     for (const name of [`${process.pid}-killed`, '99999999-held']) {
