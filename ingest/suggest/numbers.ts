@@ -11,7 +11,7 @@ export interface NumberForm {
 
 /** Texts that look like numbers, but would not be the same texts if the numbers were written back. */
 export interface LossyNumbers {
-  /** What numbers would lose, in words. */
+  /** Reason for people, such as `digits with a plus, which a number would lose`. */
   readonly loss: string
 }
 

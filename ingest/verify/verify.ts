@@ -54,7 +54,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
   }
 }
 
-/** Why a file that belongs to no snapshot is not as the last job wrote it; null where it is, or where there is none. */
+/** Explains how a file that belongs to no snapshot is damaged; null if it is intact, or if there is none. */
 export async function faultOfSummed(store: Store, name: string): Promise<string | null> {
   return faultOf(async () => {
     // A job may put another in its place between two looks.

@@ -39,14 +39,15 @@ export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonV
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
 /** Levels that are indented: JSON of a source may be nested as deep as it is long. */
-const indentMax = 40
+const indentMax = 20
+const lineStarts = Array.from({ length: indentMax + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
 /** The same characters, a line a value, with what they are; numbers and texts stay as they are written. */
 function highlighted(text: string): string {
   const pieces: string[] = []
   let depth = 0
   let before = ''
-  const line = (): void => void pieces.push('\n', '  '.repeat(Math.min(depth, indentMax)))
+  const line = (): void => void pieces.push(lineStarts[Math.min(depth, indentMax)] ?? '\n')
   const found = text.match(tokens) ?? []
   for (const [index, token] of found.entries()) {
     const isEnd = token === '}' || token === ']'

@@ -142,7 +142,7 @@ test('random spellings of numbers lose nothing by the type that is suggested', a
   )
 }, 3_600_000)
 
-/** More different texts than a column is told by; the last row is among those that are left out. */
+/** Rows with different texts. The sample of a column keeps 3,000 texts, and the last row is not among them. */
 const many = 3200
 
 testSampled<[what: string, usual: (row: number) => string, last: string]>([

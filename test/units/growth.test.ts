@@ -195,14 +195,11 @@ function cost(work: () => unknown): number {
   }
 }
 
-/** Tries of one input; only those that seem slow take more than one. Garbage collection alone can double a time. */
-const triesMax = 12
-
 /** Returns the least ratio of a few tries: other work of the process only adds to it. */
 function ratioOf(work: (text: string) => unknown, unit: string): number {
   const input = (length: number): string => `${unit.repeat(Math.ceil(length / unit.length))}\u0001`
   let least = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < triesMax && least > ratioMax; tries += 1) {
+  for (let tries = 0; tries < 4 && least > ratioMax; tries += 1) {
     const long = input(100 * shortest)
     const medium = cost(() => work(input(10 * shortest)))
     const short = cost(() => work(input(shortest)))
