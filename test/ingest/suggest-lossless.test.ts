@@ -138,7 +138,8 @@ test('random spellings of numbers lose nothing by the type that is suggested', a
       })
       expect(losses).toEqual([])
     }),
-    { seed, numRuns: runsOf('LOSSLESS') },
+    // Shrinking would ingest hundreds of files.
+    { seed, numRuns: runsOf('LOSSLESS'), endOnFailure: true },
   )
 }, 3_600_000)
 
