@@ -38,16 +38,18 @@ export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonV
 /** What JSON is made of; white space only ever stands between. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
-/** Levels that are indented: JSON of a source may be nested as deep as it is long. */
-const indentMax = 20
-const lineStarts = Array.from({ length: indentMax + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`)
+/** Starts of lines by depth. Deeper values stay on one line: JSON of a source may be nested as deep as it is long. */
+const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
-/** The same characters, a line a value, with what they are; numbers and texts stay as they are written. */
+/** Formats JSON as markup, a line a value. Numbers and texts keep their spelling. */
 function highlighted(text: string): string {
   const pieces: string[] = []
   let depth = 0
   let before = ''
-  const line = (): void => void pieces.push(lineStarts[Math.min(depth, indentMax)] ?? '\n')
+  const line = (): void => {
+    const start = lineStarts[depth]
+    if (start !== undefined) pieces.push(start)
+  }
   const found = text.match(tokens) ?? []
   for (const [index, token] of found.entries()) {
     const isEnd = token === '}' || token === ']'
