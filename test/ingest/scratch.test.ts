@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/workshop.ts'
 /** A number that no process has. */
 const pidOfNone = 2 ** 22 + 1
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
-const jobs = isQuick ? 100 : 1000
+const jobs = isQuick ? 40 : 1000
 
 test('folders come and go while other processes sweep', async () => {
   const warehouse = await temporaryFolder()
