@@ -6,13 +6,13 @@ const runs = {
   /** SIGKILLs of an ingest, at random moments. */
   KILLS: { quick: 1, all: 6, long: 300 },
   /** Flipped bits in published files. */
-  FLIPS: { quick: 12, all: 60, long: 5000 },
+  FLIPS: { quick: 12, all: 40, long: 5000 },
   /** Sources, valid and damaged. */
   FUZZ_RUNS: { quick: 80, all: 200, long: 30_000 },
   /** Changes to the files of a partitioned table. */
-  PARTITION_CHANGES: { quick: 1, all: 8, long: 300 },
+  PARTITION_CHANGES: { quick: 1, all: 5, long: 300 },
   /** CSV files of every dialect whose catalog entries are suggested. */
-  SUGGESTED: { quick: 2, all: 15, long: 2000 },
+  SUGGESTED: { quick: 2, all: 10, long: 2000 },
   /** Files of two columns, as RFC 4180 has them. */
   WRITTEN: { quick: 2, all: 15, long: 1000 },
   /** Files of ten columns with random spellings of numbers. */
@@ -32,7 +32,7 @@ const runs = {
   /** Dates, lists and texts in any of their spellings. */
   SPELLINGS: { quick: 60, all: 500, long: 5000 },
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: { quick: 8, all: 100, long: 20_000 },
+  HOSTILE_QUERIES: { quick: 8, all: 60, long: 20_000 },
   /** Arrow answers of two processes, compared byte by byte. */
   ARROW_QUERIES: { quick: 25, all: 60, long: 10_000 },
   /** Connections that end at any moment. */
@@ -42,7 +42,7 @@ const runs = {
   /** Requests that schemathesis makes from the OpenAPI document. */
   FUZZED: { quick: 50, all: 50, long: 20_000 },
   /** Requests of every kind to the server program. */
-  REQUESTS: { quick: 400, all: 8000, long: 1_000_000 },
+  REQUESTS: { quick: 400, all: 4000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
   SERVER_KILLS: { quick: 1, all: 3, long: 500 },
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
@@ -50,7 +50,7 @@ const runs = {
   /** Queries compared between ClickHouse and DuckDB. */
   CLICKHOUSE_QUERIES: { quick: 50, all: 100, long: 10_000 },
   /** Files damaged while they are served. */
-  DAMAGES: { quick: 2, all: 12, long: 1000 },
+  DAMAGES: { quick: 2, all: 8, long: 1000 },
   /** Files damaged before they are served. */
   UNREAD_DAMAGES: { quick: 2, all: 8, long: 750 },
 } as const
