@@ -8,6 +8,7 @@ import { readReport, type DownloadMember } from '../core/warehouse/report.ts'
 import type { Store } from '../core/warehouse/stores/store.ts'
 import type { FieldProfile } from './convert/profile.ts'
 import type { Before } from './drift.ts'
+import type { LineCounts } from './source/read.ts'
 import { rejectLine, type Reject, type TableFailure } from './rejects.ts'
 
 /**
@@ -46,6 +47,8 @@ export interface Report {
   readonly rejected_rows: number
   /** The first of their faults. */
   readonly first_rejects: readonly Reject[]
+  /** Lines of the files that were read, by what became of them. */
+  readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number
   /** Of files that are joined by name: the fields whose columns they lack. */
@@ -104,7 +107,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
 function publishedLines(id: string, report: Report): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
-    `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot})`,
+    `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
     lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
@@ -124,6 +127,26 @@ function publishedLines(id: string, report: Report): string[] {
   for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
   for (const line of report.warnings) lines.push(`  warning: ${line}`)
   return lines
+}
+
+function amount(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]
+}
+
+/** Accounts for all lines of the files, such as `15 lines: 1 header, 14 rows`. */
+export function lineSum({ all, ...counts }: LineCounts): string {
+  const parts = [
+    ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),
+    ...amount(counts.header, 'header', 'in the header'),
+    ...amount(counts.repeatedHeaders, 'repeats the header', 'repeat the header'),
+    ...amount(counts.rows, 'row', 'rows'),
+    ...amount(counts.breaks, 'line break in a value', 'line breaks in values'),
+    ...amount(counts.rejected, 'rejected', 'rejected'),
+    ...amount(counts.blank, 'blank', 'blank'),
+    ...amount(counts.comments, 'comment', 'comments'),
+    ...amount(counts.last, 'left out at the end', 'left out at the end'),
+  ]
+  return `${all.toLocaleString('en')} ${all === 1 ? 'line' : 'lines'}: ${parts.join(', ')}`
 }
 
 function rejectLines(rejects: readonly Reject[], count: number): string[] {

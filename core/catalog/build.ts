@@ -258,6 +258,8 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
     skipLast: source.skip_last ?? 0,
     stopAt: source.stop_at ?? null,
     comment: source.comment ?? null,
+    skipRepeatedHeaders: source.skip_repeated_headers ?? false,
+    dropEmptyExtraCells: source.drop_empty_extra_cells ?? false,
     header: source.header ?? null,
     rename: new Map(Object.entries(source.rename ?? {})),
     ignore: new Set(source.ignore),

@@ -281,6 +281,10 @@ export interface SourceForm {
   readonly stopAt: string | null
   /** What lines begin with that are no rows. */
   readonly comment: string | null
+  /** Whether lines that repeat the header are left out instead of refused. */
+  readonly skipRepeatedHeaders: boolean
+  /** Whether empty cells beyond the columns of the header are dropped instead of refused. */
+  readonly dropEmptyExtraCells: boolean
   /** Names of the columns where the source has no header line. */
   readonly header: readonly string[] | null
   /** Header name in the source -> field name. */

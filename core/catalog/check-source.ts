@@ -11,9 +11,9 @@ export function checkSource(source: unknown, path: Path, known: readonly string[
   if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
     report([...path, 'quote'], 'must be another character than the delimiter')
   }
-  const ofRows = [at(source, 'quote') ?? '"', at(source, 'delimiter') ?? ',']
+  const ofRows = new Set([at(source, 'quote') ?? '"', at(source, 'delimiter') ?? ','])
   const comment = at(source, 'comment')
-  if (typeof comment === 'string' && ofRows.some((mark) => mark === comment[0])) {
+  if (typeof comment === 'string' && Array.from(comment).every((sign) => ofRows.has(sign))) {
     report([...path, 'comment'], `"${comment}" is what rows begin with: it must tell lines that are none`)
   }
   const renamed = entries(source, 'rename')

@@ -253,6 +253,16 @@ const source = z.strictObject({
     .optional()
     .describe('What the first line begins with that is no row any more; all after it is left out, too.'),
   comment: text.optional().describe('What lines begin with that are no rows, such as "#". Default is none.'),
+  skip_repeated_headers: z
+    .boolean()
+    .optional()
+    .describe('Leaves out lines that repeat the header. Default is false: they are refused.'),
+  drop_empty_extra_cells: z
+    .boolean()
+    .optional()
+    .describe(
+      'Drops empty cells at the end of a row that has more cells than the header. Default is false: the row is refused.',
+    ),
   header: names
     .min(1, 'must name at least one column')
     .optional()

@@ -230,6 +230,7 @@ async function publishAndReport(
     rows_out: rows,
     rejected_rows: all.records + all.rejectedRows - rows,
     first_rejects: rejects,
+    lines: read.lineCounts,
     blank_lines: all.blankLines,
     comment_lines: all.commentLines,
     missing_columns: lacking,

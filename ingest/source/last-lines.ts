@@ -32,6 +32,12 @@ export class LastLines {
     return data.subarray(0, cut)
   }
 
+  /** Number of lines that were left out, blank ones included. */
+  get count(): number {
+    const feeds = this.#held.filter((byte) => byte === LF).length
+    return this.#held.length === 0 || this.#held.at(-1) === LF ? feeds : feeds + 1
+  }
+
   /** The lines that were left out. */
   get lines(): string[] {
     const all = this.#held.toString('utf8').split(/\r?\n/)

@@ -42,6 +42,11 @@ export interface ReadSource {
   readonly rejects: readonly Reject[]
   readonly blankLines: number
   readonly commentLines: number
+  readonly lineCounts: LineCounts
+  /** The last row of each file; see `CsvScanner`. */
+  readonly lastRows: readonly { readonly file: string; readonly line: number; readonly value: string }[]
+  /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
+  readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   /** What was left out at the ends of the files. */
   readonly lastLines: readonly LastLine[]
   /** Files that have no line at which their rows were to end. */
@@ -65,6 +70,25 @@ export interface FileTally {
   readonly textBytes: number
   readonly blankLines: number
   readonly commentLines: number
+}
+
+/** Number of lines of the files that were read, by what became of them. */
+export interface LineCounts {
+  /** All lines, counted apart: the sum of the others. */
+  readonly all: number
+  /** Before the header. */
+  readonly skipped: number
+  readonly header: number
+  /** Rows that were handed on, by their first line. */
+  readonly rows: number
+  /** Further lines of these rows, whose values have line breaks. */
+  readonly breaks: number
+  readonly rejected: number
+  readonly blank: number
+  readonly comments: number
+  readonly repeatedHeaders: number
+  /** After the rows. */
+  readonly last: number
 }
 
 /** A line at the end of a file that the catalog says is no row. */
@@ -307,6 +331,22 @@ function tallyOfFile(scans: readonly Scan[]): FileTally {
   }
 }
 
+function lineCountsOf(scans: readonly Scan[]): LineCounts {
+  const sum = (of: (scan: Scan) => number): number => scans.reduce((total, scan) => total + of(scan), 0)
+  return {
+    all: sum(({ scanner, last }) => scanner.allLines + last.count),
+    skipped: sum(({ scanner }) => scanner.headLines.skipped),
+    header: sum(({ scanner }) => scanner.headLines.header),
+    rows: sum(({ scanner }) => scanner.records),
+    breaks: sum(({ scanner }) => scanner.breaks),
+    rejected: sum(({ scanner }) => scanner.rejectedLines),
+    blank: sum(({ scanner }) => scanner.blankLines),
+    comments: sum(({ scanner }) => scanner.commentLines),
+    repeatedHeaders: sum(({ scanner }) => scanner.repeatedHeaders),
+    last: sum(({ scanner, last }) => scanner.left.lines + last.count),
+  }
+}
+
 function joined(
   scans: readonly Scan[],
   files: readonly ReadFile[],
@@ -323,6 +363,11 @@ function joined(
     headers: scans.map(({ file, constants, scanner }) => ({ file, constants, header: scanner.header ?? [] })),
     ...counts,
     breaks: scans.reduce((total, { scanner }) => total + scanner.breaks, 0),
+    lineCounts: lineCountsOf(scans),
+    lastRows: scans.flatMap(({ file, scanner: { lastRow } }) =>
+      lastRow === null ? [] : [{ file, ...lastRow }],
+    ),
+    afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, left } }) => {
       const many = left.lines > 1 ? `${left.lines.toLocaleString('en')} lines from: ` : ''

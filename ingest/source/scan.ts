@@ -5,7 +5,7 @@ import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { HandedOn } from './handed-on.ts'
 import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
-import { reasons, recordBytesMax, unsoundness } from './soundness.ts'
+import { byteOrderMark, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
 
 /** What was counted in one column, over all records that were handed on. */
@@ -33,6 +33,10 @@ export interface ScanOptions {
   readonly header: readonly string[] | null
   /** What lines begin with that are no rows; null where all are. */
   readonly comment: string | null
+  /** Whether lines that repeat the header are left out; they are rejected otherwise. */
+  readonly skipRepeatedHeaders: boolean
+  /** Whether empty cells beyond the columns of the header are dropped; such rows are rejected otherwise. */
+  readonly dropEmptyExtraCells: boolean
   /** What the first line begins with that is no row any more, as all after it; null where there is none. */
   readonly stopAt: string | null
   /** Which the bytes had before they became UTF-8. */
@@ -50,6 +54,8 @@ const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)
 
+const afterEmptyRowsMax = 10
+
 /**
  * Reads CSV in UTF-8 strictly (RFC 4180) and hands on the same records in one plain form: no header, no blank lines,
  * every record ended by a line feed, what is masked hidden.
@@ -66,17 +72,28 @@ export class CsvScanner {
   rejectedRows = 0
   blankLines = 0
   commentLines = 0
+  /** Left out, since they repeat the header. */
+  repeatedHeaders = 0
+  /** Lines before the header and of the header itself. */
+  readonly headLines = { skipped: 0, header: 0 }
+  /** Lines of rejected rows; a row with line breaks in its values has several. */
+  rejectedLines = 0
   /** Whether a line was met at which the rows end. */
   isEnded = false
   /** The start of that line, and how many are left out with it. */
   readonly left = { text: '', lines: 0 }
   #isLeftOpen = false
+  /** Bytes of the last record that was read, with its line end. */
+  #last: Buffer = nothing
   /** Line feeds in values that were handed on. */
   breaks = 0
   /** Whether the last line is ended; a file that was cut off most often is not. */
   endsWithLineFeed = true
   #stopped = false
   readonly rejects: Reject[] = []
+  /** Rows without an empty value that follow a row of nothing but empty ones, as the header of a second table does. */
+  readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
+  #isAfterEmptyRow = false
   /** Record -> line on which it starts, for those asked for. */
   readonly lines = new Map<number, number>()
 
@@ -88,6 +105,8 @@ export class CsvScanner {
   #filled = new Float64Array()
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
+  /** Bytes of the header line, without a byte order mark; empty where the catalog names the columns. */
+  #headerBytes: Buffer = nothing
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
@@ -108,6 +127,21 @@ export class CsvScanner {
   /** Whether a fault of structure ended the reading. */
   get stopped(): boolean {
     return this.#stopped
+  }
+
+  /** Number of all lines that were read, those after the rows included. */
+  get allLines(): number {
+    return this.#line - 1 + this.left.lines
+  }
+
+  /** Line and first value of the last record that was read, if it has one. */
+  get lastRow(): { readonly line: number; readonly value: string } | null {
+    const text = this.#last.toString('utf8', 0, 4 * rowShownMax).trimEnd()
+    const values = valuesOf(Buffer.from(text), this.#marks)
+    const value = values.find((one) => one.trim() !== '')
+    if (value === undefined || this.#options.hidesText) return null
+    const breaks = this.#last.filter((byte) => byte === LF).length
+    return { line: this.#line - Math.max(breaks, 1), value }
   }
 
   /** Whether there was nothing to read at all. */
@@ -150,6 +184,7 @@ export class CsvScanner {
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
     const kept = new HandedOn(data)
     let start = 0
+    let lastStart = -1
     while (start < data.length && !this.#isStopped()) {
       // Asked of millions of rows, of which few sources have others.
       const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
@@ -159,9 +194,11 @@ export class CsvScanner {
         continue
       }
       if (!this.#bounds.find(data, start)) break
+      lastStart = start
       this.#take(data, start, areSound, kept)
       start = this.#bounds.next
     }
+    if (lastStart !== -1) this.#last = data.subarray(lastStart, start)
     if (this.#isAtEnd()) return kept.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
@@ -200,6 +237,7 @@ export class CsvScanner {
   #take(data: Buffer, start: number, areSound: boolean, kept: HandedOn): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
+    if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
     this.#line += breaks + 1
     if (end - start > recordBytesMax) {
       this.#stop(line, reasons.tooLong)
@@ -210,15 +248,28 @@ export class CsvScanner {
     } else if (this.header === null) {
       kept.leaveOut(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
-      if (reason === null) this.#begin(valuesOf(data.subarray(start, end), this.#marks))
-      else this.#stop(line, reason)
+      if (reason === null) {
+        this.#headerBytes = Buffer.from(data.subarray(start, end))
+        this.headLines.header += breaks + 1
+        this.#begin(valuesOf(data.subarray(start, end), this.#marks))
+      } else this.#stop(line, reason)
+    } else if (this.#repeatsHeader(data, start, end)) {
+      kept.leaveOut(start, next)
+      if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
+      else this.#leaveOut(line, reasons.repeatedHeader, data.subarray(start, end))
+    } else if (data[start] === byteOrderMark[0] && data.indexOf(byteOrderMark, start) === start) {
+      this.#leaveOut(line, reasons.markInside, data.subarray(start, end))
+      kept.leaveOut(start, next)
     } else if (areSound && this.#masks === null && values === this.#filled.length) {
       // So are nearly all; of them nothing but their bounds is asked, since views of millions would take time.
       if (next - end > 1) kept.leaveOut(end, next - 1)
       this.#count(line)
     } else {
-      const record = data.subarray(start, end)
-      const reason = (areSound ? null : unsoundness(record, this.#options.encoding)) ?? this.#misfit(values)
+      const extra = this.#options.dropEmptyExtraCells ? this.#emptyExtraCells(data, end) : 0
+      const record = data.subarray(start, end - extra)
+      const reason =
+        (areSound ? null : unsoundness(record, this.#options.encoding)) ??
+        this.#misfit(record, values - extra)
       const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
       if (reason !== null || masked?.reason !== undefined) {
         this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
@@ -226,9 +277,31 @@ export class CsvScanner {
         return
       }
       if (masked !== null) kept.replace(start, next, masked.record)
-      else if (next - end > 1) kept.leaveOut(end, next - 1)
+      else if (next - end + extra > 1) kept.leaveOut(end - extra, next - 1)
       this.#count(line)
     }
+  }
+
+  /** Whether a line is the header once more, perhaps after a byte order mark of a file that was appended. */
+  #repeatsHeader(data: Buffer, start: number, end: number): boolean {
+    const { length } = this.#headerBytes
+    // In a file of one column a value may be the name of the column.
+    if (this.#filled.length < 2 || length === 0) return false
+    const from = end - length
+    if (
+      from !== start &&
+      !(from === start + byteOrderMark.length && data.indexOf(byteOrderMark, start) === start)
+    )
+      return false
+    return this.#headerBytes.equals(data.subarray(from, end))
+  }
+
+  /** Number of delimiters at the end of a record beyond its last column; 0 where a cell there has a value. */
+  #emptyExtraCells(data: Buffer, end: number): number {
+    const extra = this.#bounds.values - this.#filled.length
+    if (extra <= 0) return 0
+    const cells = data.subarray(end - extra, end)
+    return cells.every((byte) => byte === this.#marks.delimiter) ? extra : 0
   }
 
   /** Counts the lines after the rows. */
@@ -252,6 +325,7 @@ export class CsvScanner {
       if (feed === -1) return nothing
       at = feed + 1
       this.#line += 1
+      this.headLines.skipped += 1
     }
     return data.subarray(at)
   }
@@ -269,21 +343,32 @@ export class CsvScanner {
     const filled = this.#filled
     const bytes = this.#bytes
     const { lengths } = this.#bounds
+    let isEmpty = lengths.length > 1
     for (let column = 0; column < lengths.length; column += 1) {
       const length = lengths[column] as number
       if (length > 0) {
+        isEmpty = false
         filled[column] = (filled[column] as number) + 1
         bytes[column] = (bytes[column] as number) + length
       }
     }
+    this.#isAfterEmptyRow = isEmpty
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
     this.breaks += this.#bounds.breaks
     this.records += 1
   }
 
-  #misfit(values: number): string | null {
+  #noteAfterEmptyRow(line: number, record: Buffer): void {
+    this.#isAfterEmptyRow = false
+    if (this.afterEmptyRows.length >= afterEmptyRowsMax || this.#options.hidesText) return
+    const values = valuesOf(record, this.#marks)
+    const isFilled = values.length === this.#filled.length && values.every((text) => text.trim() !== '')
+    if (isFilled) this.afterEmptyRows.push({ line, values })
+  }
+
+  #misfit(record: Buffer, values: number): string | null {
     const columns = this.#filled.length
-    return values === columns ? null : `the row has ${values} values, and the header ${columns}`
+    return values === columns ? null : misfitReason(record, values, columns, this.#marks)
   }
 
   #mask(record: Buffer, columns: readonly (Hiding | null)[]): { record: Buffer; reason?: string } {
@@ -308,6 +393,7 @@ export class CsvScanner {
 
   #leaveOut(line: number, reason: string, record: Buffer): void {
     this.rejectedRows += 1
+    this.rejectedLines += this.#bounds.breaks + 1
     if (this.rejects.length >= rejectsKeptMax) return
     // What is to be hidden is not shown here either.
     const text = this.#options.hidesText

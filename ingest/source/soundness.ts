@@ -1,5 +1,6 @@
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { badMark } from './decode.ts'
+import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
 /** In bytes; longer rows come from a stray quote. DuckDB is told to read lines of up to twice this. */
@@ -13,7 +14,39 @@ export const reasons = {
   quoteInside: 'a quote stands inside a value that does not start with one',
   afterQuote: 'text follows the closing quote of a value',
   nul: 'a NUL byte: this is not a text file, or it is damaged',
+  repeatedHeader: 'the line repeats the header: source.skip_repeated_headers: true leaves such lines out',
+  markInside: 'a byte order mark stands in the middle of the file, as where files were joined: remove it',
+  emptyExtraCells: 'those beyond are empty, and source.drop_empty_extra_cells: true drops them',
   tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
+}
+
+/** In UTF-8. */
+export const byteOrderMark = Buffer.from('\ufeff')
+
+const delimiters = [',', ';', '\t', '|']
+
+/** Explains a row that has more or fewer values than the header, and what keeps the row. */
+export function misfitReason(
+  record: Buffer,
+  values: number,
+  columns: number,
+  { delimiter, quote }: Marks,
+): string {
+  const counts = `the row has ${values} values, and the header ${columns}`
+  const sign = JSON.stringify(String.fromCharCode(delimiter))
+  if (values > columns) {
+    const beyond = record.subarray(record.length - (values - columns))
+    if (beyond.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
+    return quote === -1 ? counts : `${counts}: a value that holds ${sign} must be enclosed in quotes`
+  }
+  const other = delimiters.find(
+    (one) =>
+      one.charCodeAt(0) !== delimiter &&
+      record.filter((byte) => byte === one.charCodeAt(0)).length === columns - 1,
+  )
+  return other === undefined
+    ? counts
+    : `${counts}: its values are separated by ${JSON.stringify(other)} instead of ${sign}`
 }
 
 /** Why a record is no text in the encoding of its source; null where it is. */

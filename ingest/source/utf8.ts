@@ -22,6 +22,24 @@ export function firstBadByte(chunk: Buffer): number {
   return -1
 }
 
+/** Counts the characters beyond ASCII that are whole, and the bytes that are no UTF-8. */
+export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes: number } {
+  let [characters, badBytes] = [0, 0]
+  for (let at = 0; at < bytes.length;) {
+    const byte = bytes[at] as number
+    if (byte < 0x80) {
+      at += 1
+      continue
+    }
+    const length = characterLength(byte)
+    const isCharacter = length > 1 && isUtf8(bytes.subarray(at, at + length))
+    if (isCharacter) characters += 1
+    else badBytes += 1
+    at += isCharacter ? length : 1
+  }
+  return { characters, badBytes }
+}
+
 function characterLength(first: number): number {
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
 }

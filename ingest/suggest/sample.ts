@@ -25,6 +25,21 @@ export interface Sample {
 /** What is enough of a text. */
 class Enough extends TableFailure {}
 
+/** Tells the encoding of texts from all their bytes. */
+export async function encodingOf(members: readonly Member[]): Promise<EncodingWitness['encoding']> {
+  const witness = new EncodingWitness()
+  for (const member of members) {
+    await member.read({
+      onPacked: () => undefined,
+      onText: (chunk) => {
+        witness.look(chunk)
+        return Promise.resolve()
+      },
+    })
+  }
+  return witness.encoding
+}
+
 /** @throws TableFailure where it is no CSV that can be read without guessing */
 export async function sampleOf(member: Member): Promise<Sample> {
   const witness = new EncodingWitness()
@@ -64,6 +79,8 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
     encoding,
     comment,
     stopAt: null,
+    skipRepeatedHeaders: true,
+    dropEmptyExtraCells: true,
     hidesText: false,
     maskOf: () => null,
   })

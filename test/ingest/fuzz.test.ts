@@ -286,6 +286,8 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
     header: null,
     encoding: 'utf-8',
     hidesText: false,
+    skipRepeatedHeaders: false,
+    dropEmptyExtraCells: false,
     maskOf: () => null,
     locate: new Set([0, 1, 2, 3]),
   })

@@ -58,7 +58,9 @@ describe('a job', () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
     const failure = path.join(shop.warehouse, 'd', 'bad', 'failure.json')
     expect(outcomes.flatMap((outcome) => outcomeLines(outcome, true))).toEqual([
-      expect.stringMatching(/^d\/good: published 1 rows in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\)$/),
+      expect.stringMatching(
+        /^d\/good: published 1 rows in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\); 2 lines: 1 header, 1 row$/,
+      ),
       '  field  type     nulls  distinct  least  greatest',
       '  n      integer  0      1         1      1',
       'd/bad: FAILED, a row is not what the catalog declares; nothing was published',
@@ -220,6 +222,18 @@ test('the manifest and the report tell what was published, and an independent re
     rows_out: 5,
     rejected_rows: 0,
     first_rejects: [],
+    lines: {
+      all: 7,
+      skipped: 0,
+      header: 1,
+      rows: 5,
+      breaks: 0,
+      rejected: 0,
+      blank: 1,
+      comments: 0,
+      repeatedHeaders: 0,
+      last: 0,
+    },
     blank_lines: 1,
     comment_lines: 0,
     missing_columns: [],

@@ -409,6 +409,8 @@ function scan(chunks: readonly Buffer[]) {
     hidesText: false,
     comment: null,
     stopAt: null,
+    skipRepeatedHeaders: false,
+    dropEmptyExtraCells: false,
     maskOf: () => null,
     locate: new Set([0, 1, 2, 3]),
   })
