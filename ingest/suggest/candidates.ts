@@ -1,5 +1,7 @@
 import { TableFailure } from '../rejects.ts'
-import { faultOf, quoteSignsOf, readingOf, type QuoteSigns, type Reading } from './reading.ts'
+import { RecordBounds } from '../source/bounds.ts'
+import { LF, valuesOf } from '../source/record.ts'
+import { faultOf, quoteSignsOf, readingOf, type QuoteSigns, type Reading, type Way } from './reading.ts'
 
 const delimiters = [',', ';', '\t', '|']
 const quotes = ['"', "'"]
@@ -30,8 +32,25 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
   requireNoEscapes(text, best)
   requireNoOddQuotes(text, isWhole, best)
-  requireNoLostHeader(text, best)
-  return belowTitle(text, isWhole, best)
+  requireNoLostHeader(text, isWhole, best)
+  return withoutUnits(text, belowTitle(text, isWhole, best))
+}
+
+/** Text of a cell that holds the unit of its column, such as `[cm]` or `(mm)`. */
+const unitPattern = /^[[(][^[\]()]*[\])]$/
+
+/** The same way, with the line below the header as a comment where it holds units of the columns. */
+function withoutUnits(text: Buffer, best: Candidate): Candidate {
+  const { skipLines, firstLine, delimiter, comment } = best
+  if (comment !== null || firstLine.length < 2) return best
+  const lines = text.toString('utf8').split(/\r?\n/)
+  const line = lines[skipLines + 1] ?? ''
+  const cells = line.split(delimiter)
+  const filled = cells.filter((cell) => cell.trim() !== '')
+  if (cells.length !== firstLine.length || filled.length === 0) return best
+  if (!filled.every((cell) => unitPattern.test(cell.trim()))) return best
+  const isAlone = lines.filter((one) => one.startsWith(line)).length === 1
+  return isAlone ? { ...best, comment: line } : best
 }
 
 function candidatesIn(
@@ -47,8 +66,7 @@ function candidatesIn(
       for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
         const way = { marks, skipLines, comment }
         const reading = readingOf(text, isWhole, way)
-        // Any last line would be a header without rows.
-        if (reading === null || (skipLines > 0 && reading.rows === 0)) continue
+        if (reading === null || (skipLines > 0 && !isPreamble(text, way, reading))) continue
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
@@ -57,6 +75,24 @@ function candidatesIn(
     }
   }
   return found
+}
+
+/** Returns whether the skipped lines may stand above a header: none of them has its number of values, and is filled as it is. */
+function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: Reading): boolean {
+  // Any last line would be a header without rows.
+  if (rows === 0 || !looksLikeHeader(firstLine)) return false
+  if (firstLine.length === 1) return true
+  let at = 0
+  for (let line = 0; line < skipLines; line += 1) {
+    const end = text.indexOf(LF, at)
+    const bounds = new RecordBounds(marks)
+    const cells = bounds.find(text.subarray(at, end + 1), 0)
+      ? valuesOf(text.subarray(at, at + bounds.end), marks)
+      : []
+    if (cells.length === firstLine.length && filledIn(cells) > 1) return false
+    at = end + 1
+  }
+  return true
 }
 
 /** Which comes first of the same lines; `'` is an apostrophe wherever it need not be a quote. */
@@ -124,12 +160,12 @@ function withComments(text: Buffer, isWhole: boolean): Candidate | null {
 function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Candidate | null {
   if (best !== null && best.firstLine.length > 1) return best
   const split = candidatesIn(text, isWhole, null, 0).filter(
-    ({ skipLines, firstLine, rows, several }) =>
+    ({ skipLines, firstLine, rows, several, fitting }) =>
       skipLines === 0 &&
       firstLine.length > 1 &&
       looksLikeHeader(firstLine) &&
       rows > 0 &&
-      several >= rows / 2,
+      (several >= rows / 2 || (fitting > 1 && fitting >= rows / 20)),
   )
   return bestOf(split) ?? best
 }
@@ -171,25 +207,26 @@ function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }
 }
 
 /**
- * @throws TableFailure where what stands right above the rows is a header of fewer columns than they have: values that hold
- *   the delimiter are cut apart
+ * @throws TableFailure where the header has fewer columns than nearly all rows: values that hold the delimiter are cut apart
  */
 function requireNoLostHeader(
   text: Buffer,
-  { quote, delimiter, skipLines, firstLine, rows }: Candidate,
+  isWhole: boolean,
+  { quote, delimiter, comment, skipLines, firstLine, rows, share }: Candidate,
 ): void {
-  if (skipLines === 0 || looksLikeHeader(firstLine)) return
+  if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length) return
+  const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+  const below = readingOf(text, isWhole, { marks, skipLines: skipLines + 1, comment })
+  if (below === null || below.firstLine.length <= firstLine.length) return
+  if (below.fitting < consistentShare * below.rows) return
   const lines = text.toString('utf8').split(/\r?\n/)
-  const header = (lines[skipLines - 1] ?? '').split(delimiter)
-  if (header.length < 2 || header.length !== firstLine.length - 1 || filledIn(header) < header.length) return
-  if (!looksLikeHeader(header)) return
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const why =
     escaped >= rows / 2
       ? `a backslash before ${JSON.stringify(delimiter)} is none that CSV by its standard (RFC 4180) knows`
       : `values that hold ${JSON.stringify(delimiter)} are to be enclosed in ${quote ?? '"'}`
   throw new TableFailure(
-    `line ${skipLines} is a header of ${header.length} columns, and the rows below have ${firstLine.length}: ${why}; ` +
+    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${why}; ` +
       'mend the file, or name its columns by skip_lines and header',
   )
 }

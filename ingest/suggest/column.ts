@@ -337,10 +337,12 @@ function probeOf(
   filled: readonly string[],
   rows: number,
 ): SuggestedField['probe'] {
-  const isMost = (some: readonly string[]): boolean =>
-    some.length > 0 &&
-    some.length < filled.length &&
-    some.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0) >= mostShare * rows
+  const isMost = (some: readonly string[]): boolean => {
+    const count = some.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
+    // One odd value may be a line that is no row.
+    const isAllButOne = count === rows - 1 && count > 1
+    return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
+  }
   const digits = filled.filter((text) => /^-?(0|[1-9]\d{0,17})$/.test(text))
   if (isMost(digits)) return { keys: { type: 'integer' }, what: 'whole numbers' }
   for (const decimal of ['.', ','] as const) {

@@ -92,6 +92,8 @@ function dialectKeys(
     firstLine,
     headerLines,
     hasHeader,
+    skipRepeatedHeaders,
+    dropEmptyExtraCells,
   }: Dialect,
   names: readonly string[],
 ): Record<string, unknown> {
@@ -107,6 +109,8 @@ function dialectKeys(
     ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
     ...(skipped > 0 && { skip_lines: skipped }),
     ...(comment !== null && { comment }),
+    ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
+    ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
     ...(skipLast > 0 && { skip_last: skipLast }),
     ...(!isNamed && { header: names }),
     ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),

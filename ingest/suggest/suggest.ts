@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Encoding, Field } from '../../core/catalog/catalog.ts'
+import type { Field } from '../../core/catalog/catalog.ts'
 import { yamlComment } from '../../core/catalog/inline-yaml.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
@@ -7,13 +7,15 @@ import type { Progress } from '../progress.ts'
 import { rejectLine, TableFailure, type Reject } from '../rejects.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
-import { OtherHeader, readSource } from '../source/read.ts'
+import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
+import { reasons } from '../source/soundness.ts'
 import { aboutDataset } from './about.ts'
+import { looksLikeHeader } from './candidates.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
-import { asciiSaid, type Dialect } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { canBeMatched, namesFor, tableNameFor } from './names.ts'
-import { sampleOf } from './sample.ts'
+import { encodingOf, sampleOf } from './sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
 export interface SuggestOptions {
@@ -141,16 +143,18 @@ class Draft {
   }
 
   async settled(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
-    for (let round = 0; ; round += 1) {
+    for (let round = 0; ;) {
       const fields = this.columns.map(suggestField)
       const entry = this.#entryOf(fields.map(({ keys }) => keys))
       const trial = await this.#try(entry, fields)
-      if (trial === 'another encoding') continue
+      if (trial === 'another dialect') continue
+      requireOneTable(trial.read.afterEmptyRows, this.columns)
       const isSettled = trial.fields.every(({ bad }) => bad === 0)
       if (isSettled) return { entry, trial, fields }
       if (round === roundsMax) throw new Error('the suggestion does not come to rest')
+      round += 1
       this.columns = this.columns.map((column, index) =>
-        learnt(column, trial.fields[index]?.misfits ?? [], round >= roundsTyped),
+        learnt(column, trial.fields[index]?.misfits ?? [], round > roundsTyped),
       )
     }
   }
@@ -170,7 +174,7 @@ class Draft {
     }
   }
 
-  async #try(entry: Entry, fields: readonly SuggestedField[]): Promise<Trial | 'another encoding'> {
+  async #try(entry: Entry, fields: readonly SuggestedField[]): Promise<Trial | 'another dialect'> {
     const { db, scratch, limits, progress } = this.#options
     const table = tableOf(entryText(entry))
     const probed = tableOf(entryText(this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys))))
@@ -190,32 +194,82 @@ class Draft {
         limits,
         progress,
       })
-      return this.#isOtherwiseEncoded(trial.read.rejects) ? 'another encoding' : trial
+      return (await this.#isOtherwise(trial.read.rejects)) ? 'another dialect' : trial
     } catch (error) {
-      if (error instanceof TableFailure && this.#isOtherwiseEncoded(error.rejects)) return 'another encoding'
+      if (error instanceof TableFailure && (await this.#isOtherwise(error.rejects))) return 'another dialect'
       throw error
     }
   }
 
-  /** Whether a byte was met that the encoding does not have, and another one may. */
-  #isOtherwiseEncoded(rejects: readonly Reject[]): boolean {
-    // Where the start has characters of UTF-8, a byte that is none of it is a fault of the file.
-    if (this.dialect.encoding === 'utf-8' && this.dialect.evidence[0]?.startsWith(asciiSaid) !== true)
-      return false
-    const next = otherEncodings[this.dialect.encoding]
-    if (next === undefined || !rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason)))
-      return false
+  /** Changes the dialect where rejected rows show what it lacks, and returns whether it did. */
+  async #isOtherwise(rejects: readonly Reject[]): Promise<boolean> {
+    return (
+      (await this.#isOtherwiseEncoded(rejects)) ||
+      this.#hasRepeatedHeaders(rejects) ||
+      this.#hasExtraCells(rejects)
+    )
+  }
+
+  #hasRepeatedHeaders(rejects: readonly Reject[]): boolean {
+    const repeated = rejects.filter(({ reason }) => reason === reasons.repeatedHeader)
+    if (repeated.length === 0 || this.dialect.skipRepeatedHeaders) return false
+    const said = `${linesSaid(repeated)} repeats the header, and is no row`
+    this.dialect = { ...this.dialect, skipRepeatedHeaders: true, evidence: [...this.dialect.evidence, said] }
+    return true
+  }
+
+  #hasExtraCells(rejects: readonly Reject[]): boolean {
+    const extra = rejects.filter(({ reason }) => reason.endsWith(reasons.emptyExtraCells))
+    if (extra.length === 0 || this.dialect.dropEmptyExtraCells) return false
+    const said = `${linesSaid(extra)} has more cells than the header: they are empty, and dropped`
+    this.dialect = { ...this.dialect, dropEmptyExtraCells: true, evidence: [...this.dialect.evidence, said] }
+    return true
+  }
+
+  /** Looks at all bytes where one was met that the encoding of the start does not have. */
+  async #isOtherwiseEncoded(rejects: readonly Reject[]): Promise<boolean> {
+    if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
+    const { source, limits } = this.#options
+    const members = await Promise.all(
+      this.#files.map((file) => membersOf(file, source.member ?? null, limits)),
+    )
+    const { encoding, evidence } = await encodingOf(members.flat())
+    if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
-    const said = `a byte further down is not ${this.dialect.encoding}: ${next}`
-    this.dialect = { ...this.dialect, encoding: next, evidence: [said, ...others] }
+    this.dialect = { ...this.dialect, encoding, evidence: [evidence, ...others] }
     return true
   }
 }
 
-/** What is tried where bytes are not of an encoding. */
-const otherEncodings: Partial<Readonly<Record<Encoding, Encoding>>> = {
-  'utf-8': 'latin-1',
-  'latin-1': 'windows-1252',
+/** Names the lines of rejects, such as `line 3, and 2 more,`. */
+function linesSaid(rejects: readonly Reject[]): string {
+  const [first] = rejects
+  const more = rejects.length === 1 ? '' : `, as ${rejects.length - 1} more,`
+  return `${first?.file === undefined ? '' : `${first.file}, `}line ${first?.line ?? 0}${more}`
+}
+
+function isTextColumn(column: SeenColumn): boolean {
+  return ['string', 'text'].includes(suggestField(column).keys.type)
+}
+
+/**
+ * @throws TableFailure if a row after an empty one reads like the header of a second table: without it, at least one column
+ *   is numbers or dates
+ */
+function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
+  for (const { line, values } of rows) {
+    if (!looksLikeHeader(values)) continue
+    const isOddOne = columns.some((column, index) => {
+      const texts = new Map(column.texts)
+      texts.delete(values[index] ?? '')
+      return texts.size > 0 && isTextColumn(column) && !isTextColumn({ ...column, texts })
+    })
+    if (isOddOne)
+      throw new TableFailure(
+        `line ${line}: a second table (header ${values.join(',')}) begins after an empty row: ` +
+          `make it a file of its own, or end the first table with source.stop_at: ${JSON.stringify(values[0])}`,
+      )
+  }
 }
 
 /** A column with the texts that did not fit. */
@@ -283,6 +337,7 @@ function remarksOf(
   return [
     `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns.length} columns`,
     ...dialect.evidence,
+    ...totalsSaid(read.lastRows),
     ...toldByNames(files),
     ...(isNamed
       ? []
@@ -298,6 +353,19 @@ function remarksOf(
       : 'tried on the other rows: every value of these is as declared here',
     ...aboutDataset(days, columns),
   ]
+}
+
+/** What a line that sums up the rows above it begins with, in English, Portuguese, Spanish, French, German or Italian. */
+const totalPattern =
+  /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
+
+function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
+  return lastRows
+    .filter(({ value }) => totalPattern.test(value.trim()))
+    .map(
+      ({ file, line, value }) =>
+        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.stop_at: ${JSON.stringify(value)} leaves it out`,
+    )
 }
 
 /** Where the names of files differ in their digits alone, these may be what no column says. */

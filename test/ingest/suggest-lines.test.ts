@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { outcomeLines } from '../../ingest/report.ts'
+import type { LineCounts } from '../../ingest/source/read.ts'
+import { TableFailure } from '../../ingest/rejects.ts'
+import { declared, rows as came } from '../support/declared.ts'
+import { workshop } from '../support/workshop.ts'
+import { isQuick, runsOf, seed } from '../support/runs.ts'
+import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+
+/** Every line of a file is published, or named as something else, or the file is refused with the line. */
+
+const header = ['day', 'station', 'rain', 'note']
+const cellsOf = (n: number): string[] => [
+  `2024-${String(1 + (Math.floor(n / 28) % 12)).padStart(2, '0')}-${String(1 + (n % 28)).padStart(2, '0')}`,
+  `S${n % 7}`,
+  `${n % 30}.${n % 9}1`,
+  n % 5 === 0 ? '' : `note ${n}`,
+]
+
+interface File {
+  readonly delimiter: string
+  readonly rows: number
+  /** Rows before the deviating line. */
+  readonly before: number
+}
+
+type Deviation = (file: File, cells: readonly string[]) => string
+
+/** One line that is unlike the others. */
+const deviations: Readonly<Record<string, Deviation>> = {
+  'a cell too many': ({ delimiter }, cells) => [...cells, 'more'].join(delimiter),
+  'a cell too few': ({ delimiter }, cells) => cells.slice(1).join(delimiter),
+  'empty cells too many': ({ delimiter }, cells) => [...cells, '', ''].join(delimiter),
+  'a NUL byte': ({ delimiter }, cells) => ['\0\0', ...cells.slice(1)].join(delimiter),
+  'another delimiter': ({ delimiter }, cells) => cells.join(delimiter === ';' ? '|' : ';'),
+  'a stray quote': ({ delimiter }, cells) => [...cells.slice(0, 3), 'a "b" c'].join(delimiter),
+  'a backslash before a quote': ({ delimiter }, cells) =>
+    [...cells.slice(0, 3), String.raw`"a \"b\" c"`].join(delimiter),
+  'the header again': ({ delimiter }) => header.join(delimiter),
+  'the header again after a mark': ({ delimiter }) => `\ufeff${header.join(delimiter)}`,
+  'a mark': ({ delimiter }, cells) => `\ufeff${cells.join(delimiter)}`,
+  'a total': ({ delimiter }) => ['Total', '', '123.45', ''].join(delimiter),
+  'a word': () => 'continued',
+  'a blank line': () => '',
+  'a line break in a value': ({ delimiter }, cells) => [...cells.slice(0, 3), '"a\nb"'].join(delimiter),
+}
+
+function contentOf(file: File, deviation: string): { content: string; line: number } {
+  const lines = Array.from({ length: file.rows }, (_, n) => cellsOf(n).join(file.delimiter))
+  const odd = deviations[deviation]?.(file, cellsOf(file.before)) ?? ''
+  lines.splice(file.before, 0, odd)
+  return { content: linesOf(header.join(file.delimiter), ...lines), line: 2 + file.before }
+}
+
+type Intake =
+  | { readonly told: string; readonly lines: LineCounts; readonly refusal: null }
+  | { readonly told: string; readonly lines: null; readonly refusal: string }
+
+/** Suggests an entry for a file and ingests the file by it. */
+async function intake(content: string | Buffer): Promise<Intake> {
+  try {
+    const { told, entry } = await entryOf(content)
+    const catalog = declared({ ...entry, name: 't' })
+    const [outcome] = await (await workshop(catalog, { 'd/t.csv': content })).ingest()
+    if (outcome === undefined) throw new Error('nothing was ingested')
+    if (outcome.status === 'published') return { told, lines: outcome.report.lines, refusal: null }
+    return { told, lines: null, refusal: outcomeLines(outcome).join('\n') }
+  } catch (error) {
+    if (!(error instanceof TableFailure)) throw error
+    return { told: '', lines: null, refusal: error.message }
+  }
+}
+
+const files = fc.record({
+  delimiter: fc.constantFrom(',', ';', '\t', '|'),
+  rows: fc.integer({ min: 4, max: isQuick ? 60 : 2000 }),
+  before: fc.double({ min: 0, max: 1, noNaN: true }),
+  deviation: fc.constantFrom(...Object.keys(deviations)),
+})
+
+const plain = new Set(['a blank line', 'a line break in a value'])
+
+/** Returns what is wrong with the intake of a file with one deviating line; null where every line is accounted for. */
+async function silenceIn(sort: string, file: File): Promise<string | null> {
+  const { content, line } = contentOf(file, sort)
+  const { told, lines, refusal } = await intake(content)
+  const isNamed = new RegExp(String.raw`\bline ${line}\b`).test(refusal ?? told)
+  if (lines === null) return isNamed ? null : `is refused without line ${line}: ${refusal}`
+  const { all, ...counts } = lines
+  const sum = Object.values(counts).reduce((total, count) => total + count, 0)
+  if (all !== content.split('\n').length - 1 || sum !== all) return `counts ${JSON.stringify(lines)}`
+  // Nothing but the deviating line may be something else than a row.
+  const { header: headerLines, rows: published, breaks, blank } = counts
+  if (sum - headerLines - published - breaks - blank > 1 || headerLines !== 1)
+    return `loses ${JSON.stringify(lines)}`
+  if (published < file.rows) return `publishes ${published} rows`
+  return isNamed || plain.has(sort) ? null : `does not name line ${line}: ${told}`
+}
+
+test('random files with one deviating line lose no line in silence', async () => {
+  await fc.assert(
+    fc.asyncProperty(files, async ({ deviation, before, ...file }) => {
+      const fault = await silenceIn(deviation, { ...file, before: Math.round(before * file.rows) })
+      expect(fault).toBeNull()
+    }),
+    { seed, numRuns: runsOf('DEVIATIONS') },
+  )
+}, 3_600_000)
+
+const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...rows)
+
+test.each<[what: string, content: string | Buffer, source: object, told: RegExp]>([
+  [
+    'a header that is repeated, once after a mark',
+    pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
+    { skip_repeated_headers: true },
+    /line 2, as 1 more, repeats the header, and is no row/,
+  ],
+  [
+    'empty cells beyond the header',
+    pair('2024-01-01,1,,', '2024-02-01,2'),
+    { drop_empty_extra_cells: true },
+    /line 2 has more cells than the header: they are empty, and dropped/,
+  ],
+  [
+    'units below the header',
+    pair(',[mm]', '2024-01-01,1', '2024-02-01,2'),
+    { comment: ',[mm]' },
+    /lines that begin with ",\[mm\]" are no rows/,
+  ],
+  [
+    'UTF-16 without a mark',
+    Buffer.from(pair('2024-01-01,1', '2024-02-01,2'), 'utf16le'),
+    { encoding: 'utf-16le' },
+    /every other byte is NUL, as in UTF-16/,
+  ],
+])('%s is declared, and told', async (_what, content, source, told) => {
+  const { entry, told: said } = await entryOf(content)
+  expect([entry.source, said]).toEqual([source, expect.stringMatching(told)])
+  await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
+})
+
+test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
+  [
+    'a second table',
+    linesOf('device,seen,signal', 'D1,2024-01-01,-40', ',,', 'Node,Joined,Quality', 'N1,2024-01-03,80'),
+    /^line 4: a second table \(header Node,Joined,Quality\) begins after an empty row/,
+  ],
+  [
+    'another delimiter further down',
+    pair(...Array.from({ length: 5 }, (_, n) => `2024-01-0${n + 1},${n}`), '2024-01-06;6', '2024-01-07;7'),
+    /line 7: the row has 1 values, and the header 2: its values are separated by ";" instead of ","/,
+  ],
+  [
+    'a comma in a text without quotes',
+    pair('2024-01-01,1', '2024-01-02,1, perhaps 2', '2024-01-03,3'),
+    /line 3: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes/,
+  ],
+  [
+    'a line in another encoding than the others',
+    Buffer.concat([Buffer.from('n,city\n1,São Tomé\n2,Cura'), Buffer.from([0xe7, 0xe1]), Buffer.from('\n')]),
+    /line 3: the byte 0xe7 is not UTF-8/,
+  ],
+  ['a NUL byte', pair('2024-01-01,1', '\0\0\0\0', '2024-01-03,3'), /line 3: a NUL byte/],
+])('%s is refused by its line, and no line is taken for a preamble', async (_what, content, refusal) => {
+  expect(await intake(content)).toMatchObject({ lines: null, refusal: expect.stringMatching(refusal) })
+})
+
+test('a total at the end is asked about', async () => {
+  const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,3'))
+  expect(told).toContain(
+    'say whether line 4 sums up the rows above it, as "Total" tells: source.stop_at: "Total" leaves it out',
+  )
+})
