@@ -225,6 +225,7 @@ function buildReading(field: FieldDefinition | null, source: SourceDefinition = 
     decimal: field?.decimal ?? source.decimal ?? '.',
     groups: separatorOf(field?.groups ?? source.groups),
     marks: field?.marks ?? source.marks ?? [],
+    minus: field?.minus ?? source.minus ?? [],
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,

@@ -216,6 +216,10 @@ export interface Field extends Digits {
   readonly mask: MaskName | null
 }
 
+/** Ways to write numbers below zero besides -5: with the minus of typography or an en dash before, or a minus behind. */
+export const minusForms = ['\u22125', '\u20135', '5-'] as const
+export type MinusForm = (typeof minusForms)[number]
+
 /** How a source writes the values of a field: what the field says of it, or else its table. */
 export interface Reading {
   /** Whether white space around a value is none of it. */
@@ -227,6 +231,8 @@ export interface Reading {
   readonly groups: string | null
   /** Texts beside a number that say nothing of it, such as R$. */
   readonly marks: readonly string[]
+  /** How numbers below zero are written besides -5. */
+  readonly minus: readonly MinusForm[]
   /** Numbers are written as they are without this many tenfolds: -2 for cents. */
   readonly tenfolds: number
   /** What separates the texts of a list; null where it is written as JSON. */

@@ -76,7 +76,7 @@ function placed(holder: unknown, key: string, path: Path): (readonly [Path, stri
 const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: FieldTypeRow) => boolean])[] = [
   [['mask', 'kind'], (row) => row.isText],
   [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees'],
-  [['groups', 'marks', 'factor'], (row) => row.dialect === 'number' || row.dialect === 'integer'],
+  [['groups', 'marks', 'minus', 'factor'], (row) => row.dialect === 'number' || row.dialect === 'integer'],
   [['separator'], (row) => row.dialect === 'list'],
   [['booleans'], (row) => row.dialect === 'words'],
   [['timezone'], (row) => row.moment === 'datetime'],

@@ -7,6 +7,7 @@ import {
   frequencyNames,
   kindNames,
   maskNames,
+  minusForms,
 } from './catalog.ts'
 import { contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
@@ -129,6 +130,12 @@ const reading = {
     .optional()
     .describe(
       'Texts before or after a number that say nothing of it, such as ["R$", "%"], with a space or without; "()" around one is a minus. Default is none.',
+    ),
+  minus: z
+    .array(z.enum(minusForms))
+    .optional()
+    .describe(
+      'How numbers below zero are written besides -5: "\u22125" and "\u20135" with another sign, "5-" with the minus behind. Default is none.',
     ),
   booleans: z
     .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })

@@ -12,13 +12,28 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 /** Among the marks, it stands for a pair around what is less than nothing. */
 const parentheses = '()'
 
+/** RE2: parentheses around all digits of a number, inside or outside of a mark. */
+const enclosed = String.raw`[^()0-9]*\([^()]*\)[^()0-9]*`
+
 /** SQL: digits without groups and marks, with a decimal point; null where the text is not written so. */
 export function plainNumber(text: string, reading: Reading): string {
-  if (!reading.marks.includes(parentheses)) return bareNumber(text, reading)
+  const { minus } = reading
+  const signs = minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
+  const signed = signs.length === 0 ? text : `regexp_replace(${text}, '[${signs.join('')}]', '-')`
   const within = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
-  const inner = bareNumber(`substr(${text}, 2, length(${text}) - 2)`, within)
-  return `case when starts_with(${text}, '(') and ends_with(${text}, ')')
-    then '-' || nullif(${inner}, '') else ${bareNumber(text, within)} end`
+  const cases = [
+    ...(reading.marks.includes(parentheses)
+      ? [
+          [
+            `regexp_full_match(${signed}, ${quotedText(enclosed)})`,
+            `regexp_replace(${signed}, '[()]', '', 'g')`,
+          ] as const,
+        ]
+      : []),
+    ...(minus.includes('5-') ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
+  ].map(([when, number]) => `when ${when} then '-' || nullif(${bareNumber(number, within)}, '')`)
+  const plain = bareNumber(signed, within)
+  return cases.length === 0 ? plain : `case ${cases.join(' ')} else ${plain} end`
 }
 
 function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
@@ -57,13 +72,14 @@ export function tenfold(plain: string, tenfolds: number): string {
 }
 
 /** What is to be known of how numbers are written, in words, as `(...)`; nothing where as everywhere. */
-export function numbersSaid({ decimal, groups, marks, tenfolds }: Reading, isWhole: boolean): string {
+export function numbersSaid({ decimal, groups, marks, minus, tenfolds }: Reading, isWhole: boolean): string {
   const hasComma = decimal === ',' && !isWhole
   const grouped = groups === null ? null : `groups of three digits by ${JSON.stringify(groups)}`
   const said = [
     ...(hasComma ? ['with a decimal comma'] : []),
     ...(grouped === null ? (hasComma ? ['digits not grouped'] : []) : [grouped]),
     ...(marks.length === 0 ? [] : [`${marks.join(' or ')} beside it`]),
+    ...(minus.length === 0 ? [] : [`${minus.join(' or ')} below zero`]),
     ...(tenfolds === 0 ? [] : [`times ${Number(`1e${tenfolds}`)}`]),
   ]
   return said.length === 0 ? '' : ` (${said.join(', ')})`

@@ -46,9 +46,10 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ignore,
     constants,
   }
-  const { skipLast, stopAt, comment, lineTerminator } = source
-  const aside = Object.entries({ skipLast, stopAt, comment, lineTerminator }).filter(
-    ([, value]) => value !== null && value !== 0 && value !== 'lf',
+  const { skipLast, stopAt, comment, lineTerminator, skipRepeatedHeaders, dropEmptyExtraCells } = source
+  const unlike = { skipLast, stopAt, comment, lineTerminator, skipRepeatedHeaders, dropEmptyExtraCells }
+  const aside = Object.entries(unlike).filter(
+    ([, value]) => value !== null && value !== 0 && value !== 'lf' && value !== false,
   )
   // What fills fields besides the columns.
   const given = {
@@ -99,6 +100,7 @@ function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
     decimal: table.decimal,
     groups: null,
     marks: [],
+    minus: [],
     tenfolds: 0,
     separator: null,
     booleans: table.booleans,

@@ -226,11 +226,12 @@ function spellingOf({ marks }: NumberForm): string[] {
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
 }
 
-function readingOf({ decimal, groups, marks }: NumberForm): Record<string, unknown> {
+function readingOf({ decimal, groups, marks, minus }: NumberForm): Record<string, unknown> {
   return {
     ...(decimal === ',' && { decimal }),
     ...(groups !== null && { groups }),
     ...(marks.length > 0 && { marks }),
+    ...(minus.length > 0 && { minus }),
   }
 }
 

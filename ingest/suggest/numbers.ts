@@ -1,8 +1,12 @@
+import { minusForms, type MinusForm } from '../../core/catalog/catalog.ts'
+
 /** How the numbers of a column are written, as the catalog says it. */
 export interface NumberForm {
   readonly decimal: '.' | ','
   readonly groups: string | null
   readonly marks: readonly string[]
+  /** How numbers below zero are written besides -5. */
+  readonly minus: readonly MinusForm[]
   /** Digits before and after the point, the most that there are. */
   readonly whole: number
   readonly scale: number
@@ -26,13 +30,15 @@ const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
 const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
 const spaces = '[ \\u00a0\\u202f]*'
 const marked = new RegExp(
-  `^((?:(?:${markPattern})${spaces})*)([-+]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
+  `^((?:(?:${markPattern})${spaces})*)([-+\\u2212\\u2013]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
 /** The text of a number without its sign and its marks; null where it is none. */
 interface Bare {
   readonly digits: string
   readonly sign: string
+  /** How it is written, if it is below zero; null for -5 and in parentheses. */
+  readonly minus: MinusForm | null
   /** Parentheses among them. */
   readonly marks: readonly string[]
 }
@@ -44,18 +50,31 @@ const lengthMax = 400
 
 function bareOf(text: string): Bare | null {
   if (text.length > lengthMax) return null
-  const [, inner] = /^\(([^-+]*)\)$/.exec(text) ?? []
-  if (inner === undefined) return plainOf(text)
-  const bare = plainOf(inner)
-  return bare && { ...bare, marks: [parentheses, ...bare.marks] }
+  const [, before = '', inner, after = ''] = /^([^()\d]*)\(([^()]*)\)([^()\d]*)$/.exec(text) ?? []
+  const isBehind = text.endsWith('-')
+  const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
+  if (inner === undefined && !isBehind) return bare
+  // Two signs are none.
+  if (bare === null || bare.sign !== '') return null
+  return inner === undefined
+    ? { ...bare, sign: '-', minus: '5-' }
+    : { ...bare, marks: [parentheses, ...bare.marks] }
 }
+
+const otherSigns: Readonly<Record<string, MinusForm>> = { '\u2212': '\u22125', '\u2013': '\u20135' }
 
 function plainOf(text: string): Bare | null {
   const [, before = '', sign = '', within = '', digits, after = ''] = marked.exec(text) ?? []
   if (digits === undefined) return null
   const beside = [before, within, after].join(' ')
   const marks = [...beside.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)
-  return { digits, sign, marks: sign === '+' ? ['+', ...marks] : marks }
+  const minus = otherSigns[sign] ?? null
+  return {
+    digits,
+    sign: minus === null ? sign : '-',
+    minus,
+    marks: sign === '+' ? ['+', ...marks] : marks,
+  }
 }
 
 const groupings = ['.', ',', ' ', "'"] as const
@@ -86,8 +105,9 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
     if (one === null) return null
     bare.push(one)
   }
-  // In all of them they are no minus, but a note.
-  if (bare.every(({ marks }) => marks.includes(parentheses))) return null
+  // In all of them they are no minus, but a note, or a part of a code.
+  if (bare.every(({ marks }) => marks.includes(parentheses)) || bare.every(({ minus }) => minus === '5-'))
+    return null
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
   // What needs no separator is not said to have one.
@@ -119,6 +139,7 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
     decimal: first.decimal,
     groups: first.groups,
     marks: [...knownMarks, parentheses].filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
+    minus: minusForms.filter((form) => bare.some(({ minus }) => minus === form)),
     whole: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),

@@ -31,6 +31,21 @@ describe('what is suggested of a column', () => {
       { type: 'decimal', scale: 2, marks: ['$', '()'] },
       [-1.5, 2.25, -3],
     ],
+    [
+      'parentheses inside of a mark',
+      ['$(1.5)', '($2.25)', '-$3.00', '$4'],
+      { type: 'decimal', scale: 2, marks: ['$', '()'] },
+      [-1.5, -2.25, -3, 4],
+    ],
+    ['a minus behind', ['5.00-', '7.5'], { type: 'decimal', scale: 2, minus: ['5-'] }, [-5, 7.5]],
+    [
+      'other signs',
+      ['\u22121,5', '\u20132,5', '-3,5', '4,5'],
+      { type: 'decimal', scale: 1, decimal: ',', minus: ['\u22125', '\u20135'] },
+      [-1.5, -2.5, -3.5, 4.5],
+    ],
+    ['a minus behind everything', ['5-', '7-'], { type: 'string' }, null],
+    ['two signs', ['-5-', '7'], { type: 'string' }, null],
     ['numbers of notes', ['(1)', '(2)'], { type: 'string' }, null],
     ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
     [

@@ -9,6 +9,7 @@ interface Keys {
   readonly decimal?: string
   readonly groups?: string
   readonly marks?: readonly string[]
+  readonly minus?: readonly string[]
   readonly format?: string | readonly string[]
 }
 
@@ -51,6 +52,8 @@ const around = fc.constantFrom(
   'US$ #',
   '#-',
   '−#',
+  '$(#)',
+  '-# €',
   '–#',
   ' #',
   '# ',
@@ -78,9 +81,12 @@ const column = fc
   )
 
 /** The text of a number without what the catalog declares beside it, and without zeros at the end of its fraction. */
-function plain(text: string, { decimal = '.', groups, marks = [] }: Keys): string {
-  const isNegative = marks.includes('()') && /^\(.*\)$/.test(text)
-  let rest = isNegative ? text.slice(1, -1) : text
+function plain(text: string, { decimal = '.', groups, marks = [], minus = [] }: Keys): string {
+  const isEnclosed = marks.includes('()') && /^[^\d()]*\([^()]*\)[^\d()]*$/.test(text)
+  const isBehind = minus.includes('5-') && text.endsWith('-')
+  const isNegative = isEnclosed || isBehind
+  let rest = isEnclosed ? text.replace(/[()]/g, '') : isBehind ? text.slice(0, -1) : text
+  for (const form of minus) if (form.endsWith('5')) rest = rest.replace(form.slice(0, -1), '-')
   for (const mark of marks) if (mark !== '()') rest = rest.replace(mark, '')
   rest = rest.replaceAll(/\s/g, '')
   if (groups !== undefined) rest = rest.replaceAll(groups === ' ' ? /\s/g : groups, '')
@@ -107,7 +113,7 @@ function lossIn(texts: readonly string[], values: readonly unknown[], keys: Keys
       return !/^-?(0|[1-9]\d*)(\.\d+)?e[-+]?\d+$/.test(written) || Number(written) !== value
     return written !== String(value)
   })
-  const hasMinus = texts.some((text) => /^[^\d]*[-(]/.test(text))
+  const hasMinus = texts.some((text) => /^[^\d]*[-(\u2212\u2013]|-$/.test(text))
   const plus = texts.filter((text) => text.includes('+') && !/e\+/i.test(text) && !hasMinus)
   return [...different, ...plus].length === 0 ? null : [keys, different, plus, values]
 }

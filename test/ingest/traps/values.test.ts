@@ -425,6 +425,13 @@ describe('values that are not', () => {
       `${expects.integer} (() beside it)`,
     ],
     [
+      'signs that are not one minus',
+      { type: 'integer', minus: ['5-', '\u22125'] },
+      {},
+      ['--5', '5--', '-5-', '\u2212\u22125', '-', '\u20135', '(5)'],
+      `${expects.integer} (5- or \u22125 below zero)`,
+    ],
+    [
       'what has no cents',
       { type: 'decimal', precision: 6, scale: 2, factor: 0.01 },
       {},
