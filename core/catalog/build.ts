@@ -215,6 +215,9 @@ function buildField(definition: FieldDefinition, source: SourceDefinition, say: 
 
 const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
 
+/** As POSIX has it. */
+const twoDigitYearsFromDefault = 1969
+
 /** What a field says of its values, or else its table. */
 function buildReading(field: FieldDefinition | null, source: SourceDefinition = {}): Reading {
   const moment = field === null ? null : typeRow(field.type).moment
@@ -231,6 +234,7 @@ function buildReading(field: FieldDefinition | null, source: SourceDefinition = 
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
     formats: formats === undefined ? [] : [formats].flat(),
     timezone: field?.timezone ?? source.timezone ?? null,
+    twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
   }
 }
 

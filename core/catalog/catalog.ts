@@ -242,6 +242,8 @@ export interface Reading {
   readonly formats: readonly string[]
   /** IANA zone into which times with an offset are brought; null where none is declared, which ingest takes for UTC. */
   readonly timezone: string | null
+  /** First year that a year of two digits may be; the last is 99 years later. */
+  readonly twoDigitYearsFrom: number
 }
 
 export interface OrderKey {

@@ -80,6 +80,7 @@ const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: Field
   [['separator'], (row) => row.dialect === 'list'],
   [['booleans'], (row) => row.dialect === 'words'],
   [['timezone'], (row) => row.moment === 'datetime'],
+  [['two_digit_years_from'], (row) => row.moment === 'date' || row.moment === 'datetime'],
 ]
 
 /** What only some types can be declared with. */

@@ -71,7 +71,7 @@ const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readon
 }
 
 /**
- * Reads a format made of yyyy (yy of 1969 to 2068, as POSIX has it), mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
+ * Reads a format made of yyyy (yy of 1969 to 2068, as POSIX has it, unless the catalog says otherwise), mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
  * whole), f (fraction of a second), am (halves of a day), z (offset) and what stands between them; the second mm, or any
  * after hh, are minutes.
  *
@@ -109,19 +109,30 @@ function isWord(text: string): text is Word {
   return Object.hasOwn(words, text)
 }
 
+/** How the parts of a moment are read that a format leaves open. */
+export interface MomentOptions {
+  /** Zone into which a time with an offset is brought. */
+  readonly timezone: string
+  /** First year that a year of two digits may be. */
+  readonly twoDigitYearsFrom: number
+}
+
 /**
- * SQL: a text in this format as ISO 8601, a time of day as hh:mm:ss; null where it is not in this format.
- *
- * @param timezone into which a time with an offset is brought
+ * SQL: a text in this format as ISO 8601, a time of day as hh:mm:ss; null where it is not in this format. `24:00` of a day
+ * is `00:00` of the next.
  */
-export function asIso({ pattern, groups }: DateFormat, text: string, timezone: string): string {
+export function asIso(
+  { pattern, groups }: DateFormat,
+  text: string,
+  { timezone, twoDigitYearsFrom }: MomentOptions,
+): string {
   const quoted = quotedText(pattern)
   const raw = (part: Part): string => `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
   const padded = (part: Part, width: number): string => `lpad(${raw(part)}, ${width}, '0')`
   const day = groups.has('day') ? padded('day', 2) : `'01'`
   const date = groups.has('year')
     ? [
-        `${yearOf(raw('year'), groups.get('year')?.word)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`,
+        `${yearOf(raw('year'), groups.get('year')?.word, twoDigitYearsFrom)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`,
       ]
     : []
   const seconds = groups.has('second') ? padded('second', 2) : `'00'`
@@ -130,13 +141,24 @@ export function asIso({ pattern, groups }: DateFormat, text: string, timezone: s
   const time = groups.has('hour')
     ? [`${hour} || ':' || ${padded('minute', 2)} || ':' || ${seconds}${fraction}`]
     : []
-  const local = [...date, ...time].join(` || ' ' || `)
+  const local = midnight(
+    [...date, ...time].join(` || ' ' || `),
+    date.length + time.length === 2 && !groups.has('half'),
+  )
   const written = groups.has('offset') ? inZone(local, raw('offset'), timezone) : local
   return `case when regexp_full_match(${text}, ${quoted}) then ${written} end`
 }
 
-function yearOf(text: string, word: Word | undefined): string {
-  return word === 'yy' ? `if(${text} < '69', '20', '19') || ${text}` : text
+function yearOf(text: string, word: Word | undefined, twoDigitYearsFrom: number): string {
+  const [century, least] = [Math.floor(twoDigitYearsFrom / 100), twoDigitYearsFrom % 100]
+  const first = quotedText(String(least).padStart(2, '0'))
+  return word === 'yy' ? `if(${text} < ${first}, '${century + 1}', '${century}') || ${text}` : text
+}
+
+function midnight(local: string, isDayAndTime: boolean): string {
+  if (!isDayAndTime) return local
+  const next = `(try_cast(left(${local}, 10) as date) + 1)::varchar || ' 00:00:00'`
+  return `case when ends_with(${local}, ' 24:00:00') then ${next} else ${local} end`
 }
 
 function month(text: string, word: Word | undefined): string {

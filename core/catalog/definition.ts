@@ -144,6 +144,14 @@ const reading = {
   timezone: timezone
     .optional()
     .describe('Zone into which times are brought that have an offset (z in their format). Default UTC.'),
+  two_digit_years_from: z
+    .int()
+    .min(1800)
+    .max(2100)
+    .optional()
+    .describe(
+      'First year that a year of two digits (yy in a format) may be; the last is 99 later. Default 1969.',
+    ),
 }
 
 const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9]

@@ -143,13 +143,13 @@ function wordsSaid({ booleans }: Reading): string {
 function momentOf(
   text: string,
   moment: MomentType,
-  { formats, timezone }: Reading,
+  { formats, timezone, twoDigitYearsFrom }: Reading,
   stored: string,
 ): { plain: string; expects: string } {
   const read = formats.map((said) => {
     const format = parseDateFormat(said, moment)
     if (format === null) throw new Error(`the catalog let the format ${said} pass`)
-    return asIso(format, text, timezone ?? 'UTC')
+    return asIso(format, text, { timezone: timezone ?? 'UTC', twoDigitYearsFrom })
   })
   const what = moment === 'time' ? 'a time of day' : `a ${moment} of the calendar`
   const [only = ''] = read

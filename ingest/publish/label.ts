@@ -105,6 +105,7 @@ function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
     separator: null,
     booleans: table.booleans,
     timezone: 'UTC',
+    twoDigitYearsFrom: 1969,
   }
   const departing = Object.entries(all).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(plain[key as keyof typeof plain]),

@@ -321,15 +321,37 @@ function textField(
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
+  const shortYears = shortYearsOf(filled)
   const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
   return {
     keys: { type: longestSeen > longText ? 'text' : 'string', ...nulls },
     evidence: ({ filled: count, longest }) =>
       cpfs
         ? `all ${number(count)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
-        : `${number(count)} texts of at most ${longest} characters, such as ${example}${asks}`,
+        : (shortYears ??
+          `${number(count)} texts of at most ${longest} characters, such as ${example}${asks}`),
     probe: probeOf(texts, filled, rows),
   }
+}
+
+/** Asks for the century of dates such as 16-07-68; null where the texts are none. */
+function shortYearsOf(filled: readonly string[]): string | null {
+  const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
+  const [first] = parts
+  if (first == null || !parts.every((one) => one !== null && one[2] === first[2])) return null
+  const orders = [
+    ['dd', 'mm', 'yy'],
+    ['mm', 'dd', 'yy'],
+    ['yy', 'mm', 'dd'],
+  ].filter((order) =>
+    parts.every((one) => {
+      const part = (name: string): number => Number(one?.[[1, 3, 4][order.indexOf(name)] ?? 0])
+      return part('mm') >= 1 && part('mm') <= 12 && part('dd') >= 1 && part('dd') <= 31
+    }),
+  )
+  if (orders.length === 0) return null
+  const formats = orders.map((order) => order.join(first[2]))
+  return `say what ${JSON.stringify(filled[0])} is: type: date, format: ${formats.join(' or ')}, two_digit_years_from: the first year that is meant, such as 1930`
 }
 
 /** What most values are, where nearly all are of one kind. */

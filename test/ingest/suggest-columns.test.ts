@@ -70,6 +70,19 @@ describe('what is suggested of a column', () => {
     ['eight digits that are no days', ['59125792', '20200101'], { type: 'integer' }, [59125792, 20200101]],
     ['few days of eight digits', ['20200131', '20200101'], { type: 'integer' }, [20200131, 20200101]],
     [
+      'years of two digits',
+      ['16-07-68', '05-03-31'],
+      { type: 'string' },
+      null,
+      /say what "16-07-68" is: type: date, format: dd-mm-yy, two_digit_years_from: /,
+    ],
+    [
+      'midnight at the end of a day',
+      ['2023-12-31 22:00', '2023-12-31 24:00'],
+      { type: 'datetime', format: 'yyyy-mm-dd hh:mm' },
+      ['2023-12-31T22:00:00', '2024-01-01T00:00:00'],
+    ],
+    [
       'days and months',
       ['31/12/2020', '01/02/2020'],
       { type: 'date', format: 'dd/mm/yyyy' },

@@ -21,6 +21,7 @@ test.each<[declared: object]>([
   [{ source: { skip_repeated_headers: true } }],
   [{ source: { drop_empty_extra_cells: true } }],
   [{ source: { minus: ['5-'] } }],
+  [{ source: { two_digit_years_from: 1930 } }],
   [{ source: { skip_lines: 1 } }],
   [{ source: { skip_last: 1 } }],
   [{ source: { stop_at: 'Total' } }],
