@@ -14,6 +14,7 @@ import { lastWords, messageOf, StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../progress.ts'
 import { filesOf, toldOf } from '../suggest/given.ts'
+import { noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { place, placingOf, takeAway } from './placing.ts'
@@ -45,7 +46,7 @@ async function main(): Promise<number> {
     const given = await filesOf(positionals, scratch, settings, progress)
     const names = namesOf(catalog, given, { dataset: values.dataset, table: values.table })
     const placing = given.source.files === undefined ? placingOf(given.files, names, settings.sources) : null
-    const { entry, remarks } = await suggest(given.files, {
+    const suggestion = await suggest(given.files, {
       scratch,
       progress,
       limits: settings,
@@ -57,7 +58,8 @@ async function main(): Promise<number> {
       name: names.table,
     })
     progress.end()
-    const { file, before, after } = withEntry(files, catalog, entry, names)
+    for (const line of noticeLines(suggestion)) console.log(line)
+    const { file, before, after } = withEntry(files, catalog, suggestion.entry, names)
     // From here on something has to be taken back.
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
@@ -70,7 +72,6 @@ async function main(): Promise<number> {
       console.error(`${file} is as it was; \`make suggest\` shows the entry that was tried`)
       return 1
     }
-    tell(entry, remarks)
     console.log(
       `${id} is in ${file}; \`make serve\` serves it (a server that runs takes it in some seconds) at`,
     )
@@ -97,14 +98,6 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   })
   parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
   return { file, before, after }
-}
-
-/** What the author should know, and what is asked of the author. */
-function tell(entry: string, remarks: readonly string[]): void {
-  for (const line of remarks.filter((one) => / cannot be read|an ingest refuses|tell them apart/.test(one)))
-    console.log(line)
-  const asked = entry.split('\n').filter((line) => line.includes('# say what'))
-  if (asked.length > 0) console.log(['is a text until you say what it is:', ...asked].join('\n'))
 }
 
 function addressesOf(id: string, { families }: Catalog, { publicUrl }: Settings): string[] {

@@ -79,8 +79,8 @@ const scaleMax = 6
 const wholeMax = 18
 /** In characters. */
 const longText = 255
-/** Most values of one kind tell that the rest are perhaps faults. */
-const mostShare = 0.9
+/** Share of values of one kind from which on the others may be faults. */
+const mostShare = 0.5
 /** Different days that tell a date by themselves. */
 const daysMin = 20
 

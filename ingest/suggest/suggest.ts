@@ -35,12 +35,16 @@ export interface Suggestion {
   readonly entry: string
   /** What an author should know of it, in lines. */
   readonly remarks: readonly string[]
+  /** What the file tells of its dataset, in lines of YAML. */
+  readonly dataset: readonly string[]
+  /** Why each field is what it is. */
+  readonly fields: readonly { readonly name: string; readonly evidence: string }[]
   readonly name: string
 }
 
 /** As it is printed: what an author should know first, as comments. */
-export function suggestionText({ remarks, entry }: Suggestion): string {
-  return `${remarks.map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
+export function suggestionText({ remarks, dataset, entry }: Suggestion): string {
+  return `${[...remarks, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** Of texts that were not seen before, each of which may change what a column is taken for. */
@@ -93,7 +97,13 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       ...entry,
       fields: entry.fields.map((one, index) => ({ ...one, evidence: evidence[index] ?? '' })),
     }
-    return { entry: entryText(told), remarks: remarksOf(files, draft, trial), name: entry.name }
+    return {
+      entry: entryText(told),
+      remarks: remarksOf(files, draft, trial),
+      dataset: aboutDataset(trial.days, draft.columns),
+      fields: told.fields,
+      name: entry.name,
+    }
   } finally {
     db.close()
     database.close()
@@ -326,11 +336,7 @@ async function linesOf(
   )
 }
 
-function remarksOf(
-  files: readonly PlacedFile[],
-  { dialect, columns }: Draft,
-  { read, days }: Trial,
-): string[] {
+function remarksOf(files: readonly PlacedFile[], { dialect, columns }: Draft, { read }: Trial): string[] {
   const [first, ...others] = files.map(({ name }) => name)
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
   const isNamed = !dialect.hasHeader || canBeMatched(dialect.firstLine)
@@ -346,12 +352,11 @@ function remarksOf(
       ? []
       : [
           `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
-          `an ingest refuses them; max_rejects: ${read.rejectedRows} leaves them out`,
+          `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${read.rejectedRows}`,
         ]),
     read.rejectedRows === 0
       ? 'tried on all rows: every value is as declared here'
       : 'tried on the other rows: every value of these is as declared here',
-    ...aboutDataset(days, columns),
   ]
 }
 

@@ -112,6 +112,8 @@ describe('the programs', () => {
     const { code, out, err } = await run('ingest/add/main', [file, '--dataset=rain'], settings)
     expect([code, err]).toEqual([0, expect.any(String)])
     expect(out).toContain('http://localhost:8000/api/v1/dataset/rain/chuvas_2020/data/\n')
+    expect(out).toContain('  ";" gives 2 columns in 100.0 % of the sample\n')
+    expect(out).toMatch(/ published 2 rows in .*; 3 lines: 1 header, 2 rows\n/)
     expect(await readdir(path.join(SOURCES, 'rain'))).toEqual(['chuvas_2020.csv'])
     const { app } = await serve({
       catalog: await loadCatalog(catalog),

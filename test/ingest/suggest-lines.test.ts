@@ -5,7 +5,8 @@ import { TableFailure } from '../../ingest/rejects.ts'
 import { declared, rows as came } from '../support/declared.ts'
 import { workshop } from '../support/workshop.ts'
 import { isQuick, runsOf, seed } from '../support/runs.ts'
-import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { noticeLines } from '../../ingest/suggest/notices.ts'
+import { entryOf, ingested, linesOf, suggestion } from '../support/suggested.ts'
 
 /** Every line of a file is published, or named as something else, or the file is refused with the line. */
 
@@ -171,4 +172,23 @@ test('a total at the end is asked about', async () => {
   expect(told).toContain(
     'say whether line 4 sums up the rows above it, as "Total" tells: source.stop_at: "Total" leaves it out',
   )
+})
+
+test('what is noticed of a file comes in lines, and questions are numbered', async () => {
+  const content = linesOf(
+    'day,length,code,empty',
+    ...['15/03/2024', '45366', '16/03/2024', '17/03/2024'].map((day, n) => `${day},3:4${n},${n},`),
+    'Total,9:59,5,',
+  )
+  expect(noticeLines(await suggestion('x.csv', content))).toEqual([
+    '  x.csv: 5 rows, 4 columns',
+    '  all bytes are ASCII, so the encoding is open: utf-8',
+    '  "," gives 4 columns in 100.0 % of the sample',
+    '  tried on all rows: every value is as declared here',
+    '  field "day": all but 2 of 5 are written dd/mm/yyyy: "45366" (line 3), "Total" (line 6)',
+    '  field "empty": all values are null, so any type would do',
+    'questions, each answered by a line of the catalog:',
+    '  1. field "length", a text until then: say what "3:40" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts',
+    '  2. say whether line 6 sums up the rows above it, as "Total" tells: source.stop_at: "Total" leaves it out',
+  ])
 })

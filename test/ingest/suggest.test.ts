@@ -203,7 +203,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '# "," gives 4 columns in 98.0 % of the sample',
     '# the first line holds numbers, dates or nothing, so it is taken for a row: name the columns',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
-    '# an ingest refuses them; max_rejects: 1 leaves them out',
+    '# an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: 1',
     '# tried on the other rows: every value of these is as declared here',
     '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',

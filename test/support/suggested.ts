@@ -2,22 +2,27 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { silentProgress } from '../../ingest/progress.ts'
-import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
+import { suggest, suggestionText, type Suggestion } from '../../ingest/suggest/suggest.ts'
 import { whatCame } from './declared.ts'
 import { placed, temporaryFolder } from './workshop.ts'
 
 /** The lines that are printed of a file. */
 export async function suggested(name: string, content: string | Buffer): Promise<string[]> {
+  return suggestionText(await suggestion(name, content))
+    .trimEnd()
+    .split('\n')
+}
+
+export async function suggestion(name: string, content: string | Buffer): Promise<Suggestion> {
   const folder = await temporaryFolder()
   const file = path.join(folder, name)
   await writeFile(file, content)
-  const suggestion = await suggest([placed(file, name, Buffer.byteLength(content))], {
+  return suggest([placed(file, name, Buffer.byteLength(content))], {
     scratch: await temporaryFolder(),
     limits: { unpackedBytesMax: 1e9 },
     progress: silentProgress,
     source: {},
   })
-  return suggestionText(suggestion).trimEnd().split('\n')
 }
 
 export const linesOf = (...all: string[]): string => `${all.join('\n')}\n`
