@@ -17,7 +17,7 @@ import { filesOf, toldOf } from '../suggest/given.ts'
 import { noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
 import { namesOf, titled, type Names } from './names.ts'
-import { place, placingOf, takeAway } from './placing.ts'
+import { place, placingOf, requireNewFile, takeAway } from './placing.ts'
 
 /**
  * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry into the catalog, and
@@ -45,6 +45,8 @@ async function main(): Promise<number> {
   try {
     const given = await filesOf(positionals, scratch, settings, progress)
     const names = namesOf(catalog, given, { dataset: values.dataset, table: values.table })
+    if (values.dataset === undefined || values.table === undefined)
+      await requireNewFile(catalog, given.files, settings.sources)
     const placing = given.source.files === undefined ? placingOf(given.files, names, settings.sources) : null
     const suggestion = await suggest(given.files, {
       scratch,

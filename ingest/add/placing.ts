@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { allTables, tableId, type Catalog } from '../../core/catalog/catalog.ts'
 import { StartError } from '../../core/errors.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
 import type { PlacedFile } from '../source/member.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Names } from './names.ts'
@@ -30,6 +32,29 @@ export function placingOf(files: readonly PlacedFile[], { dataset, table }: Name
   if (taken !== undefined)
     throw new StartError(`${taken.to} is there already: name another TABLE, or take it away`)
   return { copies, files: isOne ? null : `${dataset}/${table}/*` }
+}
+
+/**
+ * Refuses a file that another table of the catalog has already, by its bytes.
+ *
+ * @throws StartError naming that table
+ */
+export async function requireNewFile(
+  catalog: Catalog,
+  files: readonly PlacedFile[],
+  sources: string,
+): Promise<void> {
+  const [file, ...others] = files
+  if (file === undefined || others.length > 0) return
+  const ending = packingOf(file.name)?.ending ?? ''
+  for (const table of allTables(catalog)) {
+    const known = path.join(sources, table.dataset, `${table.name}.csv${ending}`)
+    const facts = await stat(known).catch(() => null)
+    if (facts?.size !== file.bytes || (await hashOf(known)) !== (await hashOf(file.path))) continue
+    throw new StartError(
+      `${tableId(table)} has this file already: change its entry in the catalog, or name the new table by DATASET and TABLE`,
+    )
+  }
 }
 
 /** Puts them there, and says so. */

@@ -176,6 +176,7 @@ describe('the programs', () => {
         [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
         [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
         [[path.join(folder, 'none.csv')], /^there is no file /],
+        [[file], /^rain\/chuvas_2020 has this file already: /],
       ]
       for (const [args, message] of refusals) {
         const refused = await run('ingest/add/main', args, settings)
