@@ -54,7 +54,7 @@ function ingestUnder(
 
 /** In short runs some of them are tried, from the first on: there are few of some kinds. */
 function stepFrom(when: number): number {
-  return isExhaustive ? 1 : 1 + ((seed + when) % 8)
+  return isExhaustive ? 1 : 1 + ((seed + when) % 16)
 }
 
 describeWith(hasStrace, strace)('by system calls', () => {

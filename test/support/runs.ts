@@ -4,7 +4,9 @@
  */
 const runs = {
   /** SIGKILLs of an ingest, at random moments. */
-  KILLS: { quick: 1, all: 6, long: 300 },
+  KILLS: { quick: 1, all: 4, long: 300 },
+  /** Rounds of 48 ingests that start at once. */
+  PARALLEL_INGESTS: { quick: 1, all: 1, long: 10 },
   /** Flipped bits in published files. */
   FLIPS: { quick: 12, all: 40, long: 5000 },
   /** Sources, valid and damaged. */
@@ -16,9 +18,9 @@ const runs = {
   /** Files of two columns, as RFC 4180 has them. */
   WRITTEN: { quick: 2, all: 15, long: 1000 },
   /** Files of ten columns with random spellings of numbers. */
-  LOSSLESS: { quick: 1, all: 8, long: 200 },
+  LOSSLESS: { quick: 1, all: 5, long: 200 },
   /** Files in which one line is unlike the others. */
-  DEVIATIONS: { quick: 6, all: 30, long: 1000 },
+  DEVIATIONS: { quick: 6, all: 15, long: 1000 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: { quick: 8, all: 30, long: 2000 },
   /** Catalogs and sources made up by a generator. */
@@ -42,13 +44,13 @@ const runs = {
   /** Pages whose code examples are run. */
   CODES: { quick: 4, all: 6, long: 100 },
   /** Requests that schemathesis makes from the OpenAPI document. */
-  FUZZED: { quick: 50, all: 50, long: 20_000 },
+  FUZZED: { quick: 40, all: 40, long: 20_000 },
   /** Requests of every kind to the server program. */
   REQUESTS: { quick: 400, all: 4000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
-  SERVER_KILLS: { quick: 1, all: 3, long: 500 },
+  SERVER_KILLS: { quick: 1, all: 2, long: 500 },
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
-  PUBLISH_KILLS: { quick: 1, all: 3, long: 200 },
+  PUBLISH_KILLS: { quick: 1, all: 2, long: 200 },
   /** Queries compared between ClickHouse and DuckDB. */
   CLICKHOUSE_QUERIES: { quick: 50, all: 100, long: 10_000 },
   /** Files damaged while they are served. */
