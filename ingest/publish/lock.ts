@@ -25,9 +25,9 @@ export async function withTable<T>(store: Store, table: Table, work: () => Promi
   return releasing(release, work)
 }
 
-/** Another job holds the lock for some 100 ms at a time. */
+/** Another job holds the lock for some 100 ms at a time, and dozens of jobs may wait for it. */
 const lockEveryMs = 50
-const lockTriesMax = 600
+const lockTriesMax = 6000
 
 /** Works on the files beside those of the tables as the only job that does, when it is its turn. */
 export async function withWarehouse<T>(store: Store, work: () => Promise<T>): Promise<T> {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { inScratch, sweepScratch } from '../../ingest/publish/scratch.ts'
-import { moduleAt, startScript } from '../support/programs.ts'
-import { isQuick } from '../support/runs.ts'
-import { temporaryFolder } from '../support/workshop.ts'
+import { moduleAt, run, startScript } from '../support/programs.ts'
+import { isQuick, runsOf, testAll } from '../support/runs.ts'
+import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
 
 /** Several jobs on one warehouse, each with a scratch folder of its own. */
 
@@ -58,3 +58,26 @@ test.each<[what: string, name: string, ageSeconds: number, isSwept: boolean]>([
   await sweepScratch(store)
   expect(await readdir(store.scratchFolder)).toEqual(isSwept ? [] : [name])
 })
+
+const tables = Array.from({ length: 48 }, (_, index) => `t${index}`)
+
+testAll(
+  'many jobs at once publish their tables',
+  async () => {
+    const declared = tables.map((name) => ({ name, order: ['n'], fields: ['n:integer'].map(fieldOf) }))
+    for (let round = 0; round < runsOf('PARALLEL_INGESTS'); round += 1) {
+      const folder = await temporaryFolder()
+      const [catalog, sources] = [path.join(folder, 'catalog.json'), path.join(folder, 'sources')]
+      await writeFile(catalog, catalogText(declared))
+      await mkdir(path.join(sources, 'd'), { recursive: true })
+      for (const name of tables) await writeFile(path.join(sources, 'd', `${name}.csv`), 'n\n1\n2\n')
+      const settings = { CATALOG: catalog, SOURCES: sources, WAREHOUSE: path.join(folder, 'warehouse') }
+      const ended = await Promise.all(tables.map((name) => run('ingest/main', [`d/${name}`], settings)))
+      const failed = ended.filter(
+        ({ code, out }) => code !== 0 || !out.includes('1 published, 0 unchanged, 0 failed'),
+      )
+      expect(failed).toEqual([])
+    }
+  },
+  3_600_000,
+)
