@@ -266,6 +266,7 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
     skipRepeatedHeaders: source.skip_repeated_headers ?? false,
     dropEmptyExtraCells: source.drop_empty_extra_cells ?? false,
     header: source.header ?? null,
+    headerInFile: source.header_in_file ?? null,
     rename: new Map(Object.entries(source.rename ?? {})),
     ignore: new Set(source.ignore),
     constants: new Map(Object.entries(source.constants ?? {})),

@@ -289,6 +289,8 @@ export interface SourceForm {
   readonly stopAt: string | null
   /** What lines begin with that are no rows. */
   readonly comment: string | null
+  /** Cells of the header line that the names of the columns replace; null where there is none, or it has the names. */
+  readonly headerInFile: readonly string[] | null
   /** Whether lines that repeat the header are left out instead of refused. */
   readonly skipRepeatedHeaders: boolean
   /** Whether empty cells beyond the columns of the header are dropped instead of refused. */

@@ -16,6 +16,13 @@ export function checkSource(source: unknown, path: Path, known: readonly string[
   if (typeof comment === 'string' && Array.from(comment).every((sign) => ofRows.has(sign))) {
     report([...path, 'comment'], `"${comment}" is what rows begin with: it must tell lines that are none`)
   }
+  const replaced = at(source, 'header_in_file')
+  const header = at(source, 'header')
+  if (Array.isArray(replaced) && !(Array.isArray(header) && header.length === replaced.length))
+    report(
+      [...path, 'header_in_file'],
+      '"header_in_file" needs "header" with as many names: it says how the columns of that line are called',
+    )
   const renamed = entries(source, 'rename')
   for (const [header, name] of renamed) {
     if (header === '__proto__') {

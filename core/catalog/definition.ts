@@ -282,6 +282,13 @@ const source = z.strictObject({
     .min(1, 'must name at least one column')
     .optional()
     .describe('Names of the columns, in their order, where the source has no header line.'),
+  header_in_file: z
+    .array(z.string())
+    .min(1, 'must hold the cells of the header line')
+    .optional()
+    .describe(
+      'The header line that `header` replaces, where a name in it is blank or repeated. A source with another header line is refused.',
+    ),
   rename: z.record(z.string(), text).optional().describe('Header name in the source -> field name.'),
   ignore: z.array(z.string()).optional().describe('Columns of the source that are no fields.'),
   constants: constants

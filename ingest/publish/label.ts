@@ -46,8 +46,24 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ignore,
     constants,
   }
-  const { skipLast, stopAt, comment, lineTerminator, skipRepeatedHeaders, dropEmptyExtraCells } = source
-  const unlike = { skipLast, stopAt, comment, lineTerminator, skipRepeatedHeaders, dropEmptyExtraCells }
+  const {
+    skipLast,
+    stopAt,
+    comment,
+    lineTerminator,
+    skipRepeatedHeaders,
+    dropEmptyExtraCells,
+    headerInFile,
+  } = source
+  const unlike = {
+    skipLast,
+    stopAt,
+    comment,
+    lineTerminator,
+    skipRepeatedHeaders,
+    dropEmptyExtraCells,
+    headerInFile,
+  }
   const aside = Object.entries(unlike).filter(
     ([, value]) => value !== null && value !== 0 && value !== 'lf' && value !== false,
   )

@@ -31,6 +31,8 @@ export interface ScanOptions {
   readonly skipLines: number
   /** Names of the columns where there is no header line. */
   readonly header: readonly string[] | null
+  /** Cells of the header line that these names replace; null where there is no such line. */
+  readonly headerInFile: readonly string[] | null
   /** What lines begin with that are no rows; null where all are. */
   readonly comment: string | null
   /** Whether lines that repeat the header are left out; they are rejected otherwise. */
@@ -121,7 +123,7 @@ export class CsvScanner {
     this.#stopAt = options.stopAt === null ? null : Buffer.from(options.stopAt)
     this.#hasMarks = this.#comment !== null || this.#stopAt !== null
     this.header = null
-    if (options.header !== null) this.#begin(options.header)
+    if (options.header !== null && options.headerInFile === null) this.#begin(options.header)
   }
 
   /** Whether a fault of structure ended the reading. */
@@ -248,11 +250,13 @@ export class CsvScanner {
     } else if (this.header === null) {
       kept.leaveOut(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
-      if (reason === null) {
+      const values = reason === null ? valuesOf(data.subarray(start, end), this.#marks) : []
+      const other = reason === null ? this.#otherHeader(values) : null
+      if (reason === null && other === null) {
         this.#headerBytes = Buffer.from(data.subarray(start, end))
         this.headLines.header += breaks + 1
-        this.#begin(valuesOf(data.subarray(start, end), this.#marks))
-      } else this.#stop(line, reason)
+        this.#begin(this.#options.header ?? values)
+      } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       kept.leaveOut(start, next)
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
@@ -280,6 +284,15 @@ export class CsvScanner {
       else if (next - end + extra > 1) kept.leaveOut(end - extra, next - 1)
       this.#count(line)
     }
+  }
+
+  /** Explains how the header line differs from the one that the catalog names the columns of; null if it does not. */
+  #otherHeader(values: readonly string[]): string | null {
+    const { headerInFile, hidesText } = this.#options
+    if (headerInFile === null || JSON.stringify(values) === JSON.stringify(headerInFile)) return null
+    return hidesText
+      ? reasons.otherHeader
+      : `${reasons.otherHeader}: it is ${JSON.stringify(values)}, and there ${JSON.stringify(headerInFile)}`
   }
 
   /** Whether a line is the header once more, perhaps after a byte order mark of a file that was appended. */

@@ -18,8 +18,6 @@ export interface Dialect {
   readonly skipLast: number
   /** What the first line that is read holds. */
   readonly firstLine: readonly string[]
-  /** Lines that it takes, since its values may have breaks, and blank ones and comments before it. */
-  readonly headerLines: number
   readonly hasHeader: boolean
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
@@ -116,7 +114,6 @@ export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, 
     comment,
     skipLast: lastLines,
     firstLine,
-    headerLines: linesBeside(text, best) + firstLine.join('').split('\n').length,
     encoding,
     hasHeader,
     skipRepeatedHeaders: false,
@@ -146,14 +143,4 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
 /** Returns the line of the first occurrence, from 1. */
 function lineOf(text: Buffer, sign: string): number {
   return text.toString('latin1').split(sign, 1)[0]?.split('\n').length ?? 0
-}
-
-/** After so many lines, before one that is neither blank nor a comment. */
-function linesBeside(text: Buffer, { skipLines, comment }: Candidate): number {
-  const lines = text.toString('latin1').split('\n').slice(skipLines)
-  const isComment = (line: string): boolean => comment !== null && line.startsWith(comment)
-  return Math.max(
-    0,
-    lines.findIndex((line) => line !== '' && line !== '\r' && !isComment(line)),
-  )
 }

@@ -90,7 +90,6 @@ function dialectKeys(
     comment,
     skipLast,
     firstLine,
-    headerLines,
     hasHeader,
     skipRepeatedHeaders,
     dropEmptyExtraCells,
@@ -101,17 +100,17 @@ function dialectKeys(
   const renamed = firstLine.flatMap((cell, index) =>
     cell === names[index] ? [] : [[cell, names[index] ?? '']],
   )
-  const skipped = skipLines + (hasHeader && !isNamed ? headerLines : 0)
   return {
     ...(encoding !== 'utf-8' && { encoding }),
     ...(delimiter !== ',' && { delimiter }),
     ...(quote !== '"' && { quote: quote ?? 'none' }),
     ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
-    ...(skipped > 0 && { skip_lines: skipped }),
+    ...(skipLines > 0 && { skip_lines: skipLines }),
     ...(comment !== null && { comment }),
     ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
     ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
     ...(skipLast > 0 && { skip_last: skipLast }),
+    ...(!isNamed && hasHeader && { header_in_file: firstLine }),
     ...(!isNamed && { header: names }),
     ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),
   }

@@ -79,6 +79,7 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
     encoding,
     comment,
     stopAt: null,
+    headerInFile: null,
     skipRepeatedHeaders: true,
     dropEmptyExtraCells: true,
     hidesText: false,

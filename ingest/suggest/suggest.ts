@@ -347,7 +347,9 @@ function remarksOf(files: readonly PlacedFile[], { dialect, columns }: Draft, { 
     ...toldByNames(files),
     ...(isNamed
       ? []
-      : ['the header has a name twice, or none, so the columns are named here by their places']),
+      : [
+          'the header has a name twice, or none: header names its columns, and header_in_file keeps the line',
+        ]),
     ...(read.rejectedRows === 0
       ? []
       : [

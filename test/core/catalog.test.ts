@@ -575,6 +575,14 @@ describe('the loader', () => {
       ],
     ],
     [
+      'a header line without names for all its columns',
+      'search: [city]',
+      "source: { header: [a], header_in_file: ['A', ''] }",
+      [
+        'c.yaml:24:48: "header_in_file" needs "header" with as many names: it says how the columns of that line are called',
+      ],
+    ],
+    [
       'comments that begin as rows do',
       'search: [city]',
       "source: { comment: '\"' }",

@@ -286,6 +286,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
     header: null,
     encoding: 'utf-8',
     hidesText: false,
+    headerInFile: null,
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,
     maskOf: () => null,

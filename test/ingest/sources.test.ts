@@ -409,6 +409,7 @@ function scan(chunks: readonly Buffer[]) {
     hidesText: false,
     comment: null,
     stopAt: null,
+    headerInFile: null,
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,
     maskOf: () => null,

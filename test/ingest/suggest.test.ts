@@ -251,12 +251,22 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
 
 describe('what lies beside the rows, or late in a file', () => {
   testSampled<[what: string, content: string, source: object, names: string[]]>([
-    ['twice', 'a,a,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'a_2', 'b'] }, ['a', 'a_2', 'b']],
-    ['blank', 'a,,b\n1,2,3\n', { skip_lines: 1, header: ['a', 'column_2', 'b'] }, ['a', 'column_2', 'b']],
+    [
+      'twice',
+      'a,a,b\n1,2,3\n',
+      { header_in_file: ['a', 'a', 'b'], header: ['a', 'a_2', 'b'] },
+      ['a', 'a_2', 'b'],
+    ],
+    [
+      'blank',
+      'a,,b\n1,2,3\n',
+      { header_in_file: ['a', '', 'b'], header: ['a', 'column_2', 'b'] },
+      ['a', 'column_2', 'b'],
+    ],
     [
       'over two lines',
       'a,"b\nc",a\n1,2,3\n',
-      { skip_lines: 2, header: ['a', 'b_c', 'a_3'] },
+      { header_in_file: ['a', 'b\nc', 'a'], header: ['a', 'b_c', 'a_3'] },
       ['a', 'b_c', 'a_3'],
     ],
   ])('a header with a name %s', async (_what, content, source, names) => {
@@ -272,8 +282,9 @@ describe('what lies beside the rows, or late in a file', () => {
       '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
     const { entry, told } = await entryOf(content)
     expect(entry.source).toEqual({
-      skip_lines: 3,
+      skip_lines: 1,
       skip_last: 2,
+      header_in_file: ['Country', 'Code', '1960', '1961', ''],
       header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
     })
     expect(told).toContain('2 lines at the end hold one value: no rows')

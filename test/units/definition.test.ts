@@ -26,6 +26,7 @@ test.each<[declared: object]>([
   [{ source: { skip_last: 1 } }],
   [{ source: { stop_at: 'Total' } }],
   [{ source: { header: ['a', 'b', 'c'] } }],
+  [{ source: { header: ['a', 'b', 'c'], header_in_file: ['A', '', ''] } }],
   [{ source: { rename: { x: 'a' } } }],
   [{ source: { ignore: ['x'] } }],
   [{ source: { decimal: ',' } }],

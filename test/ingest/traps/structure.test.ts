@@ -55,6 +55,21 @@ describe('structure', () => {
       rows(['x', 1]),
     ],
     [
+      'a header with a blank name, after a blank line',
+      { header_in_file: ['A', ''], header: ['a', 'b'] },
+      '\nA,\nx,1\n',
+      rows(['x', 1]),
+    ],
+    [
+      'another header than the one that was named',
+      { header_in_file: ['A', ''], header: ['a', 'b'] },
+      ',A\n1,x\n',
+      broken(
+        1,
+        'the header is not source.header_in_file, so columns may have moved: it is ["","A"], and there ["A",""]',
+      ),
+    ],
+    [
       'lines after the last row',
       { skip_last: 2 },
       'a,b\nx,1\ny,2\nTotal,"3\n\nSource: \r\n \n',
