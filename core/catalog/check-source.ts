@@ -17,8 +17,8 @@ export function checkSource(source: unknown, path: Path, known: readonly string[
     report([...path, 'comment'], `"${comment}" is what rows begin with: it must tell lines that are none`)
   }
   const replaced = at(source, 'header_in_file')
-  const header = at(source, 'header')
-  if (Array.isArray(replaced) && !(Array.isArray(header) && header.length === replaced.length))
+  const named = at(source, 'header')
+  if (Array.isArray(replaced) && !(Array.isArray(named) && named.length === replaced.length))
     report(
       [...path, 'header_in_file'],
       '"header_in_file" needs "header" with as many names: it says how the columns of that line are called',

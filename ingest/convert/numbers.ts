@@ -13,13 +13,14 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 const parentheses = '()'
 
 /** RE2: parentheses around all digits of a number, inside or outside of a mark. */
-const enclosed = String.raw`[^()0-9]*\([^()]*\)[^()0-9]*`
+const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
 /** SQL: digits without groups and marks, with a decimal point; null where the text is not written so. */
 export function plainNumber(text: string, reading: Reading): string {
   const { minus } = reading
   const signs = minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
-  const signed = signs.length === 0 ? text : `regexp_replace(${text}, '[${signs.join('')}]', '-')`
+  const signed =
+    signs.length === 0 ? text : `regexp_replace(${text}, '^([^0-9]*)[${signs.join('')}]', '\\1-')`
   const within = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
   const cases = [
     ...(reading.marks.includes(parentheses)

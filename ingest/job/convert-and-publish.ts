@@ -1,3 +1,4 @@
+import type { LineCounts, ReadSource } from '../source/read.ts'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
@@ -230,7 +231,7 @@ async function publishAndReport(
     rows_out: rows,
     rejected_rows: all.records + all.rejectedRows - rows,
     first_rejects: rejects,
-    lines: read.lineCounts,
+    lines: linesOf(read, kept === null ? all.records - rows : 0),
     blank_lines: all.blankLines,
     comment_lines: all.commentLines,
     missing_columns: lacking,
@@ -257,4 +258,9 @@ async function publishAndReport(
   // What is published anew is not held back any more.
   await forgetWithdrawn(store, table)
   return { status: 'published', table, manifest, report }
+}
+
+/** Lines by what became of them; rows with a value that is not as declared are rejected too. */
+function linesOf({ lineCounts }: ReadSource, badRows: number): LineCounts {
+  return { ...lineCounts, rows: lineCounts.rows - badRows, rejected: lineCounts.rejected + badRows }
 }

@@ -45,6 +45,8 @@ export interface ReadSource {
   readonly lineCounts: LineCounts
   /** The last row of each file; see `CsvScanner`. */
   readonly lastRows: readonly { readonly file: string; readonly line: number; readonly value: string }[]
+  /** Line of the first row that begins with a byte order mark; null where none does. */
+  readonly markLine: number | null
   /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   /** What was left out at the ends of the files. */
@@ -367,6 +369,7 @@ function joined(
     lastRows: scans.flatMap(({ file, scanner: { lastRow } }) =>
       lastRow === null ? [] : [{ file, ...lastRow }],
     ),
+    markLine: scans.find(({ scanner }) => scanner.markLine !== null)?.scanner.markLine ?? null,
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, left } }) => {

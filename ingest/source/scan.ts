@@ -85,14 +85,16 @@ export class CsvScanner {
   /** The start of that line, and how many are left out with it. */
   readonly left = { text: '', lines: 0 }
   #isLeftOpen = false
-  /** Bytes of the last record that was read, with its line end. */
-  #last: Buffer = nothing
+  /** The last record that is not blank. */
+  #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
   /** Line feeds in values that were handed on. */
   breaks = 0
   /** Whether the last line is ended; a file that was cut off most often is not. */
   endsWithLineFeed = true
   #stopped = false
   readonly rejects: Reject[] = []
+  /** Line of the first row that begins with a byte order mark, as where files were joined. */
+  markLine: number | null = null
   /** Rows without an empty value that follow a row of nothing but empty ones, as the header of a second table does. */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
   #isAfterEmptyRow = false
@@ -138,12 +140,10 @@ export class CsvScanner {
 
   /** Line and first value of the last record that was read, if it has one. */
   get lastRow(): { readonly line: number; readonly value: string } | null {
-    const text = this.#last.toString('utf8', 0, 4 * rowShownMax).trimEnd()
-    const values = valuesOf(Buffer.from(text), this.#marks)
+    const { line, record } = this.#last
+    const values = valuesOf(record.subarray(0, 4 * rowShownMax), this.#marks)
     const value = values.find((one) => one.trim() !== '')
-    if (value === undefined || this.#options.hidesText) return null
-    const breaks = this.#last.filter((byte) => byte === LF).length
-    return { line: this.#line - Math.max(breaks, 1), value }
+    return value === undefined || this.#options.hidesText ? null : { line, value }
   }
 
   /** Whether there was nothing to read at all. */
@@ -186,7 +186,7 @@ export class CsvScanner {
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
     const kept = new HandedOn(data)
     let start = 0
-    let lastStart = -1
+    let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
       // Asked of millions of rows, of which few sources have others.
       const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
@@ -196,11 +196,15 @@ export class CsvScanner {
         continue
       }
       if (!this.#bounds.find(data, start)) break
-      lastStart = start
+      if (this.#bounds.end > start) {
+        lastStart = start
+        lastEnd = this.#bounds.end
+        lastLine = this.#line
+      }
       this.#take(data, start, areSound, kept)
       start = this.#bounds.next
     }
-    if (lastStart !== -1) this.#last = data.subarray(lastStart, start)
+    if (lastEnd > 0) this.#last = { line: lastLine, record: data.subarray(lastStart, lastEnd) }
     if (this.#isAtEnd()) return kept.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
@@ -239,6 +243,7 @@ export class CsvScanner {
   #take(data: Buffer, start: number, areSound: boolean, kept: HandedOn): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
+    if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
     this.#line += breaks + 1
     if (end - start > recordBytesMax) {
@@ -246,24 +251,22 @@ export class CsvScanner {
     } else if (end === start && this.#filled.length !== 1) {
       // In a file of one column a blank line is a row whose value is empty.
       this.blankLines += 1
+      this.#isAfterEmptyRow = this.header !== null
       kept.leaveOut(start, next)
     } else if (this.header === null) {
       kept.leaveOut(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
-      const values = reason === null ? valuesOf(data.subarray(start, end), this.#marks) : []
-      const other = reason === null ? this.#otherHeader(values) : null
+      const cells = reason === null ? valuesOf(data.subarray(start, end), this.#marks) : []
+      const other = reason === null ? this.#otherHeader(cells) : null
       if (reason === null && other === null) {
         this.#headerBytes = Buffer.from(data.subarray(start, end))
         this.headLines.header += breaks + 1
-        this.#begin(this.#options.header ?? values)
+        this.#begin(this.#options.header ?? cells)
       } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       kept.leaveOut(start, next)
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
       else this.#leaveOut(line, reasons.repeatedHeader, data.subarray(start, end))
-    } else if (data[start] === byteOrderMark[0] && data.indexOf(byteOrderMark, start) === start) {
-      this.#leaveOut(line, reasons.markInside, data.subarray(start, end))
-      kept.leaveOut(start, next)
     } else if (areSound && this.#masks === null && values === this.#filled.length) {
       // So are nearly all; of them nothing but their bounds is asked, since views of millions would take time.
       if (next - end > 1) kept.leaveOut(end, next - 1)
@@ -371,11 +374,17 @@ export class CsvScanner {
     this.records += 1
   }
 
+  #noteMark(line: number, data: Buffer, start: number, end: number): void {
+    if (!data.subarray(start, end).subarray(0, byteOrderMark.length).equals(byteOrderMark)) return
+    if (!this.#repeatsHeader(data, start, end)) this.markLine ??= line
+  }
+
   #noteAfterEmptyRow(line: number, record: Buffer): void {
     this.#isAfterEmptyRow = false
     if (this.afterEmptyRows.length >= afterEmptyRowsMax || this.#options.hidesText) return
     const values = valuesOf(record, this.#marks)
-    const isFilled = values.length === this.#filled.length && values.every((text) => text.trim() !== '')
+    const isFilled =
+      values.length === this.#filled.length && values.every((text) => text.trim() !== '' && !/\d/.test(text))
     if (isFilled) this.afterEmptyRows.push({ line, values })
   }
 

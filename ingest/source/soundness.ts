@@ -16,7 +16,6 @@ export const reasons = {
   nul: 'a NUL byte: this is not a text file, or it is damaged',
   repeatedHeader: 'the line repeats the header: source.skip_repeated_headers: true leaves such lines out',
   otherHeader: 'the header is not source.header_in_file, so columns may have moved',
-  markInside: 'a byte order mark stands in the middle of the file, as where files were joined: remove it',
   emptyExtraCells: 'those beyond are empty, and source.drop_empty_extra_cells: true drops them',
   tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
 }

@@ -32,7 +32,8 @@ export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes:
       continue
     }
     const length = characterLength(byte)
-    const isCharacter = length > 1 && isUtf8(bytes.subarray(at, at + length))
+    let isCharacter = length > 1
+    for (let next = 1; next < length; next += 1) isCharacter &&= ((bytes[at + next] ?? 0) & 0xc0) === 0x80
     if (isCharacter) characters += 1
     else badBytes += 1
     at += isCharacter ? length : 1

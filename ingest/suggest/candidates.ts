@@ -36,21 +36,24 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   return withoutUnits(text, belowTitle(text, isWhole, best))
 }
 
-/** Text of a cell that holds the unit of its column, such as `[cm]` or `(mm)`. */
-const unitPattern = /^[[(][^[\]()]*[\])]$/
+/** Text of a cell that holds the unit of its column, such as `[cm]` or `(mm)`; numbers and lists are none. */
+const unitPattern = /^(?:\[[^[\]()",]*[\p{L}%°‰][^[\]()",]*\]|\([^[\]()",]*[\p{L}%°‰][^[\]()",]*\))$/u
 
-/** The same way, with the line below the header as a comment where it holds units of the columns. */
+/** The same way, with the line below the header as a comment where it holds units of columns of numbers. */
 function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const { skipLines, firstLine, delimiter, comment } = best
   if (comment !== null || firstLine.length < 2) return best
   const lines = text.toString('utf8').split(/\r?\n/)
   const line = lines[skipLines + 1] ?? ''
-  const cells = line.split(delimiter)
-  const filled = cells.filter((cell) => cell.trim() !== '')
-  if (cells.length !== firstLine.length || filled.length === 0) return best
-  if (!filled.every((cell) => unitPattern.test(cell.trim()))) return best
+  const cells = line.split(delimiter).map((cell) => cell.trim())
+  const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
+  if (cells.length !== firstLine.length || !filled.every(({ cell }) => unitPattern.test(cell))) return best
+  // One word in parentheses may stand for a value that is missing.
+  if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
+  const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
+  const areNumbers = filled.every(({ index }) => below.some((row) => /^-?[\d.,]+$/.test(row[index] ?? '')))
   const isAlone = lines.filter((one) => one.startsWith(line)).length === 1
-  return isAlone ? { ...best, comment: line } : best
+  return areNumbers && isAlone ? { ...best, comment: line } : best
 }
 
 function candidatesIn(
@@ -80,7 +83,9 @@ function candidatesIn(
 /** Returns whether the skipped lines may stand above a header: none of them has its number of values, and is filled as it is. */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: Reading): boolean {
   // Any last line would be a header without rows.
-  if (rows === 0 || !looksLikeHeader(firstLine)) return false
+  if (rows === 0) return false
+  const isHeader = looksLikeHeader(firstLine)
+  if (!isHeader && isTable(text, skipLines)) return false
   if (firstLine.length === 1) return true
   let at = 0
   for (let line = 0; line < skipLines; line += 1) {
@@ -89,10 +94,20 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const cells = bounds.find(text.subarray(at, end + 1), 0)
       ? valuesOf(text.subarray(at, at + bounds.end), marks)
       : []
-    if (cells.length === firstLine.length && filledIn(cells) > 1) return false
+    // Above rows without a header, a line of several cells may be the header.
+    if ((cells.length === firstLine.length || !isHeader) && filledIn(cells) > 1) return false
     at = end + 1
   }
   return true
+}
+
+/** Returns whether some delimiter splits lines at the start alike: they are rows, of another delimiter than those below. */
+function isTable(text: Buffer, lines: number): boolean {
+  const start = text.toString('latin1').split('\n', lines)
+  return delimiters.some((delimiter) => {
+    const counts = start.map((line) => line.split(delimiter).length)
+    return counts.length > 1 && counts.every((count) => count > 1 && count === counts[0])
+  })
 }
 
 /** Which comes first of the same lines; `'` is an apostrophe wherever it need not be a quote. */
@@ -220,6 +235,9 @@ function requireNoLostHeader(
   if (below === null || below.firstLine.length <= firstLine.length) return
   if (below.fitting < consistentShare * below.rows) return
   const lines = text.toString('utf8').split(/\r?\n/)
+  const rowLines = lines.slice(skipLines + 1).filter((line) => line !== '')
+  // Empty cells at the end of every row are dropped.
+  if (rowLines.every((line) => line.endsWith(delimiter))) return
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const why =
     escaped >= rows / 2

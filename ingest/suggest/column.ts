@@ -208,7 +208,8 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
         ...said,
       },
       spelling,
-      evidence: ({ filled }) => `all ${number(filled)} values are numbers with at most ${scale} ${after}`,
+      evidence: ({ filled }) =>
+        `all ${number(filled)} values are numbers with at most ${scale} ${after}${minusSaid(form)}`,
       probe: null,
     }
   }
@@ -218,6 +219,11 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
     evidence: ({ filled }) => `all ${number(filled)} values are numbers, some with ${scale} ${after}`,
     probe: null,
   }
+}
+
+/** Says how numbers below zero are written, where it is not -5. */
+function minusSaid({ minus }: NumberForm): string {
+  return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
 }
 
 /** RE2 patterns of texts that have each mark, and no leading zero. */
@@ -350,7 +356,10 @@ function shortYearsOf(filled: readonly string[]): string | null {
     }),
   )
   if (orders.length === 0) return null
-  const formats = orders.map((order) => order.join(first[2]))
+  const isShort = parts.some((one) => one?.[1]?.length === 1 || one?.[3]?.length === 1)
+  const formats = orders.map((order) =>
+    order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
+  )
   return `say what ${JSON.stringify(filled[0])} is: type: date, format: ${formats.join(' or ')}, two_digit_years_from: the first year that is meant, such as 1930`
 }
 

@@ -50,7 +50,7 @@ const lengthMax = 400
 
 function bareOf(text: string): Bare | null {
   if (text.length > lengthMax) return null
-  const [, before = '', inner, after = ''] = /^([^()\d]*)\(([^()]*)\)([^()\d]*)$/.exec(text) ?? []
+  const [, before = '', inner, after = ''] = /^([^()\d.,]*)\(([^()]*)\)([^()\d.,]*)$/.exec(text) ?? []
   const isBehind = text.endsWith('-')
   const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
   if (inner === undefined && !isBehind) return bare
@@ -106,8 +106,7 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
     bare.push(one)
   }
   // In all of them they are no minus, but a note, or a part of a code.
-  if (bare.every(({ marks }) => marks.includes(parentheses)) || bare.every(({ minus }) => minus === '5-'))
-    return null
+  if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
   // What needs no separator is not said to have one.
@@ -152,6 +151,14 @@ export function isAmbiguous(form: object): form is AmbiguousNumbers {
 
 export function isLossy(form: object): form is LossyNumbers {
   return 'loss' in form
+}
+
+/** Whether texts with a minus behind are rather codes, or ends that are open, such as `2019-`: all have it, or all are whole. */
+function isOpenEnded(bare: readonly Bare[]): boolean {
+  const behind = bare.filter(({ minus }) => minus === '5-')
+  return (
+    behind.length === bare.length || (behind.length > 0 && !bare.some(({ digits }) => /[.,]/.test(digits)))
+  )
 }
 
 /** Explains what numbers would lose of their texts; null if nothing. */

@@ -158,7 +158,9 @@ class Draft {
       const entry = this.#entryOf(fields.map(({ keys }) => keys))
       const trial = await this.#try(entry, fields)
       if (trial === 'another dialect') continue
-      requireOneTable(trial.read.afterEmptyRows, this.columns)
+      requireNoMark(trial.read.markLine)
+      if (this.#options.source['union_by_name'] !== true)
+        requireOneTable(trial.read.afterEmptyRows, this.columns)
       const isSettled = trial.fields.every(({ bad }) => bad === 0)
       if (isSettled) return { entry, trial, fields }
       if (round === roundsMax) throw new Error('the suggestion does not come to rest')
@@ -258,6 +260,14 @@ function linesSaid(rejects: readonly Reject[]): string {
   return `${first?.file === undefined ? '' : `${first.file}, `}line ${first?.line ?? 0}${more}`
 }
 
+/** @throws TableFailure */
+function requireNoMark(line: number | null): void {
+  if (line !== null)
+    throw new TableFailure(
+      `line ${line}: a byte order mark stands in the middle of the file, as where files were joined: remove it`,
+    )
+}
+
 function isTextColumn(column: SeenColumn): boolean {
   return ['string', 'text'].includes(suggestField(column).keys.type)
 }
@@ -276,8 +286,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
     })
     if (isOddOne)
       throw new TableFailure(
-        `line ${line}: a second table (header ${values.join(',')}) begins after an empty row: ` +
-          `make it a file of its own, or end the first table with source.stop_at: ${JSON.stringify(values[0])}`,
+        `line ${line}: a second table (header ${JSON.stringify(values.join(','))}) begins after an empty row: make it a file of its own`,
       )
   }
 }
@@ -371,7 +380,7 @@ function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
     .filter(({ value }) => totalPattern.test(value.trim()))
     .map(
       ({ file, line, value }) =>
-        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.stop_at: ${JSON.stringify(value)} leaves it out`,
+        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.skip_last: 1 leaves it out`,
     )
 }
 

@@ -97,19 +97,28 @@ const cases: readonly Case[] = [
     'csvkit/bad.csv',
     {},
     texts(['column_a', 'column_b', 'column_c']),
-    bad('line 2: the row has 4 values, and the header 3', 'line 3: the row has 2 values, and the header 3'),
+    bad(
+      'line 2: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 3: the row has 2 values, and the header 3',
+    ),
   ],
   [
     'csvkit/bad_skip_lines.csv',
     {},
     texts(['column_a', 'column_b', 'column_c']),
-    bad('line 5: the row has 4 values, and the header 3', 'line 6: the row has 2 values, and the header 3'),
+    bad(
+      'line 5: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 6: the row has 2 values, and the header 3',
+    ),
   ],
   [
     'csvkit/bad_skip_lines.csv',
     { skip_lines: 3 },
     texts(['column_a', 'column_b', 'column_c']),
-    bad('line 5: the row has 4 values, and the header 3', 'line 6: the row has 2 values, and the header 3'),
+    bad(
+      'line 5: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 6: the row has 2 values, and the header 3',
+    ),
   ],
   [
     'csvkit/blanks.csv',
@@ -177,7 +186,14 @@ const cases: readonly Case[] = [
     abc,
     misfit('the column "" is there twice; the column "" is not a field of d/t (did you mean "a"?)'),
   ],
-  ['csvkit/test_empty_columns_long_row.csv', {}, abc, bad('line 2: the row has 4 values, and the header 3')],
+  [
+    'csvkit/test_empty_columns_long_row.csv',
+    {},
+    abc,
+    bad(
+      'line 2: the row has 4 values, and the header 3: those beyond are empty, and source.drop_empty_extra_cells: true drops them',
+    ),
+  ],
   ['csvkit/test_empty_columns_short_row.csv', {}, abc, bad('line 2: the row has 2 values, and the header 3')],
   [
     'csvkit/test_extra_header.csv',

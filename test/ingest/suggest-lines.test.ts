@@ -141,11 +141,33 @@ test.each<[what: string, content: string | Buffer, source: object, told: RegExp]
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
 })
 
+test.each<[what: string, content: string, types: string[]]>([
+  ['parentheses for a minus in the first row', 'profit,loss\n(5),(3)\n4,2\n6,7\n', ['integer', 'integer']],
+  ['a word for nothing in the first row', 'name,note\n(Anon),\nb,5\nc,6\n', ['string', 'integer']],
+  ['lists', 'tags,n\n[],5\n"[""a""]",6\n', ['list', 'integer']],
+  ['a title above rows without a header', 'Report of X\n1,2\n3,4\n', ['integer', 'integer']],
+  [
+    'a title above columns of years',
+    'Report\nname,2010,2020\na,1,2\nb,4,5\n',
+    ['string', 'integer', 'integer'],
+  ],
+  ['an empty cell at the end of every row', 'a,b\n1,2,\n3,4,\n', ['integer', 'integer']],
+  ['an open end of years', 'v,from\n1,2001\n2,2019-\n', ['integer', 'string']],
+])('%s loses no row', async (_what, content, types) => {
+  const { entry } = await entryOf(content)
+  expect(entry.fields.map(({ type }) => type)).toEqual(types)
+  const { lines } = await intake(content)
+  expect({ ...lines, skipped: 0, header: 0 }).toMatchObject({ comments: 0, rejected: 0, last: 0 })
+  expect(lines?.rows).toBe(
+    content.split('\n').length - 2 - (lines?.skipped ?? 0) + (lines?.header === 0 ? 1 : 0),
+  )
+})
+
 test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
   [
     'a second table',
     linesOf('device,seen,signal', 'D1,2024-01-01,-40', ',,', 'Node,Joined,Quality', 'N1,2024-01-03,80'),
-    /^line 4: a second table \(header Node,Joined,Quality\) begins after an empty row/,
+    /^line 4: a second table \(header "Node,Joined,Quality"\) begins after an empty row/,
   ],
   [
     'another delimiter further down',
@@ -163,6 +185,7 @@ test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
     /line 3: the byte 0xe7 is not UTF-8/,
   ],
   ['a NUL byte', pair('2024-01-01,1', '\0\0\0\0', '2024-01-03,3'), /line 3: a NUL byte/],
+  ['a second table after a blank line', pair('2024-01-01,1', '', 'city,name'), /^line 4: a second table/],
 ])('%s is refused by its line, and no line is taken for a preamble', async (_what, content, refusal) => {
   expect(await intake(content)).toMatchObject({ lines: null, refusal: expect.stringMatching(refusal) })
 })
@@ -170,7 +193,7 @@ test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
 test('a total at the end is asked about', async () => {
   const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,3'))
   expect(told).toContain(
-    'say whether line 4 sums up the rows above it, as "Total" tells: source.stop_at: "Total" leaves it out',
+    'say whether line 4 sums up the rows above it, as "Total" tells: source.skip_last: 1 leaves it out',
   )
 })
 
@@ -189,6 +212,6 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  field "empty": all values are null, so any type would do',
     'questions, each answered by a line of the catalog:',
     '  1. field "length", a text until then: say what "3:40" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts',
-    '  2. say whether line 6 sums up the rows above it, as "Total" tells: source.stop_at: "Total" leaves it out',
+    '  2. say whether line 6 sums up the rows above it, as "Total" tells: source.skip_last: 1 leaves it out',
   ])
 })
