@@ -36,8 +36,11 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   return withoutUnits(text, belowTitle(text, isWhole, best))
 }
 
-/** Text of a cell that holds the unit of its column, such as `[cm]` or `(mm)`; numbers and lists are none. */
-const unitPattern = /^(?:\[[^[\]()",]*[\p{L}%°‰][^[\]()",]*\]|\([^[\]()",]*[\p{L}%°‰][^[\]()",]*\))$/u
+/** Whether a cell holds the unit of its column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
+function isUnit(cell: string): boolean {
+  const [inner, ends] = [cell.slice(1, -1), `${cell[0] ?? ''}${cell.at(-1) ?? ''}`]
+  return ['[]', '()'].includes(ends) && !/[[\]()",]/.test(inner) && /[\p{L}%°‰]/u.test(inner)
+}
 
 /** The same way, with the line below the header as a comment where it holds units of columns of numbers. */
 function withoutUnits(text: Buffer, best: Candidate): Candidate {
@@ -47,7 +50,7 @@ function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const line = lines[skipLines + 1] ?? ''
   const cells = line.split(delimiter).map((cell) => cell.trim())
   const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
-  if (cells.length !== firstLine.length || !filled.every(({ cell }) => unitPattern.test(cell))) return best
+  if (cells.length !== firstLine.length || !filled.every(({ cell }) => isUnit(cell))) return best
   // One word in parentheses may stand for a value that is missing.
   if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
   const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
