@@ -158,7 +158,6 @@ class Draft {
       const entry = this.#entryOf(fields.map(({ keys }) => keys))
       const trial = await this.#try(entry, fields)
       if (trial === 'another dialect') continue
-      requireNoMark(trial.read.markLine)
       if (this.#options.source['union_by_name'] !== true)
         requireOneTable(trial.read.afterEmptyRows, this.columns)
       const isSettled = trial.fields.every(({ bad }) => bad === 0)
@@ -260,14 +259,6 @@ function linesSaid(rejects: readonly Reject[]): string {
   return `${first?.file === undefined ? '' : `${first.file}, `}line ${first?.line ?? 0}${more}`
 }
 
-/** @throws TableFailure */
-function requireNoMark(line: number | null): void {
-  if (line !== null)
-    throw new TableFailure(
-      `line ${line}: a byte order mark stands in the middle of the file, as where files were joined: remove it`,
-    )
-}
-
 function isTextColumn(column: SeenColumn): boolean {
   return ['string', 'text'].includes(suggestField(column).keys.type)
 }
@@ -353,6 +344,11 @@ function remarksOf(files: readonly PlacedFile[], { dialect, columns }: Draft, { 
     `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns.length} columns`,
     ...dialect.evidence,
     ...totalsSaid(read.lastRows),
+    ...(read.markLine === null
+      ? []
+      : [
+          `say whether files were joined at line ${read.markLine}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
+        ]),
     ...toldByNames(files),
     ...(isNamed
       ? []

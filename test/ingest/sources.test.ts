@@ -134,7 +134,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\n"x\n\n",1\ny,2,3\n',
       [
         'd/t: FAILED, a row is not what the catalog declares; nothing was published',
-        '  line 5: the row has 3 values, and the header 2',
+        '  line 5: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes',
       ],
     ],
     [

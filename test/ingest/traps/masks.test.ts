@@ -77,7 +77,7 @@ describe('masks', () => {
       `cpf,b\n${secret}9,x,y\n`,
       [
         'a row is not what the catalog declares; nothing was published',
-        '  line 2: the row has 3 values, and the header 2',
+        '  line 2: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes',
       ],
     ],
     [

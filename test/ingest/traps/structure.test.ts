@@ -170,7 +170,9 @@ describe('structure', () => {
       'a delimiter at the end of rows alone',
       {},
       'a,b\nx,1,\n',
-      bad('line 2: the row has 3 values, and the header 2'),
+      bad(
+        'line 2: the row has 3 values, and the header 2: those beyond are empty, and source.drop_empty_extra_cells: true drops them',
+      ),
     ],
     ['blank lines', {}, '\n\na,b\n\r\nx,1\n\n\n', rows(['x', 1])],
     ['a line of spaces', {}, 'a,b\n  \nx,1\n', bad('line 2: the row has 1 values, and the header 2')],
