@@ -4,7 +4,7 @@ import type { LineCounts } from '../../ingest/source/read.ts'
 import { TableFailure } from '../../ingest/rejects.ts'
 import { declared, rows as came } from '../support/declared.ts'
 import { workshop } from '../support/workshop.ts'
-import { isQuick, runsOf, seed } from '../support/runs.ts'
+import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 import { noticeLines } from '../../ingest/suggest/notices.ts'
 import { entryOf, ingested, linesOf, suggestion } from '../support/suggested.ts'
 
@@ -110,7 +110,7 @@ test('random files with one deviating line lose no line in silence', async () =>
 
 const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...rows)
 
-test.each<[what: string, content: string | Buffer, source: object, told: RegExp]>([
+testSampled<[what: string, content: string | Buffer, source: object, told: RegExp]>([
   [
     'a header that is repeated, once after a mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
@@ -141,7 +141,7 @@ test.each<[what: string, content: string | Buffer, source: object, told: RegExp]
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
 })
 
-test.each<[what: string, content: string, types: string[]]>([
+testSampled<[what: string, content: string, types: string[]]>([
   ['parentheses for a minus in the first row', 'profit,loss\n(5),(3)\n4,2\n6,7\n', ['integer', 'integer']],
   ['a word for nothing in the first row', 'name,note\n(Anon),\nb,5\nc,6\n', ['string', 'integer']],
   ['lists', 'tags,n\n[],5\n"[""a""]",6\n', ['list', 'integer']],
