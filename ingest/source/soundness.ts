@@ -23,7 +23,8 @@ export const reasons = {
 /** In UTF-8. */
 export const byteOrderMark = Buffer.from('\ufeff')
 
-const delimiters = [',', ';', '\t', '|']
+/** Delimiters that files are commonly written with. */
+export const commonDelimiters = [',', ';', '\t', '|']
 
 /** Explains a row that has more or fewer values than the header, and what keeps the row. */
 export function misfitReason(
@@ -39,7 +40,7 @@ export function misfitReason(
     if (beyond.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
     return quote === -1 ? counts : `${counts}: a value that holds ${sign} must be enclosed in quotes`
   }
-  const other = delimiters.find(
+  const other = commonDelimiters.find(
     (one) =>
       one.charCodeAt(0) !== delimiter &&
       record.filter((byte) => byte === one.charCodeAt(0)).length === columns - 1,

@@ -1,9 +1,9 @@
 import { TableFailure } from '../rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { LF, valuesOf } from '../source/record.ts'
+import { commonDelimiters } from '../source/soundness.ts'
 import { faultOf, quoteSignsOf, readingOf, type QuoteSigns, type Reading, type Way } from './reading.ts'
 
-const delimiters = [',', ';', '\t', '|']
 const quotes = ['"', "'"]
 const skippedMax = 10
 /** Of the rows of the sample that must have as many values as the first line, and no value that was cut apart. */
@@ -66,7 +66,7 @@ function candidatesIn(
   shareMin = consistentShare,
 ): Candidate[] {
   const found: Candidate[] = []
-  for (const delimiter of delimiters) {
+  for (const delimiter of commonDelimiters) {
     for (const quote of [...quotes, null]) {
       const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
       for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
@@ -107,7 +107,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
 /** Returns whether some delimiter splits lines at the start alike: they are rows, of another delimiter than those below. */
 function isTable(text: Buffer, lines: number): boolean {
   const start = text.toString('latin1').split('\n', lines)
-  return delimiters.some((delimiter) => {
+  return commonDelimiters.some((delimiter) => {
     const counts = start.map((line) => line.split(delimiter).length)
     return counts.length > 1 && counts.every((count) => count > 1 && count === counts[0])
   })

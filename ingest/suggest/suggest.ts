@@ -35,7 +35,7 @@ export interface Suggestion {
   readonly entry: string
   /** What an author should know of it, in lines. */
   readonly remarks: readonly string[]
-  /** What the file tells of its dataset, in lines of YAML. */
+  /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
   /** Why each field is what it is. */
   readonly fields: readonly { readonly name: string; readonly evidence: string }[]
@@ -367,7 +367,7 @@ function remarksOf(files: readonly PlacedFile[], { dialect, columns }: Draft, { 
   ]
 }
 
-/** What a line that sums up the rows above it begins with, in English, Portuguese, Spanish, French, German or Italian. */
+/** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
 const totalPattern =
   /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
 
