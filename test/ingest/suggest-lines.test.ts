@@ -215,3 +215,44 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  2. say whether line 6 sums up the rows above it, as "Total" tells: source.skip_last: 1 leaves it out',
   ])
 })
+
+test('lines of every sort are counted where a table is declared with all of them', async () => {
+  const content = [
+    'a title',
+    'a,b',
+    '1,x',
+    '# a comment',
+    '',
+    'a,b',
+    '2,"y',
+    'z"',
+    '3,u,"v',
+    'w"',
+    'four,t',
+    'Total: 3',
+    '',
+  ].join('\n')
+  const catalog = declared({
+    fields: ['a:integer', 'b:string'],
+    max_rejects: 2,
+    source: { skip_lines: 1, comment: '#', skip_repeated_headers: true, skip_last: 1 },
+  })
+  const [outcome] = await (await workshop(catalog, { 'd/t.csv': content })).ingest()
+  expect(outcome).toMatchObject({
+    status: 'published',
+    report: {
+      lines: {
+        all: 12,
+        skipped: 1,
+        header: 1,
+        rows: 2,
+        breaks: 1,
+        rejected: 3,
+        blank: 1,
+        comments: 1,
+        repeatedHeaders: 1,
+        last: 1,
+      },
+    },
+  })
+})
