@@ -230,7 +230,6 @@ test('lines of every sort are counted where a table is declared with all of them
     'w"',
     'four,t',
     'Total: 3',
-    '',
   ].join('\n')
   const catalog = declared({
     fields: ['a:integer', 'b:string'],
