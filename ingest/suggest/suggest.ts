@@ -10,7 +10,6 @@ import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
 import { reasons } from '../source/soundness.ts'
 import { aboutDataset } from './about.ts'
-import { looksLikeHeader } from './candidates.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from './dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
@@ -263,13 +262,18 @@ function isTextColumn(column: SeenColumn): boolean {
   return ['string', 'text'].includes(suggestField(column).keys.type)
 }
 
+/** Matches an ordinary name of a column, such as `Signal (dB)`. */
+const columnNamePattern = /^\p{L}[\p{L}\p{M}\d _./()%-]*$/u
+
 /**
- * @throws TableFailure if a row after an empty one reads like the header of a second table: without it, at least one column
- *   is numbers or dates
+ * @throws TableFailure if a row after an empty one reads like the header of a second table: it has as many different names,
+ *   and without it, at least one column is numbers or dates
  */
 function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
   for (const { line, values } of rows) {
-    if (!looksLikeHeader(values)) continue
+    const isNames =
+      new Set(values).size === values.length && values.every((name) => columnNamePattern.test(name))
+    if (!isNames) continue
     const isOddOne = columns.some((column, index) => {
       const texts = new Map(column.texts)
       texts.delete(values[index] ?? '')

@@ -37,6 +37,9 @@ async function left(port: number | undefined): Promise<number> {
   return Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1])
 }
 
+/** Waits until the last answer that a server did not give is longer ago than the `fail_timeout` of nginx, of a second. */
+const nginxTriesAgain = (): Promise<void> => setTimeout(2000)
+
 describeCluster('two servers, an object store, Redis and nginx', () => {
   let table: OneTable
   let between: Between
@@ -169,11 +172,12 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
       (async () => {
         await setTimeout(1000)
         await restart(0, 'SIGTERM')
-        await setTimeout(2000)
+        await nginxTriesAgain()
         await restart(1, 'SIGTERM')
-        await setTimeout(2000)
+        await nginxTriesAgain()
         await Promise.all([table.publish(source(1)), restart(0, 'SIGTERM')])
         await until(() => met.has(1))
+        await nginxTriesAgain()
         await Promise.all([table.publish(source(2)), restart(1, 'SIGTERM')])
         await until(() => met.has(2))
       })(),
