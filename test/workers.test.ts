@@ -8,7 +8,7 @@ import { start, startServer } from './support/programs.ts'
 import { readers } from './support/readers.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
-import { isQuick } from './support/runs.ts'
+import { isQuick, testAll } from './support/runs.ts'
 
 /** Several processes on one port, as an operator runs them. */
 
@@ -29,24 +29,27 @@ const isWhole = (target: string, status: number, body: Buffer): string | null =>
   return results.length > 0 && versions.size === 1 ? null : `${target} has versions ${[...versions].join()}`
 }
 
-test('a limit holds over all workers exactly', async () => {
-  const { pid, port } = await startServer({ ...table.settings, WORKERS: '2', RATE_LIMITS: 'on' })
-  const statuses = await Promise.all(
-    Array.from({ length: 300 }, async () => {
-      const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
-      await response.arrayBuffer()
-      return response.status
-    }),
-  )
-  const count = (status: number): number => statuses.filter((one) => one === status).length
-  expect([count(200), count(429)]).toEqual([100, 200])
-  // One that is started in the place of another knows what was counted before; the next test replaces a worker, too.
-  if (isQuick) return
-  const workers = workersOf(pid)
-  for (const worker of workers) process.kill(worker, 'SIGKILL')
-  await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))
-  expect((await fetch(`http://127.0.0.1:${port}${rows}`)).status).toBe(429)
-}, 60_000)
+testAll(
+  'a limit holds over all workers exactly',
+  async () => {
+    const { pid, port } = await startServer({ ...table.settings, WORKERS: '2', RATE_LIMITS: 'on' })
+    const statuses = await Promise.all(
+      Array.from({ length: 300 }, async () => {
+        const response = await fetch(`http://127.0.0.1:${port}${rows}`, { headers: { Connection: 'close' } })
+        await response.arrayBuffer()
+        return response.status
+      }),
+    )
+    const count = (status: number): number => statuses.filter((one) => one === status).length
+    expect([count(200), count(429)]).toEqual([100, 200])
+    // One that is started in the place of another knows what was counted before; the next test replaces a worker, too.
+    const workers = workersOf(pid)
+    for (const worker of workers) process.kill(worker, 'SIGKILL')
+    await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))
+    expect((await fetch(`http://127.0.0.1:${port}${rows}`)).status).toBe(429)
+  },
+  60_000,
+)
 
 test('a stop before the first worker is there starts none', async () => {
   // Reading it waits until somebody writes.

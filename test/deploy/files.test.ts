@@ -207,20 +207,24 @@ describe('the server', () => {
     )
   })
 
-  test("holds under Node's own permissions, with files and addons alone", async () => {
-    const { allowedNodeEnvironmentFlags: known } = process
-    const flag = known.has('--permission') ? '--permission' : '--experimental-permission'
-    const read = [path.resolve('.'), home].map((folder) => `--allow-fs-read=${folder}/*`)
-    const args = [
-      flag,
-      ...read,
-      `--allow-fs-write=${home}/scratch/*`,
-      '--allow-addons',
-      ...(known.has('--allow-net') ? ['--allow-net'] : []),
-      'dist/server/main.js',
-    ]
-    expect(await served(process.execPath, args)).toEqual(allWell)
-  }, 60_000)
+  testAll(
+    "holds under Node's own permissions, with files and addons alone",
+    async () => {
+      const { allowedNodeEnvironmentFlags: known } = process
+      const flag = known.has('--permission') ? '--permission' : '--experimental-permission'
+      const read = [path.resolve('.'), home].map((folder) => `--allow-fs-read=${folder}/*`)
+      const args = [
+        flag,
+        ...read,
+        `--allow-fs-write=${home}/scratch/*`,
+        '--allow-addons',
+        ...(known.has('--allow-net') ? ['--allow-net'] : []),
+        'dist/server/main.js',
+      ]
+      expect(await served(process.execPath, args)).toEqual(allWell)
+    },
+    60_000,
+  )
 })
 
 testAll(

@@ -147,17 +147,21 @@ describe('the programs', () => {
     60_000,
   )
 
-  test('leave nothing of a file that cannot be ingested', async () => {
-    const { catalog, SOURCES, settings } = await home()
-    expect((await run('ingest/init/main', [], settings)).code).toBe(0)
-    const before = await readFile(catalog, 'utf8')
-    await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
-    const wind = path.join(SOURCES, 'wind', 'w.csv')
-    await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
-    const { code, err } = await run('ingest/add/main', [wind], settings)
-    expect([code, err]).toEqual([1, expect.stringContaining('is as it was')])
-    expect(await readFile(catalog, 'utf8')).toBe(before)
-  }, 60_000)
+  testAll(
+    'leave nothing of a file that cannot be ingested',
+    async () => {
+      const { catalog, SOURCES, settings } = await home()
+      expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+      const before = await readFile(catalog, 'utf8')
+      await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
+      const wind = path.join(SOURCES, 'wind', 'w.csv')
+      await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
+      const { code, err } = await run('ingest/add/main', [wind], settings)
+      expect([code, err]).toEqual([1, expect.stringContaining('is as it was')])
+      expect(await readFile(catalog, 'utf8')).toBe(before)
+    },
+    60_000,
+  )
 
   testAll(
     'refuse what cannot be added, and leave the catalog as it is',

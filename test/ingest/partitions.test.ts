@@ -241,7 +241,7 @@ const keyed = (more: object = {}) =>
     },
   ])
 
-test('rows that tie are in the order of their files as it is now', async () => {
+testAll('rows that tie are in the order of their files as it is now', async () => {
   const [shop, other] = [await workshop(keyed()), await workshop(keyed())]
   for (const [name, text] of [
     ['1', file(1, 1)],
@@ -308,7 +308,7 @@ test('ranges of a histogram have their upper end, whether all is read or partiti
   expect(inRanges(second)).toEqual(rangesDue(11))
 })
 
-test('rejects of partitions that are taken over count among those that may be', async () => {
+testAll('rejects of partitions that are taken over count among those that may be', async () => {
   const shop = await workshop(keyed({ max_rejects: 1 }))
   for (const month of [1, 2]) await shop.write(`d/t-${month}.csv`, file(month, 1, month === 1 ? 'x' : 2))
   await publishedBy(shop)

@@ -216,7 +216,7 @@ describe('what is suggested of a column', () => {
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
-  test.each(sampled(cases, 2))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
+  test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
     const { entry, told } = await entryOf(contentOf(texts))
     const [, field] = entry.fields
     const { name: _name, ...own } = field ?? { name: '' }

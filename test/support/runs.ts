@@ -20,7 +20,7 @@ const runs = {
   /** Files of ten columns with random spellings of numbers. */
   LOSSLESS: { quick: 1, all: 5, long: 200 },
   /** Files in which one line is unlike the others. */
-  DEVIATIONS: { quick: 3, all: 15, long: 1000 },
+  DEVIATIONS: { quick: 3, all: 8, long: 1000 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: { quick: 8, all: 30, long: 2000 },
   /** Catalogs and sources made up by a generator. */
