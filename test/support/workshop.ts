@@ -22,7 +22,8 @@ process.once('exit', () => rmSync(testFolder, { recursive: true, force: true }))
 /** A new folder, removed at the end of the test file. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(testFolder, 'folder-'))
-  endWithFile(() => rm(folder, { recursive: true, force: true }))
+  // A server writes a file to its end although the reader who asked for it has gone.
+  endWithFile(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }))
   return folder
 }
 
