@@ -9,6 +9,8 @@ export interface Tally {
   readonly records: number
   /** Line feeds in values. */
   readonly breaks: number
+  /** Bytes of the longest record of the source until then. */
+  readonly longest: number
 }
 
 /** Records that follow each other, in their plain form, all with the same columns. */
@@ -43,7 +45,7 @@ const piecesMax = 64
 /** Of text: a second of work for either side, and little to keep on disk. */
 export const batchBytesDefault = 128 * 1024 * 1024
 
-const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0 }
+const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0, longest: 0 }
 
 /** Writes records to files and hands each over when it is full. */
 export class BatchWriter {
@@ -158,6 +160,7 @@ function difference(all: Tally, before: Tally): Tally {
     })),
     records: all.records - before.records,
     breaks: all.breaks - before.breaks,
+    longest: all.longest,
   }
 }
 

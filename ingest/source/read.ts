@@ -317,6 +317,7 @@ function tallyOf(scans: readonly Scan[]): Tally {
     })),
     records: scanners.reduce((total, { records }) => total + records, 0),
     breaks: scanners.reduce((total, { breaks }) => total + breaks, 0),
+    longest: Math.max(0, ...scanners.map(({ longest }) => longest)),
   }
 }
 

@@ -5,7 +5,7 @@ import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { HandedOn } from './handed-on.ts'
 import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
-import { byteOrderMark, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
+import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
 
 /** What was counted in one column, over all records that were handed on. */
@@ -74,6 +74,8 @@ export class CsvScanner {
   rejectedRows = 0
   blankLines = 0
   commentLines = 0
+  /** Bytes of the longest record so far. */
+  longest = 0
   /** Left out, since they repeat the header. */
   repeatedHeaders = 0
   /** Lines before the header and of the header itself. */
@@ -246,6 +248,7 @@ export class CsvScanner {
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
     this.#line += breaks + 1
+    this.longest = Math.max(this.longest, end - start)
     if (end - start > recordBytesMax) {
       this.#stop(line, reasons.tooLong)
     } else if (end === start && this.#filled.length !== 1) {
@@ -257,7 +260,8 @@ export class CsvScanner {
       kept.leaveOut(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
       const cells = reason === null ? valuesOf(data.subarray(start, end), this.#marks) : []
-      const other = reason === null ? this.#otherHeader(cells) : null
+      const other =
+        cells.length > columnsMax ? reasons.tooWide : reason === null ? this.#otherHeader(cells) : null
       if (reason === null && other === null) {
         this.#headerBytes = Buffer.from(data.subarray(start, end))
         this.headLines.header += breaks + 1

@@ -3,8 +3,10 @@ import { badMark } from './decode.ts'
 import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
-/** In bytes; longer rows come from a stray quote. DuckDB is told to read lines of up to twice this. */
-export const recordBytesMax = 8 * 1024 * 1024
+/** In bytes: room for a value of 16 MB. Longer rows come from a stray quote. */
+export const recordBytesMax = 32 * 1024 * 1024
+/** Wider tables take more memory than an ingest has. */
+export const columnsMax = 5000
 
 /** Why a source, or a row of it, cannot be read. */
 export const reasons = {
@@ -17,6 +19,7 @@ export const reasons = {
   repeatedHeader: 'the line repeats the header: source.skip_repeated_headers: true leaves such lines out',
   otherHeader: 'the header is not source.header_in_file, so columns may have moved',
   emptyExtraCells: 'those beyond are empty, and source.drop_empty_extra_cells: true drops them',
+  tooWide: `the header has more than ${columnsMax} columns: make rows of some, or several files with fewer columns`,
   tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
 }
 

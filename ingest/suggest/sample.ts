@@ -5,6 +5,7 @@ import { LastLines } from '../source/last-lines.ts'
 import type { Member } from '../source/member.ts'
 import { LF, valuesOf } from '../source/record.ts'
 import { RecordBounds } from '../source/bounds.ts'
+import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
 import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
 
 /** Bytes of the start that the dialect is told from, and those that the columns are. */
@@ -42,6 +43,35 @@ export async function encodingOf(members: readonly Member[]): Promise<EncodingWi
 
 /** @throws TableFailure where it is no CSV that can be read without guessing */
 export async function sampleOf(member: Member): Promise<Sample> {
+  const start = await startOf(member, sampleBytes)
+  const isAll = start.isWhole && start.bytes.length <= dialectBytes
+  try {
+    if (isAll || !endsInValue(start.bytes.subarray(0, dialectBytes))) return sampleIn(start, dialectBytes)
+  } catch (error) {
+    if (isAll || !(error instanceof TableFailure)) throw error
+  }
+  // One value may fill the start.
+  return sampleIn(await startOf(member, sampleBytes + recordBytesMax), sampleBytes + recordBytesMax)
+}
+
+/** Whether half of a text is a record that does not end in it, perhaps since a value is enclosed that is long. */
+function endsInValue(text: Buffer): boolean {
+  return commonDelimiters.some((delimiter) => {
+    const bounds = new RecordBounds({ delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+    let at = 0
+    while (bounds.find(text, at)) at = bounds.next
+    return bounds.fault === null && text.length - at > text.length / 2
+  })
+}
+
+interface Start {
+  readonly bytes: Buffer
+  /** Whether this is all. */
+  readonly isWhole: boolean
+  readonly encoding: EncodingWitness['encoding']
+}
+
+async function startOf(member: Member, bytesMax: number): Promise<Start> {
   const witness = new EncodingWitness()
   const kept: Buffer[] = []
   let bytes = 0
@@ -53,18 +83,21 @@ export async function sampleOf(member: Member): Promise<Sample> {
         witness.look(chunk)
         kept.push(chunk)
         bytes += chunk.length
-        return bytes < sampleBytes ? Promise.resolve() : Promise.reject(new Enough('enough'))
+        return bytes < bytesMax ? Promise.resolve() : Promise.reject(new Enough('enough'))
       },
     })
   } catch (error) {
     if (!(error instanceof Enough)) throw error
     isWhole = false
   }
-  const all = Buffer.concat(kept)
-  const { encoding, evidence } = witness.encoding
-  const start = all.subarray(0, dialectBytes)
-  const dialect = dialectOf(start, isWhole && start.length === all.length, encoding, evidence)
-  return { dialect, texts: textsIn(all, isWhole, dialect) }
+  return { bytes: Buffer.concat(kept), isWhole, encoding: witness.encoding }
+}
+
+/** @param bytesMax from which the dialect is told */
+function sampleIn({ bytes, isWhole, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
+  const start = bytes.subarray(0, bytesMax)
+  const dialect = dialectOf(start, isWhole && start.length === bytes.length, encoding, evidence)
+  return { dialect, texts: textsIn(bytes, isWhole, dialect) }
 }
 
 function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {

@@ -222,13 +222,13 @@ describe('structure', () => {
     ],
     ['Ctrl-Z at the end', {}, 'a,b\nx,1\n\u001A', bad('line 3: the row has 1 values, and the header 2')],
     [
-      'a row longer than 8 MB',
+      'a row longer than 32 MiB',
       {},
-      `a,b\n"${'x'.repeat(9 * 1024 * 1024)}",1\n`,
-      broken(2, 'the row is longer than 8388608 bytes: a quote is stray'),
+      `a,b\n"${'x'.repeat(33 * 1024 * 1024)}",1\n`,
+      broken(2, 'the row is longer than 33554432 bytes: a quote is stray'),
     ],
     [
-      'a row of almost 8 MB',
+      'a row of 8 MB',
       {},
       `a,b\n"${'é'.repeat(4 * 1024 * 1024 - 8)}",1\n`,
       rows(['é'.repeat(4 * 1024 * 1024 - 8), 1]),
