@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
@@ -11,6 +12,7 @@ import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
+import { wideFields } from './steps.ts'
 import { valuesSql } from './values.ts'
 
 /**
@@ -84,20 +86,30 @@ export function together(one: Staged, other: Staged): Staged {
 export const numberOf = (value: unknown): number => Number(value)
 
 /**
- * A batch as a table of texts, empty as null. The reader is told everything: whatever it may guess, it may
- * guess wrong; and it reads with several threads only where no line feed stands in a value, which it then gets right.
+ * A batch as a table of texts, empty as null, with the columns that the fields are read from. The reader is told everything:
+ * whatever it may guess, it may guess wrong; and it reads with several threads only where no line feed stands in a value,
+ * which it then gets right.
  */
-export function plainSql({ table, columns }: Work, { pieces, breaks }: Batch, isInOrder = false): string {
+export function plainSql(
+  { table, columns, weights }: Work,
+  { pieces, breaks, longest }: Batch,
+  isInOrder = false,
+): string {
   const { delimiter, quote } = table.source
   const files = pieces.map(({ file }) => quotedText(file))
+  // Quotes that are doubled, or put around each value, make a line longer than its record.
+  const line = 2 * Math.max(longest, lineBytes)
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  return `read_csv([${files.join(', ')}],
+  const read = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
+  return `(select ${read.join(', ')} from read_csv([${files.join(', ')}],
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
-    parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${2 * recordBytesMax}, buffer_size = ${4 * recordBytesMax},
-    columns = {${names.join(', ')}})`
+    parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${line}, buffer_size = ${2 * line},
+    columns = {${names.join(', ')}}))`
 }
 
+/** Of a usual record, at most: DuckDB's reader holds several buffers of four times this. */
+const lineBytes = 8 * 1024 * 1024
 /** Which piece a row of a batch is of. */
 const pieceColumn = 'piece'
 
@@ -159,17 +171,42 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
  * their hash is before anything was written, and how many values and bytes the reader saw in it, by their weights.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
-  const names = fields.map((_, index) => `f${index}`)
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
+  const groups = Array.from({ length: Math.ceil(work.fields.length / fieldsAtOnce) }, (_, group) =>
+    castSql(work, batch, group),
+  )
+  const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
+  // Rows come in their order, so those of each part are the same.
+  if (parts.length > 1)
+    for (const part of parts)
+      await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} (format parquet, codec lz4_raw)`)
+  const from =
+    parts.length > 1
+      ? parts.map((part) => `read_parquet(${quotedText(part.file)})`).join(' positional join ')
+      : `(${groups.join('')})`
+  const names = work.fields.map((_, index) => `f${index}`).join(', ')
   await work.db.rows(`copy (
-    select *, hash(${names.join(', ')}) as row_hash, ${batch.before}::bigint as before
-    from (select ${fields.map(({ value }, index) => `${value} as f${index}`).join(', ')},
-      ${fields.map(({ isGood }) => isGood).join(' and ')} as is_good,
-      ${seenSql(work)} as seen
-      from ${from}))
+    select ${names}, ${groups.map((_, group) => `is_good_${group}`).join(' and ')} as is_good,
+      ${groups.map((_, group) => `seen_${group}`).join(' + ')} as seen,
+      hash(${names}) as row_hash, ${batch.before}::bigint as before from ${from})
     to ${quotedText(file)} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+  if (parts.length > 1) await Promise.all(parts.map((part) => rm(part.file)))
   return file
+}
+
+/** Fields of a wide table that are cast at once: their texts and values are in memory, of some thousand rows. */
+export const fieldsAtOnce = 500
+
+/** SQL: the values of a group of fields, whether all are good, and what is seen of them. */
+function castSql(work: Work, batch: Batch, group: number): string {
+  const first = group * fieldsAtOnce
+  const own = work.fields.slice(first, first + fieldsAtOnce)
+  const columns = new Set(own.map(({ column }) => column))
+  const some = { ...work, fields: own, weights: work.weights.filter(({ column }) => columns.has(column)) }
+  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch))
+  const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
+  const areGood = fields.map(({ isGood }) => isGood).join(' and ')
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${seenSql(some)} as seen_${group} from ${from}`
 }
 
 /** What a value of a column and a byte of it weigh in the sum that stands for all that was seen of a batch. */
@@ -185,7 +222,7 @@ const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 
 /**
  * Weights that nobody knows before, so that no misreading is one that adds up: whatever two readers see differently,
- * it is not seen in their sums at most once in 2^38 times.
+ * it is not seen in their sums at most once in 2^36 times.
  */
 export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
   return fields.flatMap(({ column }) =>
@@ -199,11 +236,21 @@ function drawWeight(): number {
 
 /** SQL: what is seen of a row, by the weights of its columns. */
 export function seenSql({ weights }: Work): string {
-  const seen = weights.map(
-    ({ column, filled, bytes }) => `coalesce(${filled} + ${bytes} * strlen(c${column}), 0)`,
+  const terms = weights.map(({ column, filled, bytes }) =>
+    seenOf(`c${column}`, String(filled), String(bytes)),
   )
-  return ['0', ...seen].join(' + ')
+  if (terms.length <= wideFields) return ['0', ...terms].join(' + ')
+  const [cells, filled, bytes] = [
+    weights.map(({ column }) => `c${column}`),
+    weights.map((one) => one.filled),
+    weights.map((one) => one.bytes),
+  ].map((items) => `[${items.join(', ')}]`)
+  const seen = seenOf('cell', `${filled}[place]`, `${bytes}[place]`)
+  return `list_sum(list_transform(${cells}, lambda cell, place: ${seen}))::bigint`
 }
+
+const seenOf = (text: string, filled: string, bytes: string): string =>
+  `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
 
 /** What `stage` must have seen in all columns that are read. */
 export function seenIn({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
@@ -229,29 +276,42 @@ export async function badValues(
   keptMax = rejectsKeptMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
   const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
-  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
-  const counts = fields.map(({ isGood }) => `count(*) filter (where not ${isGood})`)
+  const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
   const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
-  const values: BadValue[] = []
-  for (const [index, { text, isGood, expects }] of fields.entries()) {
-    if (found[index] === 0 || keptMax === 0) continue
-    const rows = await work.db.rows(
-      `select record, text from (select ${batch.before} + row_number() over () - 1 as record, ${text} as text, ${isGood} as is_good
-        from ${inOrder}) where not is_good order by record limit ${keptMax}`,
-    )
-    values.push(
-      ...rows.map(([record, said]) => ({
-        record: numberOf(record),
-        field: work.fields[index]?.field.name ?? '',
-        text: String(said),
-        reason: `is not ${expects}`,
-      })),
-    )
-  }
-  return {
-    count: found.reduce((sum, count) => sum + count, 0),
-    values: values.toSorted((a, b) => a.record - b.record).slice(0, keptMax),
-  }
+  const count = found.reduce((sum, bad) => sum + bad, 0)
+  if (keptMax === 0) return { count, values: [] }
+  const bad = fields.flatMap(({ text, isGood }, index) =>
+    found[index] === 0 ? [] : [{ index, text, isGood }],
+  )
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
+  const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
+    where not is_good order by record, field limit ${keptMax}`)
+  const values = rows.map(([record, field, text]) => ({
+    record: numberOf(record),
+    field: work.fields[numberOf(field)]?.field.name ?? '',
+    text: String(text),
+    reason: `is not ${fields[numberOf(field)]?.expects ?? ''}`,
+  }))
+  return { count, values }
+}
+
+/**
+ * SQL: a row for each cell of some fields, with its `record`, the index of its `field`, its `text` and whether it `is_good`.
+ *
+ * @param from SQL of the rows of a batch, in their order
+ */
+export function textsSql(
+  { before }: Batch,
+  fields: readonly { readonly index: number; readonly text: string; readonly isGood: string }[],
+  from: string,
+): string {
+  const [indexes, texts, areGood] = [
+    fields.map(({ index }) => index),
+    fields.map(({ text }) => text),
+    fields.map(({ isGood }) => isGood),
+  ].map((items) => `unnest([${items.join(', ')}])`)
+  return `(select record, ${indexes} as field, ${texts} as text, ${areGood} as is_good
+    from (select *, ${before} + row_number() over () - 1 as record from ${from}))`
 }
 
 /** The bits that integers hold without their sign. */

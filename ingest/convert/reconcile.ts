@@ -23,23 +23,29 @@ import {
  * @throws TableFailure naming the column
  */
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
-  // A negative number takes as many bits as the one below its opposite.
-  const widest = work.fields.map(({ field }, index) =>
-    isNarrowed(field) ? `coalesce(max(greatest(f${index}, -1 - f${index})), 0)` : 'null',
+  const ends = work.fields.map(({ field }, index) =>
+    isNarrowed(field) ? `min(f${index}), max(f${index})` : 'null, null',
   )
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
-    count(*) filter (where is_good), coalesce(sum(row_hash) filter (where is_good), 0)::varchar, ${widest.join(', ')}
+    count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${ends.join(', ')}
     from ${stagedSql([file])}`)
   await requireAgreement(work, batch, row[0], row[1])
   const goodRows = numberOf(row[2])
-  const bits = row.slice(4).map((value) => (value === null ? null : BigInt(String(value)).toString(2).length))
   return {
     files: [file],
     goodRows,
     badRows: batch.records - goodRows,
     rowHash: BigInt(String(row[3])),
-    bits,
+    bits: work.fields.map(({ field }, index) =>
+      isNarrowed(field) ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf)) : null,
+    ),
   }
+}
+
+/** The bits of an integer without its sign; a negative one takes as many as the one below its opposite. */
+function bitsOf(value: unknown): number {
+  const number = typeof value === 'bigint' ? value : BigInt(Number(value))
+  return (number < 0n ? -1n - number : number).toString(2).length
 }
 
 /**
@@ -59,12 +65,13 @@ export async function requireAgreement(
 /** @throws TableFailure naming the column that the two readers see differently */
 async function nameColumn(work: Work, batch: Batch): Promise<never> {
   const { header, columns } = batch
-  const facts = columns.map((_, index) => `count(c${index}), coalesce(sum(strlen(c${index})), 0)`)
+  const read = [...new Set(work.weights.map(({ column }) => column))]
+  const facts = read.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
   const found =
     (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
-  for (const [index, column] of columns.entries()) {
-    requireSame(`values of "${header[index] ?? ''}"`, column.filled, found[2 * index])
-    requireSame(`bytes of "${header[index] ?? ''}"`, column.bytes, found[2 * index + 1])
+  for (const [place, column] of read.entries()) {
+    requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, found[2 * place])
+    requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, found[2 * place + 1])
   }
   throw new TableFailure('the proof failed: two readers of the source do not agree; nothing was published')
 }

@@ -1,10 +1,11 @@
-import type { Reading } from '../../core/catalog/catalog.ts'
+import type { Field, Reading } from '../../core/catalog/catalog.ts'
 import { asIso, parseDateFormat } from '../../core/catalog/date-format.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { MomentType } from '../../core/catalog/types/field-type.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { MatchedField } from './match.ts'
 import { numbersSaid, plainNumber, tenfold } from './numbers.ts'
+import { Steps } from './steps.ts'
 
 /** How one field gets its values, as SQL over `from`. */
 export interface ValueSql {
@@ -40,58 +41,39 @@ export function valuesSql(
   from: string,
   constantOf: (field: string) => string,
 ): ValuesSql {
+  const fieldAt = (index: number): Field => {
+    const field = matched[index]?.field
+    if (field === undefined) throw new RangeError(`there is no field ${index}`)
+    return field
+  }
   const steps = new Steps(from)
   const trimmed = steps.next(
     'w',
-    matched.map((one) => given(one, constantOf)),
+    matched.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),
+    (text, index) => withoutSpace(text, fieldAt(index)),
   )
-  const texts = steps.next(
-    't',
-    matched.map(({ field }, index) => withoutNulls(trimmed[index] ?? '', field.reading.nulls)),
-  )
-  const dialects = matched.map((one, index) => dialectOf(texts[index] ?? '', one))
-  const plains = steps.next(
-    'p',
-    dialects.map(({ plain }) => plain),
-  )
-  const moved = steps.next(
-    'm',
-    matched.map(({ field }, index) => {
-      const { tenfolds } = field.reading
-      return tenfolds === 0 ? (plains[index] ?? '') : tenfold(plains[index] ?? '', tenfolds)
-    }),
-  )
-  const fields = matched.map((one, index) => {
-    const type = typeRow(one.field.type)
-    const [text = '', plain = ''] = [texts[index], moved[index]]
-    const value = type.value(`try_cast(${plain} as ${type.stored(one.field)})`)
-    return { text, value, expects: dialects[index]?.expects ?? '', isGood: isGood(text, plain, value, one) }
+  const texts = steps.next('t', trimmed, (text, index) => withoutNulls(text, fieldAt(index).reading.nulls))
+  const plains = steps.next('p', texts, (text, index) => dialectOf(text, fieldAt(index)).plain)
+  const moved = steps.next('m', plains, (plain, index) => {
+    const { tenfolds } = fieldAt(index).reading
+    return tenfolds === 0 ? plain : tenfold(plain, tenfolds)
   })
+  const values = steps.last('v', moved, (plain, index) => valueOf(plain, fieldAt(index)))
+  const areGood = steps.last('g', moved, (plain, index) => {
+    const isOwn = moved[index] === texts[index]
+    return isGood(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
+  })
+  const fields = matched.map(({ field }, index) => ({
+    text: texts[index] ?? '',
+    value: values[index] ?? '',
+    isGood: areGood[index] ?? '',
+    expects: dialectOf('', field).expects,
+  }))
   return { fields, from: steps.from }
 }
 
-/** Selections around each other; what is no more than a column is not one again. */
-class Steps {
-  from: string
-
-  constructor(from: string) {
-    this.from = from
-  }
-
-  /** @returns the columns that the expressions are from here on */
-  next(prefix: string, expressions: readonly string[]): string[] {
-    const names = expressions.map((sql, index) => (/^\w+$/.test(sql) ? sql : `${prefix}${index}`))
-    const made = expressions.flatMap((sql, index) =>
-      names[index] === sql ? [] : [`${sql} as ${names[index]}`],
-    )
-    if (made.length > 0) this.from = `(select *, ${made.join(', ')} from ${this.from})`
-    return names
-  }
-}
-
-function given({ column, field }: MatchedField, constantOf: (field: string) => string): string {
-  const text = column === null ? constantOf(field.name) : `c${column}`
-  return field.reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
+function withoutSpace(text: string, { reading }: Field): string {
+  return reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 
 /** The reader makes the empty text null. */
@@ -104,7 +86,7 @@ function withoutNulls(text: string, nulls: readonly string[]): string {
 }
 
 /** The text as the type's plain form, null where it is not in the dialect. */
-function dialectOf(text: string, { field }: MatchedField): { plain: string; expects: string } {
+function dialectOf(text: string, field: Field): { plain: string; expects: string } {
   const { reading } = field
   const type = typeRow(field.type)
   const expects = type.expects(field)
@@ -162,10 +144,17 @@ function momentOf(
   }
 }
 
-function isGood(text: string, plain: string, value: string, { field }: MatchedField): string {
+function valueOf(plain: string, field: Field): string {
+  const type = typeRow(field.type)
+  const stored = type.stored(field)
+  return type.value(stored === 'VARCHAR' ? plain : `try_cast(${plain} as ${stored})`)
+}
+
+function isGood(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)
   const pattern = type.pattern(field)
   if (pattern === null) return 'true'
+  const value = valueOf(plain, field)
   const rendered = type.rendered(value)
   // Most values are written as they are rendered, which is cheaper to see than the pattern.
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${

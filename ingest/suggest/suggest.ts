@@ -52,8 +52,8 @@ const roundsMax = 6
 const roundsTyped = 3
 const misfitsShown = 3
 const rejectsShown = 3
-/** In megabytes: with what Node takes, half a gigabyte is enough for any file. */
-const memory = '200MB'
+/** As much as an ingest has by default. */
+const memory = '550MB'
 
 /**
  * A catalog entry for files that nobody has described: what their start looks like, tried on all their rows, and changed
@@ -187,9 +187,11 @@ class Draft {
   async #try(entry: Entry, fields: readonly SuggestedField[]): Promise<Trial | 'another dialect'> {
     const { db, scratch, limits, progress } = this.#options
     const table = tableOf(entryText(entry))
-    const probed = tableOf(entryText(this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys))))
+    const hasProbes = fields.some(({ probe }) => probe !== null)
+    const probed = hasProbes ? this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys)) : null
+    const others = probed === null ? [] : tableOf(entryText(probed)).fields
     const probes = fields.map(({ probe }, index): Field | null =>
-      probe === null ? null : (probed.fields[index] ?? null),
+      probe === null ? null : (others[index] ?? null),
     )
     progress.step('trying')
     try {

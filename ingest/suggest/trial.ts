@@ -2,11 +2,20 @@ import { rm } from 'node:fs/promises'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { constantSql, drawWeights, numberOf, plainSql, seenSql, type Work } from '../convert/convert.ts'
+import {
+  textsSql,
+  constantSql,
+  drawWeights,
+  numberOf,
+  plainSql,
+  seenSql,
+  type Work,
+} from '../convert/convert.ts'
 import { quotedText } from '../../core/sql.ts'
 import { matchHeader, type MatchedField } from '../convert/match.ts'
 import { requireAgreement } from '../convert/reconcile.ts'
-import { valuesSql } from '../convert/values.ts'
+import { Steps } from '../convert/steps.ts'
+import { valuesSql, type ValuesSql } from '../convert/values.ts'
 import type { Progress } from '../progress.ts'
 import type { Batch } from '../source/batches.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
@@ -55,6 +64,8 @@ const batchBytes = 32 * 1024 * 1024
 /** Of a field; of more different ones the most frequent are told of those that were met first. */
 const misfitsMax = 200
 const daysMax = 20_000
+/** Of a wide table: their texts, and what is made of them, lie in memory. */
+const fieldsAtOnce = 250
 /** Fields whose days are gathered. */
 const dayFieldsMax = 3
 
@@ -100,58 +111,90 @@ async function tryBatch(
   const other = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: own[index]?.column ?? null },
   )
-  const work: Work = {
-    db,
-    table,
-    fields: own,
-    columns: batch.header.length,
-    weights: drawWeights(own),
-    scratch,
-    parts: null,
-  }
-  const all = [...own, ...other]
-  const matched = all.filter((one) => one !== null)
-  const { fields, from } = valuesSql(matched, plainSql(work, batch), constantSql(batch))
-  const spelled = all.flatMap((one, index) => (one === null ? [] : [spellings[index] ?? []]))
-  const isFit = fields.map(({ text, isGood }, index) =>
-    [
-      isGood,
-      ...(spelled[index] ?? []).map(
-        (pattern) => `coalesce(regexp_matches(${text}, ${quotedText(pattern)}), true)`,
-      ),
-    ].join(' and '),
-  )
-  const counts = fields.map(
-    ({ text }, index) =>
-      `count(${text}), coalesce(max(length(${text})), 0), count(*) filter (where not (${isFit[index] ?? ''}))`,
-  )
-  const dayTexts = [...days].map(([name]) => {
-    const value = fields[own.findIndex(({ field }) => field.name === name)]?.value ?? 'null'
-    return `string_agg(distinct (${value})::date::varchar, ' ')`
+  const all = [...own, ...other].flatMap((matched, index): Attempt[] => {
+    const [tally, patterns = []] = [tallies[index], spellings[index]]
+    return matched === null || tally === undefined ? [] : [{ matched, patterns, tally }]
   })
-  const [row = []] = await db.rows(
-    `select count(*), coalesce(sum(${seenSql(work)}), 0)::varchar, ${[...counts, ...dayTexts].join(', ')} from ${from}`,
+  for (let first = 0; first < all.length; first += fieldsAtOnce) {
+    const some = all.slice(first, first + fieldsAtOnce)
+    const fields = some.map(({ matched }) => matched)
+    const columns = batch.header.length
+    const work = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
+    await tryFields(work, batch, some, days)
+  }
+}
+
+/** A field of a batch, or what else it might be. */
+interface Attempt {
+  readonly matched: MatchedField
+  readonly patterns: readonly string[]
+  readonly tally: Tally
+}
+
+async function tryFields(
+  work: Work,
+  batch: Batch,
+  attempts: readonly Attempt[],
+  days: ReadonlyMap<string, Set<string>>,
+): Promise<void> {
+  const { fields, from } = fitsSql(attempts, plainSql(work, batch), batch)
+  const counts = fields.map(
+    ({ text, isGood }) => `count(${text}), coalesce(max(length(${text})), 0), count_if(not (${isGood}))`,
+  )
+  const ofDays = [...days].flatMap(([name, set]) => {
+    const value = fields[attempts.findIndex(({ matched }) => matched.field.name === name)]?.value
+    return value === undefined ? [] : [{ set, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
+  })
+  const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
+  const [row = []] = await work.db.rows(
+    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${seenSql(work)} as seen from ${from})`,
   )
   await requireAgreement(work, batch, row[0], row[1])
-  for (const [index, set] of [...days.values()].entries()) {
+  for (const [index, { set }] of ofDays.entries()) {
     const said = row[2 + 3 * fields.length + index]
     if (typeof said === 'string' && set.size <= daysMax) for (const day of said.split(' ')) set.add(day)
   }
-  let at = 0
-  const inOrder = valuesSql(matched, plainSql(work, batch, true), constantSql(batch)).from
-  for (const [index, one] of all.entries()) {
-    if (one === null) continue
-    const [filled = 0, longest = 0, bad = 0] = row.slice(2 + 3 * at, 5 + 3 * at).map(numberOf)
-    const [text, fits] = [fields[at]?.text ?? '', isFit[at] ?? '']
-    at += 1
-    const misfits =
-      bad === 0
-        ? []
-        : await db.rows(`select text, count(*), min(record) from (
-            select ${batch.before} + row_number() over () - 1 as record, ${text} as text, ${fits} as is_good from ${inOrder})
-            where not is_good group by text order by 2 desc, 3 limit ${misfitsMax}`)
-    tallies[index]?.add({ filled, longest, bad }, misfits)
+  const bad = fields.flatMap((field, index) =>
+    numberOf(row[4 + 3 * index]) === 0 ? [] : [{ ...field, index }],
+  )
+  const misfits =
+    bad.length === 0
+      ? []
+      : await work.db.rows(`select field, text, count(*), min(record)
+          from ${textsSql(batch, bad, fitsSql(attempts, plainSql(work, batch, true), batch).from)} where not is_good
+          group by field, text
+          qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
+          order by field, count(*) desc, min(record)`)
+  for (const [index, { tally }] of attempts.entries()) {
+    const [filled = 0, longest = 0, count = 0] = row.slice(2 + 3 * index, 5 + 3 * index).map(numberOf)
+    tally.add(
+      { filled, longest, bad: count },
+      misfits.filter(([field]) => numberOf(field) === index),
+    )
   }
+}
+
+/** The fields of a batch, of which a text `isGood` where it also has their spellings. */
+function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): ValuesSql {
+  const { fields, from } = valuesSql(
+    attempts.map(({ matched }) => matched),
+    plain,
+    constantSql(batch),
+  )
+  const steps = new Steps(from)
+  const areSpelled = steps.last(
+    's',
+    fields.map(({ text }) => text),
+    (text, index) =>
+      (attempts[index]?.patterns ?? [])
+        .map((pattern) => `coalesce(regexp_matches(${text}, ${quotedText(pattern)}), true)`)
+        .join(' and ') || 'true',
+  )
+  const spelled = fields.map((field, index) => ({
+    ...field,
+    isGood: [field.isGood, areSpelled[index]].join(' and '),
+  }))
+  return { fields: spelled, from: steps.from }
 }
 
 /** What was found of a field, batch after batch. */
@@ -168,7 +211,7 @@ class Tally {
     this.#filled += filled
     this.#longest = Math.max(this.#longest, longest)
     this.#bad += bad
-    for (const [text, rows, record] of misfits) {
+    for (const [, text, rows, record] of misfits) {
       const known = this.#misfits.get(String(text))
       if (known !== undefined) known.rows += numberOf(rows)
       else if (this.#misfits.size < 5 * misfitsMax)

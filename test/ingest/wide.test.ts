@@ -1,0 +1,96 @@
+import { whatCame, type Came } from '../support/declared.ts'
+import { isQuick, testAll } from '../support/runs.ts'
+import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+
+/** Tables of many columns, and cells of many bytes. */
+
+/** Fields that are read in another way each, with texts of which the last is none of their values. */
+const kinds: readonly (readonly [field: object, texts: readonly string[]])[] = [
+  [{ type: 'integer' }, ['1', '007', '', '-5', '1.5']],
+  [{ type: 'integer', groups: '.', marks: ['R$'] }, ['R$ 1.234', 'R$ 5', '', 'R$ 1.234.567', 'R$ 1.23']],
+  [{ type: 'decimal', precision: 9, scale: 2, decimal: ',' }, ['1,5', '-0,25', '', '1234', '1.5']],
+  [{ type: 'float' }, ['1e3', '0.1', '', '5', 'NaN']],
+  [{ type: 'bool', booleans: { true: ['S'], false: ['N'] } }, ['S', 'N', '', 'S', 'T']],
+  [
+    { type: 'date', format: ['dd/mm/yyyy', 'yyyy-mm-dd'] },
+    ['31/12/2020', '2021-01-02', '', '01/02/2020', '31/02/2020'],
+  ],
+  [
+    { type: 'datetime' },
+    ['2020-01-02 03:04:05', '2020-01-02T03:04:05', '', '2021-12-31 23:59:59', '2020-13-01 00:00:00'],
+  ],
+  [{ type: 'string', nulls: ['', 'NA'], trim: true }, [' a ', 'NA', '', 'é', 'b']],
+  [{ type: 'list', separator: '|' }, ['a|b', 'c', '', 'd |e', 'f']],
+  [{ type: 'json' }, ['{"a":1}', '[]', '', 'null', '{']],
+]
+const rowCount = 5
+
+/** Fields and rows of some columns, each of the kind of its number, whose texts begin at another row. */
+function tableOf(columns: readonly number[], isGood: boolean) {
+  const own = columns.map((column) => ({ name: `c${column}`, kind: kinds[column % kinds.length], column }))
+  const textOf = (texts: readonly string[], column: number, row: number): string =>
+    texts[(row + Math.floor(column / kinds.length)) % (rowCount - (isGood ? 1 : 0))] ?? ''
+  const rows = Array.from({ length: rowCount }, (_, row) =>
+    own
+      .map(({ kind, column }) => `"${textOf(kind?.[1] ?? [], column, row).replaceAll('"', '""')}"`)
+      .join(','),
+  )
+  return {
+    fields: own.map(({ name, kind }) => ({ name, ...kind?.[0] })),
+    text: linesOf(own.map(({ name }) => name).join(','), ...rows),
+  }
+}
+
+const columns = Array.from({ length: isQuick ? 120 : 240 }, (_, column) => column)
+const parts = Array.from({ length: columns.length / 20 }, (_, part) =>
+  columns.slice(20 * part, 20 * part + 20),
+)
+
+const cameOf = ({ fields, text }: ReturnType<typeof tableOf>, source: object = {}): Promise<Came> =>
+  whatCame({ fields, max_rejects: rowCount, may_be_empty: true, source }, text)
+
+test('a wide table has the values that each part of its columns has', async () => {
+  const whole = await cameOf(tableOf(columns, true))
+  const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, true))))
+  if ('refused' in whole) throw new Error(whole.refused.join('\n'))
+  const rows = narrow.flatMap((came) => ('rows' in came ? [came.rows] : []))
+  expect(whole.rows).toEqual(
+    Array.from({ length: rowCount }, (_, row) => rows.flatMap((own) => own[row] ?? [])),
+  )
+})
+
+const toldBy = (came: Came): string[] =>
+  ('told' in came ? came.told : came.refused).filter((line) => line.includes('field "'))
+
+test('a wide table tells of each value that is none', async () => {
+  const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, false))))
+  const told = toldBy(await cameOf(tableOf(columns, false)))
+  expect(told.length).toBeGreaterThan(2)
+  expect(narrow.flatMap(toldBy)).toEqual(expect.arrayContaining(told))
+})
+
+test('more columns than a table can have are refused', async () => {
+  const header = Array.from({ length: 5001 }, (_, column) => `c${column}`)
+  const text = linesOf(header.join(','), header.map(() => '1').join(','))
+  const refusal =
+    'the header has more than 5000 columns: make rows of some, or several files with fewer columns'
+  await expect(entryOf(text)).rejects.toMatchObject({ rejects: [{ line: 1, reason: refusal }] })
+  expect(await whatCame({ fields: ['c0:integer'] }, text)).toEqual({
+    refused: ['the source cannot be read as CSV; nothing was published', `  line 1: ${refusal}`],
+  })
+})
+
+testAll.each<[what: string, text: (long: string) => string, cell: string, rows: number]>([
+  ['in the first row', (long) => linesOf('n,note', `1,"${long}"`, '2,x'), 'abc, def ', 0],
+  ['in a later row', (long) => linesOf('n,note', '1,x', `2,"${long}"`, '3,y'), `${'abc, '.repeat(20)}\n`, 1],
+  ['of quotes', (long) => linesOf('n,note', `1,"${long}"`, '2,x'), '""', 0],
+])(
+  'a cell of 16 MB %s is suggested, published and read',
+  async (_what, text, cell, row) => {
+    const long = cell.repeat(Math.ceil(16_000_000 / cell.length))
+    const came = await ingested(text(long))
+    if ('refused' in came) throw new Error(came.refused.join('\n'))
+    expect(came.rows[row]?.[1] === long.replaceAll('""', '"')).toBe(true)
+  },
+  120_000,
+)
