@@ -3,7 +3,8 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { ValueFacts } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import { numberOf, sortedSql, type Work } from './convert.ts'
+import type { ValueSource } from './cells.ts'
+import { fieldsAtOnce, numberOf, type Work } from './convert.ts'
 import { tableOf, type CodedField } from './dictionary.ts'
 
 /** A column that is looked at. */
@@ -15,7 +16,7 @@ export interface FactsColumn {
 }
 
 /**
- * What is told of the values of columns, in one reading.
+ * What is told of the values of columns, in one reading; of wide tables in several, since what is read lies in memory.
  *
  * @param from SQL
  * @param partition SQL of a text by which the rows are told apart; null for all together
@@ -27,33 +28,35 @@ export async function factsIn(
   columns: readonly FactsColumn[],
   partition: string | null,
 ): Promise<Map<string | null, ValueFacts[]>> {
-  const terms = columns.flatMap(({ field, column, weight }) => {
-    const filled =
-      weight === null
-        ? `count(${column})`
-        : `coalesce(sum(${weight}) filter (where ${column} is not null), 0)`
-    // Of what is made of parts none is the least.
-    const hasEnds = typeRow(field.type).wire.kind !== 'json'
-    const ends = hasEnds ? [`min(${column})::varchar`, `max(${column})::varchar`] : ['null', 'null']
-    return [filled, `hex((approx_count_distinct(${column}) export_state)::blob)`, ...ends]
-  })
-  const rows = await db.rows(
-    `select ${[partition ?? 'null', ...terms].join(', ')} from ${from}${partition === null ? '' : ' group by 1'}`,
-  )
-  return new Map(
-    rows.map(([value, ...found]) => [
-      textOf(value),
-      columns.map((_, index) => {
-        const [filled, registers, min, max] = found.slice(4 * index, 4 * index + 4)
-        return {
-          filled: numberOf(filled),
-          registers: String(registers),
-          min: textOf(min),
-          max: textOf(max),
-        }
-      }),
-    ]),
-  )
+  const found = new Map<string | null, ValueFacts[]>()
+  for (let first = 0; first < columns.length; first += fieldsAtOnce) {
+    const some = columns.slice(first, first + fieldsAtOnce)
+    const terms = [partition ?? 'null', ...some.map(factsSql)]
+    const rows = await db.rows(
+      `select ${terms.join(', ')} from ${from}${partition === null ? '' : ' group by 1'}`,
+    )
+    for (const [value, ...told] of rows) {
+      const facts = some.map((_, index) => factsAt(told, 4 * index))
+      found.set(textOf(value), [...(found.get(textOf(value)) ?? []), ...facts])
+    }
+  }
+  return found
+}
+
+function factsSql({ field, column, weight }: FactsColumn): string {
+  const filled =
+    weight === null
+      ? `count(${column})`
+      : `coalesce(sum(case when ${column} is not null then ${weight} end), 0)`
+  // Of what is made of parts none is the least.
+  const hasEnds = typeRow(field.type).wire.kind !== 'json'
+  const ends = hasEnds ? `min(${column})::varchar, max(${column})::varchar` : 'null, null'
+  return `${filled}, hex((approx_count_distinct(${column}) export_state)::blob), ${ends}`
+}
+
+function factsAt(told: readonly unknown[], at: number): ValueFacts {
+  const [filled, registers, min, max] = told.slice(at, at + 4)
+  return { filled: numberOf(filled), registers: String(registers), min: textOf(min), max: textOf(max) }
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
@@ -106,31 +109,6 @@ function tau(share: number): number {
   return sum / 3
 }
 
-/** SQL: the least and the greatest of some rows, as columns `low` and `high`; null where there is none. */
-function endsSql(field: Field, facts: readonly ValueFacts[]): string {
-  const { stored } = typeRow(field.type)
-  // Texts may hold anything.
-  const literal = (text: string | null): string =>
-    text === null
-      ? `null::${stored(field)}`
-      : `decode(unhex('${Buffer.from(text).toString('hex')}'))::${stored(field)}`
-  // Texts are in the order of their bytes, here too: the longest may be far too long for a statement of all.
-  const ends = facts.flatMap(({ min, max }) => [min, max])
-  const due = stored(field) === 'VARCHAR' ? extremesOf(ends) : ends
-  const values = due.map((text) => `(${literal(text)})`)
-  return `(select min(value) as low, max(value) as high from (values ${values.join(', ')}) as ends(value))`
-}
-
-function extremesOf(texts: readonly (string | null)[]): (string | null)[] {
-  const all = texts.flatMap((text) => (text === null ? [] : [Buffer.from(text)]))
-  let [low, high] = [all[0] ?? null, all[0] ?? null]
-  for (const text of all) {
-    if (low === null || Buffer.compare(text, low) < 0) low = text
-    if (high === null || Buffer.compare(text, high) > 0) high = text
-  }
-  return [low?.toString() ?? null, high?.toString() ?? null]
-}
-
 /** Rows of values above `from` up to `to`; the first range has its start too. */
 export interface Range {
   readonly from: string
@@ -154,32 +132,40 @@ export interface Ends {
   readonly bounds: readonly [number, number]
 }
 
-export async function endsOf(db: Connection, field: Field, facts: readonly ValueFacts[]): Promise<Ends> {
-  const { measure, wire } = typeRow(field.type)
-  if (wire.kind === 'json') return { min: null, max: null, bounds: [0, 0] }
-  const bounds = measure === null ? ['null', 'null'] : [measure.number('low'), measure.number('high')]
-  const terms = [shown(field, 'low'), shown(field, 'high'), ...bounds]
-  const [row = []] = await db.rows(`select ${terms.join(', ')} from ${endsSql(field, facts)}`)
-  const [min, max, low, high] = row
-  return {
-    min: min === null ? null : String(min),
-    max: max === null ? null : String(max),
-    bounds: [Number(low), Number(high)],
+/** Tells the ends of each field, by what is known of some of its rows. */
+export async function endsOf(
+  db: Connection,
+  known: readonly { readonly field: Field; readonly facts: readonly ValueFacts[] }[],
+): Promise<Ends[]> {
+  const found = known.map((): Ends => ({ min: null, max: null, bounds: [0, 0] }))
+  const alike = new Map<string, number[]>()
+  for (const [place, { field }] of known.entries()) {
+    const { measure, wire, stored } = typeRow(field.type)
+    if (wire.kind === 'json') continue
+    const numbers = measure === null ? ['null', 'null'] : [measure.number('low'), measure.number('high')]
+    const sql = `select place, ${[shown(field, 'low'), shown(field, 'high'), ...numbers].join(', ')} from (
+      select place, min(value) as low, max(value) as high from (
+        select unnest($1::varchar[])::integer as place, unnest($2::varchar[])::${stored(field)} as value) group by place)`
+    alike.set(sql, [...(alike.get(sql) ?? []), place])
   }
+  for (const [sql, places] of alike) {
+    const ends = places.flatMap((place) =>
+      (known[place]?.facts ?? []).flatMap(({ min, max }) =>
+        [min, max].flatMap((text) => (text === null ? [] : [[String(place), text] as const])),
+      ),
+    )
+    const rows = await db.rows(sql, [ends.map(([place]) => place), ends.map(([, text]) => text)])
+    for (const [place, min, max, low, high] of rows)
+      found[numberOf(place)] = { min: String(min), max: String(max), bounds: [Number(low), Number(high)] }
+  }
+  return found
 }
 
-/** Where the values of a field are: one in each row, or each once with how many rows have it. */
-export interface ValueSource {
-  readonly from: string
-  readonly column: string
-  /** Null where each row is one. */
-  readonly rows: string | null
-}
-
-export function sourceOf(work: Work, index: number, counted: readonly CodedField[]): ValueSource {
+/** @param sorted SQL of the rows, for fields whose values are not counted yet */
+export function sourceOf(sorted: string, index: number, counted: readonly CodedField[]): ValueSource {
   const known = counted.find((field) => field.index === index)
   return known === undefined
-    ? { from: sortedSql(work), column: `f${index}`, rows: null }
+    ? { from: sorted, column: `f${index}`, rows: null }
     : { from: tableOf(known), column: 'value', rows: 'rows' }
 }
 

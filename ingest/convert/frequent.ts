@@ -2,8 +2,9 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { FrequentTexts } from '../../core/warehouse/manifest.ts'
+import { cellsSql, columnsTogether, type Column, type ValueSource } from './cells.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
-import { goneSql, shown, textShownMax, type ValueSource } from './facts.ts'
+import { goneSql, shown, textShownMax } from './facts.ts'
 import type { ProfileBefore } from './partition-facts.ts'
 
 export interface Frequent {
@@ -27,26 +28,42 @@ const countedMax = 200
 /** Up to so many different values are counted with no thought of memory. */
 const distinctAtHand = 65_536
 
-interface Column {
-  readonly field: Field
-  readonly source: ValueSource
+interface CountedColumn extends Column {
   /** About how many different values it has. */
   readonly distinct: number
 }
 
+/** @param rows of the table */
 export async function frequentOf(
   work: Work,
-  { field, source, distinct }: Column,
+  columns: readonly CountedColumn[],
+  rows: number,
   before: ProfileBefore | null,
-): Promise<FrequentValues> {
+): Promise<Map<Field, FrequentValues>> {
   const { db } = work
-  const since =
-    before === null || source.rows !== null ? null : await frequentSince(work, field, source, before)
-  if (since !== null) return { top: topOf(since.values), texts: since }
-  const isLarge = source.rows === null && distinct > distinctAtHand
-  const found =
-    (isLarge ? await countedByHash(db, field, source) : null) ?? (await countedIn(db, field, source))
-  const top = topOf(found.map(({ value, rows }) => [value, rows]))
+  const frequent = new Map<Field, FrequentValues>()
+  const others: CountedColumn[] = []
+  for (const column of columns) {
+    const { field, source, distinct } = column
+    const isEach = source.rows === null
+    const since = before === null || !isEach ? null : await frequentSince(work, field, source, before)
+    const counted =
+      since === null && isEach && distinct > distinctAtHand ? await countedByHash(db, column) : null
+    if (since !== null) frequent.set(field, { top: topOf(since.values), texts: since })
+    else if (counted === null) others.push(column)
+    else frequent.set(field, frequentAmong(column, counted))
+  }
+  for (const together of columnsTogether(others, rows)) {
+    const counted = await countedIn(db, together)
+    for (const [place, column] of together.entries())
+      frequent.set(column.field, frequentAmong(column, counted[place] ?? []))
+  }
+  return frequent
+}
+
+function frequentAmong({ field, source }: Column, found: readonly Counted[]): FrequentValues {
+  const values = found.map(({ value, rows }): [string, number] => [value, rows])
+  const top = topOf(values)
   const areShort = found.every(({ value }) => value.length < textShownMax)
   if (found.length <= choicesMax) {
     if (!areShort) return { top, texts: null }
@@ -57,7 +74,6 @@ export async function frequentOf(
     }
   }
   const isKept = source.rows === null && typeRow(field.type).isText && areShort
-  const values = found.map(({ value, rows }): [string, number] => [value, rows])
   return { top, texts: isKept ? { values, others: values.at(-1)?.[1] ?? 0 } : null }
 }
 
@@ -69,22 +85,28 @@ interface Counted extends Frequent {
   readonly place: number
 }
 
-/** @param condition SQL that leaves out values which are not among the most frequent */
-async function countedIn(
-  db: Connection,
-  field: Field,
-  { from, column, rows: weight }: ValueSource,
-  condition = '',
-): Promise<Counted[]> {
-  const number = weight === null ? 'count(*)' : `sum(${weight})::bigint`
-  const rows = await db.rows(`select ${shown(field, 'value')}, number, row_number() over (order by value)
-    from (select ${column} as value, ${number} as number from ${from} where ${column} is not null ${condition} group by 1
-      order by number desc, value limit ${countedMax}) order by number desc, value`)
-  return rows.map(([value, count, place]) => ({
-    value: String(value),
-    rows: numberOf(count),
-    place: numberOf(place),
-  }))
+/**
+ * Counts the values of columns that can be counted together, and returns the most frequent of each.
+ *
+ * @param condition SQL that leaves out values which are not among the most frequent
+ */
+async function countedIn(db: Connection, columns: readonly Column[], condition = ''): Promise<Counted[][]> {
+  const [first] = columns
+  if (first === undefined) throw new RangeError('there is no column')
+  const counted = `select place, value, sum(weight)::bigint as number from ${cellsSql(columns)}
+    where value is not null ${condition} group by place, value`
+  const most =
+    columns.length === 1
+      ? `order by number desc, value limit ${countedMax}`
+      : `qualify row_number() over (partition by place order by number desc, value) <= ${countedMax}`
+  const order = 'row_number() over (partition by place order by value)'
+  const rows = await db.rows(
+    `select place, ${shown(first.field, 'value')}, number, ${order} from (${counted} ${most}) order by place, number desc, value`,
+  )
+  const found = columns.map((): Counted[] => [])
+  for (const [place, value, number, nth] of rows)
+    found[numberOf(place)]?.push({ value: String(value), rows: numberOf(number), place: numberOf(nth) })
+  return found
 }
 
 /**
@@ -92,11 +114,11 @@ async function countedIn(
  *
  * @returns null where hashes do not tell which these are
  */
-async function countedByHash(db: Connection, field: Field, source: ValueSource): Promise<Counted[] | null> {
-  const { column } = source
+async function countedByHash(db: Connection, own: Column): Promise<Counted[] | null> {
+  const { column, from } = own.source
   const table = 'frequent_hashes'
   await db.rows(`create or replace temp table ${table} as
-    select hash(${column}) as hash, count(*)::uinteger as rows from ${source.from} where ${column} is not null group by 1`)
+    select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
   try {
     const [least = []] = await db.rows(
       `select min(rows) from (select rows from ${table} order by rows desc limit ${countedMax})`,
@@ -104,7 +126,7 @@ async function countedByHash(db: Connection, field: Field, source: ValueSource):
     const often = `from ${table} where rows >= ${numberOf(least[0])}`
     const [hashes = []] = await db.rows(`select count(*) ${often}`)
     if (numberOf(hashes[0]) > distinctAtHand) return null
-    const found = await countedIn(db, field, source, `and hash(${column}) in (select hash ${often})`)
+    const [found = []] = await countedIn(db, [own], `and hash(value) in (select hash ${often})`)
     // Of values that share a hash each may occur less often than it.
     const last = found[countedMax - 1]
     return last !== undefined && last.rows >= numberOf(least[0]) ? found : null

@@ -1,7 +1,8 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
 import { sortedSql, type Work } from './convert.ts'
-import { endsOf, goneSql, type Range, type ValueSource } from './facts.ts'
+import type { ValueSource } from './cells.ts'
+import { endsOf, goneSql, type Range } from './facts.ts'
 import type { ProfileBefore } from './partition-facts.ts'
 
 export const ranges = 20
@@ -59,7 +60,8 @@ async function countsBefore(
   const facts = all.flatMap((partition) => partition.facts?.[field.name] ?? [])
   const own = profiles.find(({ name }) => name === field.name)?.histogram
   if (own === undefined || facts.length !== all.length) return null
-  const { bounds: were } = await endsOf(db, field, facts)
+  const [ends] = await endsOf(db, [{ field, facts }])
+  const were = ends?.bounds ?? []
   return were[0] === bounds[0] && were[1] === bounds[1] ? own.map(({ rows }) => rows) : null
 }
 

@@ -2,17 +2,9 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { FrequentTexts, ValueFacts } from '../../core/warehouse/manifest.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
+import { cellsSql, columnsTogether, type ValueSource } from './cells.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
-import {
-  distinctOf,
-  endsOf,
-  factsIn,
-  registersOf,
-  sourceOf,
-  type Ends,
-  type Range,
-  type ValueSource,
-} from './facts.ts'
+import { distinctOf, endsOf, factsIn, registersOf, sourceOf, type Ends, type Range } from './facts.ts'
 import { frequentOf, type Frequent } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 import { partitionSql, type PartitionFacts, type ProfileBefore } from './partition-facts.ts'
@@ -75,9 +67,12 @@ export async function profile(
     return measure === null || distinct <= ranges ? [] : [{ field, source, bounds, measure }]
   })
   const histograms = await histogramsOf(work, measures, before)
-  const profiles: FieldProfile[] = []
-  const frequent = new Map<string, FrequentTexts>()
-  for (const { field, source, filled, distinct, isExact, min, max } of found) {
+  const counted = found.filter(
+    ({ field, distinct, filled }) =>
+      !histograms.has(field) && distinct <= Math.max(alwaysCounted, uniqueShare * filled),
+  )
+  const frequent = await frequentOf(work, counted, rows, before)
+  const profiles = found.map(({ field, filled, distinct, isExact, min, max }): FieldProfile => {
     const common = {
       name: field.name,
       type: field.type,
@@ -88,16 +83,14 @@ export async function profile(
       max,
     }
     const histogram = histograms.get(field)
-    const isUnique = distinct > Math.max(alwaysCounted, uniqueShare * filled)
-    if (histogram !== undefined) profiles.push({ ...common, histogram })
-    else if (isUnique) profiles.push({ ...common, top: null })
-    else {
-      const { texts, ...told } = await frequentOf(work, { field, source, distinct }, before)
-      profiles.push({ ...common, ...told })
-      if (texts !== null) frequent.set(field.name, texts)
-    }
-  }
-  return { profiles, partitions, frequent }
+    if (histogram !== undefined) return { ...common, histogram }
+    const { top = null, choices } = frequent.get(field) ?? {}
+    return { ...common, top, ...(choices !== undefined && { choices }) }
+  })
+  const texts = [...frequent].flatMap(([{ name }, own]): [string, FrequentTexts][] =>
+    own.texts === null ? [] : [[name, own.texts]],
+  )
+  return { profiles, partitions, frequent: new Map(texts) }
 }
 
 interface FieldFacts extends Ends {
@@ -109,8 +102,6 @@ interface FieldFacts extends Ends {
 
 /** Tables of at most so many rows get exact numbers of different values. */
 const exactRowsMax = 1_000_000
-/** Up to so many rows, one statement counts the values of all fields: more would need the memory of all at once. */
-const rowsTogetherMax = 100_000
 
 /** Replaces the estimates by exact numbers of different values, where these are affordable. */
 async function countDistinct(
@@ -121,17 +112,14 @@ async function countDistinct(
   const exact = new Map<Field, number>()
   // An ingest that reads some partitions has the same numbers as one that reads all.
   const counted = rows <= exactRowsMax ? estimated : []
-  for (const from of new Set(counted.map(({ source }) => source.from))) {
-    const own = counted.filter(({ source }) => source.from === from)
-    const some = rows <= rowsTogetherMax ? own.length : 1
-    for (let first = 0; first < own.length; first += some) {
-      const fields = own.slice(first, first + some)
-      const terms = fields.map(({ source }) => `count(distinct ${source.column})`)
-      const numbers = await countsOrNone(db, `select ${terms.join(', ')} from ${from}`)
-      for (const [place, { field }] of fields.entries()) {
-        const number = numbers[place]
-        if (number !== undefined) exact.set(field, numberOf(number))
-      }
+  for (const columns of columnsTogether(counted, rows)) {
+    const numbers = await rowsOrNull(
+      db,
+      `select place, count(value) from (select distinct place, value from ${cellsSql(columns)}) group by place`,
+    )
+    for (const [place, number] of numbers ?? []) {
+      const field = columns[numberOf(place)]?.field
+      if (field !== undefined) exact.set(field, numberOf(number))
     }
   }
   return estimated.map((facts) => ({
@@ -141,13 +129,12 @@ async function countDistinct(
   }))
 }
 
-/** Returns the only row of a statement; empty if that takes more memory than the ingest has. */
-async function countsOrNone(db: Work['db'], sql: string): Promise<readonly unknown[]> {
+/** Returns the rows of an answer; null if that takes more memory than the ingest has. */
+async function rowsOrNull(db: Work['db'], sql: string): Promise<readonly (readonly unknown[])[] | null> {
   try {
-    const [row = []] = await db.rows(sql)
-    return row
+    return await db.rows(sql)
   } catch (error) {
-    if (error instanceof OutOfMemory) return []
+    if (error instanceof OutOfMemory) return null
     throw error
   }
 }
@@ -163,8 +150,9 @@ async function factsOf(
     const own = partitions.get(value) ?? new Map<string, ValueFacts>()
     partitions.set(value, own.set(name, facts))
   }
+  const sorted = sortedSql(work)
   const sources = work.fields.map(({ field }, index) => {
-    const source = sourceOf(work, index, before?.counted ?? [])
+    const source = sourceOf(sorted, index, before?.counted ?? [])
     const isKnown = before?.kept.every(({ facts }) => facts?.[field.name] !== undefined) === true
     const from = source.rows === null && before !== null && isKnown ? sortedSql(before.read) : source.from
     return { field, source, from }
@@ -192,17 +180,15 @@ async function factsOf(
       note(value, field, one)
     }
   }
-  const found: FieldFacts[] = []
-  for (const { field, source } of sources) {
+  const ends = await endsOf(
+    db,
+    sources.map(({ field }) => ({ field, facts: facts.get(field) ?? [] })),
+  )
+  const found = sources.map(({ field, source }, index): FieldFacts => {
     const own = facts.get(field) ?? []
     const filled = own.reduce((sum, one) => sum + one.filled, 0)
-    found.push({
-      field,
-      source,
-      filled,
-      distinct: distinctOf(registersOf(own)),
-      ...(await endsOf(db, field, own)),
-    })
-  }
+    const { min, max, bounds } = ends[index] ?? { min: null, max: null, bounds: [0, 0] }
+    return { field, source, filled, distinct: distinctOf(registersOf(own)), min, max, bounds }
+  })
   return { found, partitions }
 }

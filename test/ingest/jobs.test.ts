@@ -335,7 +335,7 @@ test('estimates stand where exact numbers of different values take too much memo
     sql,
     ...more
   ) {
-    if (!sql.startsWith('select count(distinct')) return read.call(this, sql, ...more)
+    if (!sql.includes('select distinct place')) return read.call(this, sql, ...more)
     refused.push(sql)
     throw new OutOfMemory(new Error('Out of Memory Error'))
   })
