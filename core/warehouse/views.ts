@@ -100,8 +100,22 @@ async function writeView(db: Connection, published: PublishedTable, base: string
   await db.rows(`create schema if not exists ${quotedName(dataset.slug)}`)
   await db.rows(`create view ${name} as ${rowsSql(published, base)}`)
   await db.rows(`comment on view ${name} is ${quotedText(aboutTable(published))}`)
-  for (const field of table.fields) {
-    await db.rows(`comment on column ${name}.${quotedName(field.name)} is ${quotedText(aboutField(field))}`)
+  await commentFields(db, name, table.fields)
+}
+
+/** Each comment copies what DuckDB knows of all columns of a table. */
+const commentedFieldsMax = 500
+
+/**
+ * Comments the columns of a view or table with their descriptions and types, unless there are too many.
+ *
+ * @param name SQL
+ */
+export async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
+  if (fields.length > commentedFieldsMax) return
+  for (const { name: column, description, type } of fields) {
+    const about = description === null ? type : `${description} (${type})`
+    await db.rows(`comment on column ${name}.${quotedName(column)} is ${quotedText(about)}`)
   }
 }
 
@@ -128,9 +142,4 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
     `Source: ${dataset.source.name} (${dataset.source.url}). License: ${dataset.license.name} (${dataset.license.url}).`,
   ]
   return sentences.join(' ')
-}
-
-/** What a field is, in a comment of DuckDB. */
-export function aboutField({ description, type }: Field): string {
-  return description === null ? type : `${description} (${type})`
 }

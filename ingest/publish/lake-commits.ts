@@ -7,7 +7,7 @@ import { isSnapshotId, layout, type SnapshotId } from '../../core/warehouse/layo
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { aboutField } from '../../core/warehouse/views.ts'
+import { commentFields } from '../../core/warehouse/views.ts'
 
 /** A table as it is from some version on. */
 interface Commit {
@@ -154,10 +154,8 @@ async function createTable(
   ]
   await db.rows(`comment on table ${name} is ${quotedText(about.join(' '))}`)
   const known = new Set(fields.map((field) => field.name))
-  for (const field of table.fields) {
-    if (!known.has(field.name)) continue
-    await db.rows(`comment on column ${name}.${quotedName(field.name)} is ${quotedText(aboutField(field))}`)
-  }
+  const commented = table.fields.filter((field) => known.has(field.name))
+  await commentFields(db, name, commented)
 }
 
 async function inTransaction(
