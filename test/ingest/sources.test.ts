@@ -256,10 +256,10 @@ describe('what cannot be read without guessing is refused with line and reason',
   })
 
   test('a header of many unknown names is told in short, and at once', async () => {
-    const names = Array.from({ length: 50_000 }, (_, index) => `n${index}`)
+    const names = Array.from({ length: 5000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
     expect(line).toMatch(
-      /^d\/t: FAILED, the header does not fit: the column "a" is missing; .* "n7" is not a field of d\/t; and 49992 more\. Remedy/,
+      /^d\/t: FAILED, the header does not fit: the column "a" is missing; .* "n7" is not a field of d\/t; and 4992 more\. Remedy/,
     )
   })
 
