@@ -16,8 +16,9 @@ import { Board } from '../progress.ts'
 import { filesOf, toldOf } from '../suggest/given.ts'
 import { noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
+import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
-import { place, placingOf, requireNewFile, takeAway } from './placing.ts'
+import { copiesOf, place, placingOf, requireNewFile, takeAway } from './placing.ts'
 
 /**
  * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry into the catalog, and
@@ -44,10 +45,12 @@ async function main(): Promise<number> {
   if (!process.stderr.isTTY) progress.say(`looking at ${first}`)
   try {
     const given = await filesOf(positionals, scratch, settings, progress)
-    const names = namesOf(catalog, given, { dataset: values.dataset, table: values.table })
-    if (values.dataset === undefined || values.table === undefined)
+    const names = namesOf(given, { dataset: values.dataset, table: values.table })
+    const known = catalog.datasets.get(names.dataset)?.tables.get(names.table)
+    if (known === undefined && (values.dataset === undefined || values.table === undefined))
       await requireNewFile(catalog, given.files, settings.sources)
-    const placing = given.source.files === undefined ? placingOf(given.files, names, settings.sources) : null
+    const isPlaced = given.source.files !== undefined
+    const placing = isPlaced || known !== undefined ? null : placingOf(given.files, names, settings.sources)
     const suggestion = await suggest(given.files, {
       scratch,
       progress,
@@ -61,6 +64,10 @@ async function main(): Promise<number> {
     })
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
+    if (known !== undefined) {
+      const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
+      throw new StartError(changesFor(known, suggestion, copy?.to ?? null))
+    }
     const { file, before, after } = withEntry(files, catalog, suggestion.entry, names)
     // From here on something has to be taken back.
     const stop = new AbortController()

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import type { Catalog } from '../../core/catalog/catalog.ts'
 import { isPathName } from '../../core/catalog/definition.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Given } from '../suggest/given.ts'
@@ -14,10 +13,9 @@ export interface Names {
 /**
  * As it is asked for, or after the folder and the file.
  *
- * @throws StartError where the catalog has such a table, or cannot
+ * @throws StartError where the catalog cannot have such a name
  */
 export function namesOf(
-  catalog: Catalog,
   { files, source }: Given,
   asked: { readonly dataset: string | undefined; readonly table: string | undefined },
 ): Names {
@@ -29,10 +27,6 @@ export function namesOf(
     if (!isPathName(name))
       throw new StartError(`${what} is "${name}", and must be lower-case letters, digits, - and _`)
   }
-  if (catalog.datasets.get(dataset)?.tables.has(table) === true)
-    throw new StartError(
-      `${dataset}/${table} is in the catalog already: name another by TABLE, or change it there`,
-    )
   return { dataset, table }
 }
 

@@ -20,18 +20,27 @@ export interface Placing {
  *
  * @throws StartError where something is there already
  */
-export function placingOf(files: readonly PlacedFile[], { dataset, table }: Names, sources: string): Placing {
+export function placingOf(files: readonly PlacedFile[], names: Names, sources: string): Placing {
+  const copies = copiesOf(files, names, sources)
+  const taken = copies.find(({ to }) => existsSync(to))
+  if (taken !== undefined)
+    throw new StartError(`${taken.to} is there already: name another TABLE, or take it away`)
+  return { copies, files: files.length === 1 ? null : `${names.dataset}/${names.table}/*` }
+}
+
+/** Where files are looked for that lie elsewhere. */
+export function copiesOf(
+  files: readonly PlacedFile[],
+  { dataset, table }: Names,
+  sources: string,
+): Placing['copies'] {
   const isOne = files.length === 1
-  const copies = files.map((file) => ({
+  return files.map((file) => ({
     from: file.path,
     to: isOne
       ? path.join(sources, dataset, `${table}.csv${packingOf(file.name)?.ending ?? ''}`)
       : path.join(sources, dataset, table, path.basename(file.name)),
   }))
-  const taken = copies.find(({ to }) => existsSync(to))
-  if (taken !== undefined)
-    throw new StartError(`${taken.to} is there already: name another TABLE, or take it away`)
-  return { copies, files: isOne ? null : `${dataset}/${table}/*` }
 }
 
 /**

@@ -36,9 +36,17 @@ export interface Suggestion {
   readonly remarks: readonly string[]
   /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
-  /** Why each field is what it is. */
-  readonly fields: readonly { readonly name: string; readonly evidence: string }[]
+  /** What each field is, and why. */
+  readonly fields: readonly SuggestedColumn[]
   readonly name: string
+}
+
+export interface SuggestedColumn {
+  readonly name: string
+  /** What the header calls it. */
+  readonly column: string
+  readonly keys: SuggestedField['keys']
+  readonly evidence: string
 }
 
 /** As it is printed: what an author should know first, as comments. */
@@ -94,7 +102,11 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     const evidence = fields.map((field, index) => evidenceOf(field, trial, index, lines))
     const told = {
       ...entry,
-      fields: entry.fields.map((one, index) => ({ ...one, evidence: evidence[index] ?? '' })),
+      fields: entry.fields.map((one, index) => ({
+        ...one,
+        column: entry.dialect.firstLine[index] ?? one.name,
+        evidence: evidence[index] ?? '',
+      })),
     }
     return {
       entry: entryText(told),

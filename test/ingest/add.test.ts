@@ -1,14 +1,17 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
+import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { withTable } from '../../core/catalog/with-table.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
+import { changesFor } from '../../ingest/add/changes.ts'
 import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { placed, temporaryFolder } from '../support/workshop.ts'
+import { suggestion } from '../support/suggested.ts'
+import { catalogAround, fieldOf, placed, temporaryFolder } from '../support/workshop.ts'
 import { testAll } from '../support/runs.ts'
 
 /** From nothing to a table that is served: a catalog, and entries in it. */
@@ -93,6 +96,38 @@ test.each([1, 3])('none of %d files is put where something is already', async (c
     await rm(to)
   }
   expect(placingOf(files, names, sources).copies).toEqual(copies)
+})
+
+test.each<[what: string, content: string, changes: readonly string[]]>([
+  ['the same columns', 'Dia,n,x\n2020-12-31,1,0.5\n', []],
+  ['columns in another order, narrower values and none', 'x,n,Dia\n2,,2020-12-31\n', []],
+  [
+    'a column more',
+    'Dia,n,x,wind\n2020-12-31,1,0.5,7.25\n',
+    [
+      '  a new column: - { name: wind, type: decimal, scale: 2 } # all 1 values are numbers with at most 2 digits after the point',
+    ],
+  ],
+  [
+    'values of another type',
+    'Dia,n,x\nyesterday,1.5,0.5\n',
+    [
+      '  not of type date any more: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
+      '  not of type integer any more: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+    ],
+  ],
+  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  no column of this file: n']],
+])('a file for a known table, with %s, is told with what to change', async (_what, content, changes) => {
+  const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
+  const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
+  const table = allTables(catalogAround([known]))[0] as Table
+  const told = changesFor(table, await suggestion('t.csv', content), '/sources/d/t.csv')
+  const next = 'put the file to /sources/d/t.csv, and `make ingest TABLES=d/t` publishes it'
+  expect(told.split('\n')).toEqual(
+    changes.length === 0
+      ? [`d/t is in the catalog already, and its entry fits this file: ${next}`]
+      : ['d/t is in the catalog already; for this file, change there', ...changes, `then ${next}`],
+  )
 })
 
 /** Settings of the programs in a new folder. */

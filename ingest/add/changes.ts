@@ -1,0 +1,47 @@
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import type { Suggestion } from '../suggest/suggest.ts'
+
+/** Types of numbers: values of one are values of each after it. */
+const numbers = ['integer', 'decimal', 'float']
+
+/**
+ * Explains how the entry of a table would have to change for a file, in lines.
+ *
+ * @param target where the file is to be put; null where it is there
+ */
+export function changesFor(table: Table, { entry, fields }: Suggestion, target: string | null): string {
+  const lines = entry.split('\n').filter((line) => line.startsWith('    - { name: '))
+  const declared = new Map(table.fields.map((field) => [field.name, field]))
+  const columns = fields.map((field, index) => {
+    const renamed = table.source.rename.get(field.column) ?? field.column
+    return {
+      ...field,
+      known: declared.get(renamed) ?? declared.get(field.name),
+      line: lines[index]?.trim() ?? '',
+    }
+  })
+  const added = columns.filter(({ known }) => known === undefined)
+  const changed = columns.filter(
+    ({ known, keys, evidence }) =>
+      known !== undefined && !evidence.startsWith('all values are null') && !fits(keys.type, known.type),
+  )
+  const found = new Set(columns.map(({ known }) => known?.name))
+  const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)
+  const changes = [
+    ...added.map(({ line }) => `  a new column: ${line}`),
+    ...changed.map(({ known, line }) => `  not of type ${known?.type ?? ''} any more: ${line}`),
+    ...missing.map(({ name }) => `  no column of this file: ${name}`),
+  ]
+  const id = tableId(table)
+  const ingest = `\`make ingest TABLES=${id}\` publishes it`
+  const next = target === null ? ingest : `put the file to ${target}, and ${ingest}`
+  return changes.length === 0
+    ? `${id} is in the catalog already, and its entry fits this file: ${next}`
+    : [`${id} is in the catalog already; for this file, change there`, ...changes, `then ${next}`].join('\n')
+}
+
+/** Whether values that look like one type may be declared as another. */
+function fits(seen: string, declared: string): boolean {
+  const [from, to] = [numbers.indexOf(seen), numbers.indexOf(declared)]
+  return seen === declared || ['string', 'text'].includes(declared) || (from !== -1 && from <= to)
+}
