@@ -30,6 +30,7 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
     throw new TableFailure('it is empty: it must at least have a header')
   const best = withComments(text, isWhole) ?? withMisfits(text, isWhole, bestOf(candidatesIn(text, isWhole)))
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
+  requireNoErrorPage(text, isWhole, best)
   requireNoEscapes(text, best)
   requireNoOddQuotes(text, isWhole, best)
   requireNoLostHeader(text, isWhole, best)
@@ -249,6 +250,20 @@ function requireNoLostHeader(
   throw new TableFailure(
     `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${why}; ` +
       'mend the file, or name its columns by skip_lines and header',
+  )
+}
+
+/** Matches what services say in one or two lines of text instead of a file. */
+const errorPattern =
+  /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
+
+/** @throws TableFailure where one or two lines of text say why there is no table */
+function requireNoErrorPage(text: Buffer, isWhole: boolean, { rows, firstLine }: Candidate): void {
+  const said = text.toString('utf8').trim()
+  if (!isWhole || said.split('\n').length > 2 || !errorPattern.test(said)) return
+  if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(said))) return
+  throw new TableFailure(
+    `it is no table but a message, perhaps of an error: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,
   )
 }
 

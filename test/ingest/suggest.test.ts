@@ -223,6 +223,9 @@ test('a plain file without a header, whose faults are told', async () => {
 testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
+  ['x.csv', 'Not Found\n', /^it is no table but a message, perhaps of an error: "Not Found": fetch/],
+  ['x.csv', 'Error 404\nno file, sorry\n', /^it is no table but a message/],
+  ['x.csv', 'Arquivo não encontrado, tente de novo', /^it is no table but a message/],
   ['x.csv', '', /^it is empty: it must at least have a header/],
   [
     'x.csv',
@@ -247,6 +250,10 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
+})
+
+test.each(['error\n5\n', 'id,error\n1,not found\n'])('%j is a table, although of errors', async (content) => {
+  expect((await suggested('x.csv', content))[0]).toContain('1 rows, ')
 })
 
 describe('what lies beside the rows, or late in a file', () => {
