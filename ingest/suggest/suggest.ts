@@ -4,7 +4,7 @@ import { yamlComment } from '../../core/catalog/inline-yaml.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../progress.ts'
-import { rejectLine, TableFailure, type Reject } from '../rejects.ts'
+import { TableFailure, type Reject } from '../rejects.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
@@ -13,7 +13,8 @@ import { aboutDataset } from './about.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from './dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
-import { canBeMatched, namesFor, tableNameFor } from './names.ts'
+import { namesFor, tableNameFor } from './names.ts'
+import { remarksOf } from './remarks.ts'
 import { encodingOf, sampleOf } from './sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
@@ -59,7 +60,6 @@ const roundsMax = 6
 /** Rounds in which a column may still be something else than texts. */
 const roundsTyped = 3
 const misfitsShown = 3
-const rejectsShown = 3
 /** As much as an ingest has by default. */
 const memory = '550MB'
 
@@ -110,7 +110,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     }
     return {
       entry: entryText(told),
-      remarks: remarksOf(files, draft, trial),
+      remarks: remarksOf(files, { dialect: draft.dialect, columns: draft.columns.length, trial }),
       dataset: aboutDataset(trial.days, draft.columns),
       fields: told.fields,
       name: entry.name,
@@ -352,66 +352,4 @@ async function linesOf(
       files.length > 1 ? `${file}, line ${line}` : `line ${line}`,
     ]),
   )
-}
-
-function remarksOf(files: readonly PlacedFile[], { dialect, columns }: Draft, { read }: Trial): string[] {
-  const [first, ...others] = files.map(({ name }) => name)
-  const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
-  const isNamed = !dialect.hasHeader || canBeMatched(dialect.firstLine)
-  return [
-    `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns.length} columns`,
-    ...dialect.evidence,
-    ...totalsSaid(read.lastRows),
-    ...(read.markLine === null
-      ? []
-      : [
-          `say whether files were joined at line ${read.markLine}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
-        ]),
-    ...toldByNames(files),
-    ...(isNamed
-      ? []
-      : [
-          'the header has a name twice, or none: header names its columns, and header_in_file keeps the line',
-        ]),
-    ...(read.rejectedRows === 0
-      ? []
-      : [
-          `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
-          `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${read.rejectedRows}`,
-        ]),
-    read.rejectedRows === 0
-      ? 'tried on all rows: every value is as declared here'
-      : 'tried on the other rows: every value of these is as declared here',
-  ]
-}
-
-/** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
-const totalPattern =
-  /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
-
-function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
-  return lastRows
-    .filter(({ value }) => totalPattern.test(value.trim()))
-    .map(
-      ({ file, line, value }) =>
-        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.skip_last: 1 leaves it out`,
-    )
-}
-
-/** Where the names of files differ in their digits alone, these may be what no column says. */
-function toldByNames(files: readonly PlacedFile[]): string[] {
-  const names = files.map(({ name }) => path.basename(name))
-  const [first = '', ...others] = names
-  const [, before = '', digits, after = ''] = /^(.*?)(?<!\d)(\d+)(\D*)$/.exec(first) ?? []
-  if (digits === undefined || others.length === 0) return []
-  const inner = names.map((name) =>
-    name.startsWith(before) && name.endsWith(after)
-      ? name.slice(before.length, name.length - after.length)
-      : '',
-  )
-  if (new Set(inner).size !== inner.length || !inner.every((text) => /^\d+$/.test(text))) return []
-  const field = inner.every((text) => /^(18|19|20)\d\d$/.test(text)) ? 'year' : 'part'
-  return [
-    `the names of the files tell them apart: with source.from_name: ${JSON.stringify(`${before}{${field}}${after}`)} and a field "${field}", rows have it`,
-  ]
 }

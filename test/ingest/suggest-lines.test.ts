@@ -190,6 +190,14 @@ test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
   expect(await intake(content)).toMatchObject({ lines: null, refusal: expect.stringMatching(refusal) })
 })
 
+test.each([
+  ['birth_date', 'say whether "birth_date" holds dates of birth, since the last one is 2088-01-02'],
+  ['due', null],
+])('a day in the future is asked about where it is one of birth: %s', async (name, question) => {
+  const { told } = await entryOf(linesOf(`id,${name}`, 'a,1968-01-02', 'b,2088-01-02'))
+  expect(/say whether [^:\n]*/.exec(told)?.[0] ?? null).toBe(question)
+})
+
 test('a total at the end is asked about', async () => {
   const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,3'))
   expect(told).toContain(

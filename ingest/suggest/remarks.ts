@@ -1,0 +1,97 @@
+import path from 'node:path'
+import { rejectLine } from '../rejects.ts'
+import type { PlacedFile } from '../source/member.ts'
+import type { ReadSource } from '../source/read.ts'
+import type { Dialect } from './dialect.ts'
+import { canBeMatched } from './names.ts'
+import type { Trial } from './trial.ts'
+
+const rejectsShown = 3
+
+/** What was found out about files. */
+interface Finding {
+  readonly dialect: Dialect
+  /** How many. */
+  readonly columns: number
+  readonly trial: Trial
+}
+
+/** What an author should know of files, in lines; what he is asked begins with "say". */
+export function remarksOf(files: readonly PlacedFile[], { dialect, columns, trial }: Finding): string[] {
+  const { read, days } = trial
+  const [first, ...others] = files.map(({ name }) => name)
+  const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
+  const isNamed = !dialect.hasHeader || canBeMatched(dialect.firstLine)
+  return [
+    `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns} columns`,
+    ...dialect.evidence,
+    ...totalsSaid(read.lastRows),
+    ...(read.markLine === null
+      ? []
+      : [
+          `say whether files were joined at line ${read.markLine}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
+        ]),
+    ...birthsSaid(days),
+    ...toldByNames(files),
+    ...(isNamed
+      ? []
+      : [
+          'the header has a name twice, or none: header names its columns, and header_in_file keeps the line',
+        ]),
+    ...(read.rejectedRows === 0
+      ? []
+      : [
+          `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
+          `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${read.rejectedRows}`,
+        ]),
+    read.rejectedRows === 0
+      ? 'tried on all rows: every value is as declared here'
+      : 'tried on the other rows: every value of these is as declared here',
+  ]
+}
+
+/** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
+const totalPattern =
+  /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
+
+function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
+  return lastRows
+    .filter(({ value }) => totalPattern.test(value.trim()))
+    .map(
+      ({ file, line, value }) =>
+        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.skip_last: 1 leaves it out`,
+    )
+}
+
+/** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */
+const birthPattern = /(^|_)(birth|born|dob|nasc|nascimento|nascita|nacimiento|naissance|geburt)/i
+
+function birthsSaid(days: Trial['days']): string[] {
+  const today = new Date().toISOString().slice(0, 10)
+  return [...days].flatMap(([name, all]) => {
+    const last = all.at(-1) ?? ''
+    return birthPattern.test(name) && last > today
+      ? [
+          `say whether "${name}" holds dates of birth, since the last one is ${last}: its century may be wrong`,
+        ]
+      : []
+  })
+}
+
+/** Where the names of files differ in their digits alone, these may be what no column says. */
+function toldByNames(files: readonly PlacedFile[]): string[] {
+  const names = files.map(({ name }) => path.basename(name))
+  const [first = '', ...others] = names
+  const [, before = '', digits, after = ''] = /^(.*?)(?<!\d)(\d+)(\D*)$/.exec(first) ?? []
+  if (digits === undefined || others.length === 0) return []
+  const inner = names.map((name) =>
+    name.startsWith(before) && name.endsWith(after)
+      ? name.slice(before.length, name.length - after.length)
+      : '',
+  )
+  if (new Set(inner).size !== inner.length || !inner.every((text) => /^\d+$/.test(text))) return []
+  const field = inner.every((text) => /^(18|19|20)\d\d$/.test(text)) ? 'year' : 'part'
+  return [
+    `the names of the files tell them apart: with source.from_name: ${JSON.stringify(`${before}{${field}}${after}`)} and a field "${field}", rows have it`,
+  ]
+}
