@@ -8,45 +8,45 @@ const runs = {
   /** Rounds of 48 ingests that start at once. */
   PARALLEL_INGESTS: { quick: 1, all: 1, long: 10 },
   /** Flipped bits in published files. */
-  FLIPS: { quick: 12, all: 40, long: 5000 },
+  FLIPS: { quick: 12, all: 25, long: 5000 },
   /** Sources, valid and damaged. */
-  FUZZ_RUNS: { quick: 80, all: 200, long: 30_000 },
+  FUZZ_RUNS: { quick: 80, all: 120, long: 30_000 },
   /** Changes to the files of a partitioned table. */
-  PARTITION_CHANGES: { quick: 1, all: 5, long: 300 },
+  PARTITION_CHANGES: { quick: 1, all: 3, long: 300 },
   /** CSV files of every dialect whose catalog entries are suggested. */
-  SUGGESTED: { quick: 2, all: 10, long: 2000 },
+  SUGGESTED: { quick: 2, all: 6, long: 2000 },
   /** Files of two columns, as RFC 4180 has them. */
-  WRITTEN: { quick: 2, all: 15, long: 1000 },
+  WRITTEN: { quick: 2, all: 8, long: 1000 },
   /** Files of ten columns with random spellings of numbers. */
   LOSSLESS: { quick: 1, all: 5, long: 200 },
   /** Files in which one line is unlike the others. */
   DEVIATIONS: { quick: 3, all: 8, long: 1000 },
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
-  DIALECTS: { quick: 8, all: 30, long: 2000 },
+  DIALECTS: { quick: 8, all: 20, long: 2000 },
   /** Catalogs and sources made up by a generator. */
-  UNSEEN: { quick: 4, all: 25, long: 2000 },
+  UNSEEN: { quick: 4, all: 12, long: 2000 },
   /** Queries of each real table. */
-  QUERIES: { quick: 10, all: 20, long: 10_000 },
+  QUERIES: { quick: 10, all: 12, long: 10_000 },
   /** Queries of one table with codes, for each way to select rows. */
-  CODED_QUERIES: { quick: 6, all: 12, long: 2000 },
+  CODED_QUERIES: { quick: 6, all: 8, long: 2000 },
   /** Queries of each sample table, for each way to select rows. */
-  TABLE_QUERIES: { quick: 3, all: 10, long: 1000 },
+  TABLE_QUERIES: { quick: 3, all: 6, long: 1000 },
   /** Queries of a packed table. */
-  PACKED_QUERIES: { quick: 8, all: 20, long: 5000 },
+  PACKED_QUERIES: { quick: 8, all: 12, long: 5000 },
   /** Dates, lists and texts in any of their spellings. */
-  SPELLINGS: { quick: 60, all: 500, long: 5000 },
+  SPELLINGS: { quick: 60, all: 300, long: 5000 },
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: { quick: 8, all: 60, long: 20_000 },
+  HOSTILE_QUERIES: { quick: 8, all: 30, long: 20_000 },
   /** Arrow answers of two processes, compared byte by byte. */
-  ARROW_QUERIES: { quick: 25, all: 60, long: 10_000 },
+  ARROW_QUERIES: { quick: 25, all: 40, long: 10_000 },
   /** Connections that end at any moment. */
-  LIVES: { quick: 40, all: 150, long: 10_000 },
+  LIVES: { quick: 40, all: 80, long: 10_000 },
   /** Pages whose code examples are run. */
   CODES: { quick: 4, all: 6, long: 100 },
   /** Requests that schemathesis makes from the OpenAPI document. */
   FUZZED: { quick: 40, all: 40, long: 20_000 },
   /** Requests of every kind to the server program. */
-  REQUESTS: { quick: 400, all: 4000, long: 1_000_000 },
+  REQUESTS: { quick: 400, all: 2000, long: 1_000_000 },
   /** SIGKILLs of the server, and of one of its workers, under load. */
   SERVER_KILLS: { quick: 1, all: 2, long: 500 },
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
@@ -54,9 +54,9 @@ const runs = {
   /** Queries compared between ClickHouse and DuckDB. */
   CLICKHOUSE_QUERIES: { quick: 50, all: 100, long: 10_000 },
   /** Files damaged while they are served. */
-  DAMAGES: { quick: 2, all: 8, long: 1000 },
+  DAMAGES: { quick: 2, all: 5, long: 1000 },
   /** Files damaged before they are served. */
-  UNREAD_DAMAGES: { quick: 2, all: 8, long: 750 },
+  UNREAD_DAMAGES: { quick: 2, all: 5, long: 750 },
 } as const
 
 type Level = 'quick' | 'all' | 'long'
