@@ -22,8 +22,7 @@ export function changesFor(table: Table, { entry, fields }: Suggestion, target: 
   })
   const added = columns.filter(({ known }) => known === undefined)
   const changed = columns.filter(
-    ({ known, keys, evidence }) =>
-      known !== undefined && !evidence.startsWith('all values are null') && !fits(keys.type, known.type),
+    ({ known, keys, isEmpty }) => known !== undefined && !isEmpty && !fits(keys.type, known.type),
   )
   const found = new Set(columns.map(({ known }) => known?.name))
   const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)

@@ -25,8 +25,12 @@ export interface SuggestedField {
   readonly keys: FieldKeys
   /** RE2 patterns that every text must match; the type would lose something of one that does not. */
   readonly spelling?: readonly string[]
-  /** Why, in words. */
+  /** Why, in words; empty where there is no more than the question. */
   readonly evidence: (found: Found) => string
+  /** Whether whoever adds the file should read that. */
+  readonly isNotable?: boolean
+  /** What people are to decide, with the keys that say it; null where it is certain. */
+  readonly question: string | null
   /** What nearly all values would be, where a few are not; how many is told on all rows. */
   readonly probe: { readonly keys: FieldKeys; readonly what: string } | null
 }
@@ -99,6 +103,8 @@ export function suggestField(column: SeenColumn): SuggestedField {
     return {
       keys: { type: 'string', ...(sure.length > 0 && { nulls: ['', ...sure] }) },
       evidence: () => 'all values are null, so any type would do',
+      isNotable: true,
+      question: null,
       probe: null,
     }
   }
@@ -143,6 +149,7 @@ function boolOf(values: readonly string[]): SuggestedField | null {
   return {
     keys: { type: 'bool', ...own },
     evidence: ({ filled }) => `all ${number(filled)} values are ${words.join(' or ')}`,
+    question: null,
     probe: null,
   }
 }
@@ -155,6 +162,7 @@ function jsonOf(values: readonly string[]): SuggestedField | null {
   return {
     keys: { type },
     evidence: ({ filled }) => `all ${number(filled)} values are ${what}`,
+    question: null,
     probe: null,
   }
 }
@@ -173,7 +181,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
       ({ filled }) =>
         `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`,
     )
-  if (isLossy(form)) return plainString(() => form.loss)
+  if (isLossy(form)) return form.question === null ? plainString(() => form.loss) : askedString(form.question)
   const { whole, scale, hasExponent, groups } = form
   const spelling = spellingOf(form)
   if (isDigits) {
@@ -194,6 +202,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
       spelling,
       evidence: ({ filled, longest }) =>
         `all ${number(filled)} values are whole numbers of at most ${groups === null && form.marks.length === 0 ? longest : whole} digits`,
+      question: null,
       probe: null,
     }
   }
@@ -210,6 +219,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
       spelling,
       evidence: ({ filled }) =>
         `all ${number(filled)} values are numbers with at most ${scale} ${after}${minusSaid(form)}`,
+      question: null,
       probe: null,
     }
   }
@@ -217,6 +227,7 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
     keys: { type: 'float', ...said },
     spelling,
     evidence: ({ filled }) => `all ${number(filled)} values are numbers, some with ${scale} ${after}`,
+    question: null,
     probe: null,
   }
 }
@@ -243,14 +254,18 @@ function readingOf({ decimal, groups, marks, minus }: NumberForm): Record<string
 
 function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
   const comma = separator === ',' ? ', decimal: ","' : ''
-  return plainString(
-    () =>
-      `say what ${JSON.stringify(example)} is: type: integer, groups: "${separator}" or type: decimal, scale: 3${comma}; all values could be both`,
+  return askedString(
+    `say what ${JSON.stringify(example)} is: type: integer, groups: "${separator}" or type: decimal, scale: 3${comma}; all values could be both`,
   )
 }
 
 function plainString(evidence: SuggestedField['evidence']): SuggestedField {
-  return { keys: { type: 'string' }, evidence, probe: null }
+  return { keys: { type: 'string' }, evidence, question: null, probe: null }
+}
+
+/** Texts until somebody has answered. */
+function askedString(question: string): SuggestedField {
+  return { keys: { type: 'string' }, evidence: () => '', question, probe: null }
 }
 
 /** Whether all are numbers of people in Brazil, by their check digits. */
@@ -287,6 +302,7 @@ function momentOf(values: readonly string[]): SuggestedField | null {
   return {
     keys: { type, ...said },
     evidence: ({ filled }) => `all ${number(filled)} values are written ${writtenAs(form)}`,
+    question: null,
     probe: null,
   }
 }
@@ -300,17 +316,15 @@ function writtenAs({ type, formats }: MomentForm): string {
 function askedClock(values: readonly string[], formats: readonly string[]): SuggestedField {
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
   const said = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
-  return plainString(
-    () =>
-      `say what ${JSON.stringify(example)} is: type: time, format: ${said ?? ''} for hours and minutes; minutes and seconds stay texts`,
+  return askedString(
+    `say what ${JSON.stringify(example)} is: type: time, format: ${said ?? ''} for hours and minutes; minutes and seconds stay texts`,
   )
 }
 
 function askedMoment({ type, example, formats, beside, areAll }: AmbiguousMoments): SuggestedField {
   const ways = formats.map((format) => (beside.length === 0 ? format : `[${[format, ...beside].join(', ')}]`))
-  return plainString(
-    () =>
-      `say what ${JSON.stringify(example)} is: type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be both`,
+  return askedString(
+    `say what ${JSON.stringify(example)} is: type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be both`,
   )
 }
 
@@ -322,21 +336,25 @@ function textField(
 ): SuggestedField {
   const asks =
     doubtful.length === 0
-      ? ''
-      : `; say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts, or nulls: ${JSON.stringify(['', ...doubtful])}`
+      ? null
+      : `say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts, or nulls: ${JSON.stringify(['', ...doubtful])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
   const shortYears = shortYearsOf(filled)
   const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
+  const probe = probeOf(texts, filled, rows)
+  if (shortYears !== null) return { keys, evidence: () => '', question: shortYears, probe }
   return {
-    keys: { type: longestSeen > longText ? 'text' : 'string', ...nulls },
+    keys,
     evidence: ({ filled: count, longest }) =>
       cpfs
         ? `all ${number(count)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
-        : (shortYears ??
-          `${number(count)} texts of at most ${longest} characters, such as ${example}${asks}`),
-    probe: probeOf(texts, filled, rows),
+        : `${number(count)} texts of at most ${longest} characters, such as ${example}`,
+    isNotable: cpfs,
+    question: cpfs ? null : asks,
+    probe,
   }
 }
 

@@ -15,8 +15,9 @@ export interface NumberForm {
 
 /** Texts that look like numbers, but would not be the same texts if the numbers were written back. */
 export interface LossyNumbers {
-  /** Reason for people, such as `digits with a plus, which a number would lose`. */
+  /** Reason for people, such as `digits with a plus, which a number would lose`; empty where they are asked. */
   readonly loss: string
+  readonly question: string | null
 }
 
 /** What numbers may be read as, where two ways give two values: nobody is to guess. */
@@ -121,7 +122,7 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
   const [first, ...others] = needed
   if (first === undefined) return null
   const loss = lossOf(bare)
-  if (loss !== null) return { loss }
+  if (loss !== null) return loss
   const valueOf = ({ decimal, groups }: (typeof needed)[number], digits: string): string => {
     const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
     return decimal === ',' ? plain.replace(',', '.') : plain
@@ -161,16 +162,18 @@ function isOpenEnded(bare: readonly Bare[]): boolean {
   )
 }
 
+const lost = (loss: string): LossyNumbers => ({ loss, question: null })
+
 /** Explains what numbers would lose of their texts; null if nothing. */
-function lossOf(bare: readonly Bare[]): string | null {
+function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
-    return 'digits, some with a leading zero, which a number would lose'
+    return lost('digits, some with a leading zero, which a number would lose')
   const isNegative = ({ sign, marks }: Bare): boolean => sign === '-' || marks.includes(parentheses)
   if (bare.some(({ marks }) => marks.includes('+')) && !bare.some(isNegative))
-    return 'digits with a plus, which a number would lose'
+    return lost('digits with a plus, which a number would lose')
   const isExponential = bare.some(({ digits }) => /e/i.test(digits))
   if (isExponential && !bare.some(({ digits }) => /[.,]/.test(digits)))
-    return 'digits around an E, which may be codes: type: float if they are numbers'
+    return lost('digits around an E, which may be codes: type: float if they are numbers')
   const counts = new Map<string, number>()
   for (const { marks } of bare) {
     const own = valueMarks(marks).join(' ')
@@ -178,7 +181,8 @@ function lossOf(bare: readonly Bare[]): string | null {
   }
   if (counts.size < 2) return null
   const said = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
-  return `say what the marks mean, which a number would lose: of ${bare.length} different values ${said.join(', ')}`
+  const marks = `of ${bare.length} different values ${said.join(', ')}`
+  return { loss: '', question: `say what the marks mean, which a number would lose: ${marks}` }
 }
 
 /** Returns the marks that say what a number counts, such as currencies; signs are left out. */

@@ -16,45 +16,61 @@ interface Finding {
   readonly trial: Trial
 }
 
-/** What an author should know of files, in lines; what he is asked begins with "say". */
-export function remarksOf(files: readonly PlacedFile[], { dialect, columns, trial }: Finding): string[] {
+/** What is said of files. */
+export interface Remark {
+  readonly text: string
+  readonly isQuestion: boolean
+}
+
+/** What an author should know of files, and is asked of them. */
+export function remarksOf(files: readonly PlacedFile[], { dialect, columns, trial }: Finding): Remark[] {
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
-  const isNamed = !dialect.hasHeader || canBeMatched(dialect.firstLine)
+  const rows = (read.records + read.rejectedRows).toLocaleString('en')
   return [
-    `${what}: ${(read.records + read.rejectedRows).toLocaleString('en')} rows, ${columns} columns`,
-    ...dialect.evidence,
-    ...totalsSaid(read.lastRows),
-    ...(read.markLine === null
-      ? []
-      : [
-          `say whether files were joined at line ${read.markLine}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
-        ]),
-    ...birthsSaid(days),
-    ...toldByNames(files),
-    ...(isNamed
-      ? []
-      : [
-          'the header has a name twice, or none: header names its columns, and header_in_file keeps the line',
-        ]),
-    ...(read.rejectedRows === 0
-      ? []
-      : [
-          `${read.rejectedRows} rows cannot be read: ${read.rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
-          `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${read.rejectedRows}`,
-        ]),
-    read.rejectedRows === 0
-      ? 'tried on all rows: every value is as declared here'
-      : 'tried on the other rows: every value of these is as declared here',
+    said(`${what}: ${rows} rows, ${columns} columns`),
+    ...dialect.evidence.map(said),
+    ...totalsAsked(read.lastRows).map(asked),
+    ...marksAsked(read.markLine).map(asked),
+    ...birthsAsked(days).map(asked),
+    ...toldByNames(files).map(said),
+    ...namesSaid(dialect).map(said),
+    ...rejectsSaid(read).map(said),
   ]
+}
+
+const said = (text: string): Remark => ({ text, isQuestion: false })
+const asked = (text: string): Remark => ({ text, isQuestion: true })
+
+function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
+  return hasHeader && !canBeMatched(firstLine)
+    ? ['the header has a name twice, or none: header names its columns, and header_in_file keeps the line']
+    : []
+}
+
+function rejectsSaid({ rejectedRows, rejects }: ReadSource): string[] {
+  if (rejectedRows === 0) return ['tried on all rows: every value is as declared here']
+  return [
+    `${rejectedRows} rows cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
+    `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
+    'tried on the other rows: every value of these is as declared here',
+  ]
+}
+
+function marksAsked(line: ReadSource['markLine']): string[] {
+  return line === null
+    ? []
+    : [
+        `say whether files were joined at line ${line}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
+      ]
 }
 
 /** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
 const totalPattern =
   /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
 
-function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
+function totalsAsked(lastRows: ReadSource['lastRows']): string[] {
   return lastRows
     .filter(({ value }) => totalPattern.test(value.trim()))
     .map(
@@ -66,7 +82,7 @@ function totalsSaid(lastRows: ReadSource['lastRows']): string[] {
 /** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */
 const birthPattern = /(^|_)(birth|born|dob|nasc|nascimento|nascita|nacimiento|naissance|geburt)/i
 
-function birthsSaid(days: Trial['days']): string[] {
+function birthsAsked(days: Trial['days']): string[] {
   const today = new Date().toISOString().slice(0, 10)
   return [...days].flatMap(([name, all]) => {
     const last = all.at(-1) ?? ''

@@ -14,7 +14,7 @@ import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from './dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
-import { remarksOf } from './remarks.ts'
+import { remarksOf, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf } from './sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
@@ -33,8 +33,8 @@ export interface SuggestOptions {
 export interface Suggestion {
   /** The table, as YAML. */
   readonly entry: string
-  /** What an author should know of it, in lines. */
-  readonly remarks: readonly string[]
+  /** What an author should know of it. */
+  readonly remarks: readonly Remark[]
   /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
   /** What each field is, and why. */
@@ -47,12 +47,19 @@ export interface SuggestedColumn {
   /** What the header calls it. */
   readonly column: string
   readonly keys: SuggestedField['keys']
+  /** Whether all its values are null. */
+  readonly isEmpty: boolean
+  /** All that is said of it, for a comment. */
   readonly evidence: string
+  /** Of that, what whoever adds the file should read. */
+  readonly notice: string | null
+  /** What he is to decide; the field is a text until then. */
+  readonly question: string | null
 }
 
 /** As it is printed: what an author should know first, as comments. */
 export function suggestionText({ remarks, dataset, entry }: Suggestion): string {
-  return `${[...remarks, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
+  return `${[...remarks.map(({ text }) => text), ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** Of texts that were not seen before, each of which may change what a column is taken for. */
@@ -99,13 +106,12 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       return draft.settled()
     })
     const lines = await linesOf(files, options, trial, entry)
-    const evidence = fields.map((field, index) => evidenceOf(field, trial, index, lines))
     const told = {
       ...entry,
       fields: entry.fields.map((one, index) => ({
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
-        evidence: evidence[index] ?? '',
+        ...saidOf(fields[index], trial, index, lines),
       })),
     }
     return {
@@ -310,22 +316,46 @@ function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean)
   return { ...next, isText: isText || isSame }
 }
 
-function evidenceOf(
-  { evidence, probe }: SuggestedField,
+const joined = (...parts: readonly (string | null)[]): string =>
+  parts.filter((part) => part !== null && part !== '').join('; ')
+
+type Said = Pick<SuggestedColumn, 'isEmpty' | 'evidence' | 'notice' | 'question'>
+
+function saidOf(
+  field: SuggestedField | undefined,
   trial: Trial,
   index: number,
   lines: ReadonlyMap<number, string>,
-): string {
-  const [found, tried] = [trial.fields[index], trial.probes[index]]
-  if (found === undefined) return ''
-  const said = evidence(found)
-  if (probe === null || tried === null || tried === undefined || tried.bad === 0) return said
+): Said {
+  const found = trial.fields[index]
+  if (field === undefined || found === undefined)
+    return { isEmpty: true, evidence: '', notice: null, question: null }
+  const { question, isNotable = false } = field
+  const evidence = field.evidence(found)
+  const nearly = nearlyAll(field, trial, index, lines)
+  return {
+    isEmpty: found.filled === 0,
+    evidence: joined(evidence, question, nearly),
+    notice: question === null ? (nearly ?? (isNotable ? evidence : null)) : null,
+    question: question === null ? null : joined(question, nearly),
+  }
+}
+
+/** What all values but few are, and these few; null where there is nothing of the kind. */
+function nearlyAll(
+  { probe }: SuggestedField,
+  trial: Trial,
+  index: number,
+  lines: ReadonlyMap<number, string>,
+): string | null {
+  const tried = trial.probes[index]
+  if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
   const shown = tried.misfits.slice(0, misfitsShown).map(({ text, rows, record }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
     return `${JSON.stringify(text.slice(0, 40))}${times} (${lines.get(record) ?? ''})`
   })
   const more = tried.misfits.length > misfitsShown ? ', ...' : ''
-  return `${said}; all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}: ${shown.join(', ')}${more}`
+  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}: ${shown.join(', ')}${more}`
 }
 
 /** Where the misfits that are shown stand: they are looked for where there are some. */

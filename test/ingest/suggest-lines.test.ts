@@ -224,6 +224,13 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   ])
 })
 
+test('a cell or a name that reads like a question is none', async () => {
+  const content = linesOf('say what,note', 'say whether; all but 1 of 2 are,say what it is', 'a,b')
+  const lines = noticeLines(await suggestion('say whether.csv', content))
+  expect(lines.filter((line) => !line.startsWith('  '))).toEqual([])
+  expect(lines).toContain('  say whether.csv: 2 rows, 2 columns')
+})
+
 test('lines of every sort are counted where a table is declared with all of them', async () => {
   const content = [
     'a title',
