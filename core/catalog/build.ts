@@ -59,12 +59,8 @@ function saidIn(language: Language | null): Say {
   }
 }
 
-function sayParty({ name, url }: DatasetDefinition['author'], say: Say): Party {
-  return { name: say(name), url }
-}
-
-function sayPublisher(publisher: CatalogDefinition['publisher'], say: Say): Party | null {
-  return publisher === undefined ? null : sayParty(publisher, say)
+function sayParty(party: CatalogDefinition['publisher'], say: Say): Party | null {
+  return party === undefined ? null : { name: say(party.name), url: party.url }
 }
 
 function sayContact(contact: CatalogDefinition['contact'], say: Say): Contact | null {
@@ -84,7 +80,7 @@ function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
     title: say(title),
     description: say(description),
     notice: say(notice),
-    publisher: sayPublisher(definition.publisher, say),
+    publisher: sayParty(definition.publisher, say),
     contact: sayContact(definition.contact, say),
     colours: definition.colours ?? coloursDefault,
     limits: buildLimits(limits),
@@ -132,10 +128,10 @@ function buildDataset(
     source: sayParty(source, say),
     license: sayParty(license, say),
     links: links.map(({ title, url }) => ({ title: say(title), url })),
-    codeUrl: definition.code_url,
+    codeUrl: definition.code_url ?? null,
     collectedAt: definition.collected_at,
     frequency: definition.frequency ?? null,
-    publisher: sayPublisher(definition.publisher ?? whole.publisher, say),
+    publisher: sayParty(definition.publisher ?? whole.publisher, say),
     contact: sayContact(definition.contact ?? whole.contact, say),
     themes: definition.themes ?? [],
     keywords: (definition.keywords ?? []).map(say),

@@ -126,10 +126,10 @@ export interface Dataset {
   readonly slug: string
   readonly name: string
   readonly description: string
-  readonly author: Party
-  readonly source: Party
-  readonly license: Party
-  readonly codeUrl: string
+  readonly author: Party | null
+  readonly source: Party | null
+  readonly license: Party | null
+  readonly codeUrl: string | null
   /** `YYYY-MM-DD`. */
   readonly collectedAt: string
   /** How often it is promised to be published anew; null where nothing is promised. */

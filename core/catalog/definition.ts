@@ -381,10 +381,10 @@ const dataset = z.strictObject({
   slug: pathName,
   name: texts,
   description: texts,
-  author: party,
-  source: party,
-  license: party,
-  code_url: address,
+  author: party.optional().describe('Who made it.'),
+  source: party.optional().describe('Where it is from.'),
+  license: party.optional().describe('What it may be used for.'),
+  code_url: address.optional().describe('The code that collects it.'),
   listed_in: z
     .array(z.string())
     .describe('Families whose list shows this dataset; its detail answers in all.'),

@@ -136,10 +136,17 @@ function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): st
 }
 
 function aboutTable({ dataset, table, manifest }: PublishedTable): string {
-  const sentences = [
+  return [
     table.description ?? `${dataset.name}: ${table.name}.`,
     `${manifest.rows} rows, imported ${manifest.import_date}, collected ${manifest.collected_at}.`,
-    `Source: ${dataset.source.name} (${dataset.source.url}). License: ${dataset.license.name} (${dataset.license.url}).`,
+    ...originOf(dataset),
+  ].join(' ')
+}
+
+/** Sentences that say where a dataset is from, and what it may be used for, as far as the catalog does. */
+export function originOf({ source, license }: Dataset): string[] {
+  return [
+    ...(source === null ? [] : [`Source: ${source.name} (${source.url}).`]),
+    ...(license === null ? [] : [`License: ${license.name} (${license.url}).`]),
   ]
-  return sentences.join(' ')
 }

@@ -7,7 +7,7 @@ import { isSnapshotId, layout, type SnapshotId } from '../../core/warehouse/layo
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { commentFields } from '../../core/warehouse/views.ts'
+import { commentFields, originOf } from '../../core/warehouse/views.ts'
 
 /** A table as it is from some version on. */
 interface Commit {
@@ -148,10 +148,7 @@ async function createTable(
   const columns = fields.map((field) => `${quotedName(field.name)} ${field.stored}`)
   await db.rows(`create schema if not exists lake.${quotedName(dataset.slug)}`)
   await db.rows(`create table ${name} (${columns.join(', ')})`)
-  const about = [
-    table.description ?? `${dataset.name}: ${table.name}.`,
-    `Source: ${dataset.source.name} (${dataset.source.url}). License: ${dataset.license.name} (${dataset.license.url}).`,
-  ]
+  const about = [table.description ?? `${dataset.name}: ${table.name}.`, ...originOf(dataset)]
   await db.rows(`comment on table ${name} is ${quotedText(about.join(' '))}`)
   const known = new Set(fields.map((field) => field.name))
   const commented = table.fields.filter((field) => known.has(field.name))

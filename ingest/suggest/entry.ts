@@ -125,10 +125,6 @@ datasets:
   - slug: d
     name: d
     description: d
-    author: { name: n, url: 'https://example.org/' }
-    source: { name: n, url: 'https://example.org/' }
-    license: { name: n, url: 'https://example.org/' }
-    code_url: https://example.org/
     listed_in: []
     collected_at: 2000-01-01
     links: []

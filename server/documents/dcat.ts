@@ -133,7 +133,7 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetView): Node {
     'dct:title': texts(({ name }) => name),
     'dct:description': texts(({ description }) => description),
     'dct:publisher': agentNode(dataset.publisher ?? publisherOf(writing)),
-    'dct:creator': agentNode(author),
+    'dct:creator': author === null ? null : agentNode(author),
     'dct:modified': dateTime(moments.at(-1)),
     'dct:issued': { '@value': dataset.collectedAt, '@type': 'xsd:date' },
     'dcat:keyword': dataset.keywords.flatMap((_keyword, index) => texts(({ keywords }) => keywords[index])),
@@ -157,7 +157,8 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetView): Node {
     'dct:temporal': temporal === null ? null : periodNode(temporal),
     'dct:language': language.map(languageNode),
     'dcat:landingPage': [...catalog.inLanguage.keys()].map((one) => documentNode(page(one, dataset))),
-    'prov:wasDerivedFrom': { '@id': source.url, '@type': 'prov:Entity', 'rdfs:label': source.name },
+    'prov:wasDerivedFrom':
+      source === null ? null : { '@id': source.url, '@type': 'prov:Entity', 'rdfs:label': source.name },
     'dcat:distribution': tables.flatMap((view) => distributionNodes(writing, dataset, view)),
   }
 }
@@ -209,15 +210,17 @@ function distributionNode(
       'spdx:algorithm': { '@id': 'spdx:checksumAlgorithm_sha256', '@type': 'spdx:ChecksumAlgorithm' },
       'spdx:checksumValue': { '@value': file.sha256, '@type': 'xsd:hexBinary' },
     },
-    'dct:license': {
-      '@id': dataset.license.url,
-      '@type': 'dct:LicenseDocument',
-      'dct:title': dataset.license.name,
-    },
+    'dct:license': dataset.license === null ? null : licenseNode(dataset.license),
     'dct:modified': dateTime(manifest.import_date),
     'dcat:accessService': serviceNode(writing),
   }
 }
+
+const licenseNode = ({ name, url }: Party): Node => ({
+  '@id': url,
+  '@type': 'dct:LicenseDocument',
+  'dct:title': name,
+})
 
 const iana = 'https://www.iana.org/assignments/media-types'
 const mediaTypeNode = (name: string): Node => ({ '@id': `${iana}/${name}`, '@type': 'dct:MediaType' })

@@ -33,8 +33,8 @@ export function signposts(
     { rel: 'type', href: 'https://schema.org/AboutPage' },
     { rel: 'type', href: 'https://schema.org/Dataset' },
     { rel: 'cite-as', href: page(language, dataset) },
-    { rel: 'author', href: dataset.author.url },
-    { rel: 'license', href: dataset.license.url },
+    ...(dataset.author === null ? [] : [{ rel: 'author', href: dataset.author.url }]),
+    ...(dataset.license === null ? [] : [{ rel: 'license', href: dataset.license.url }]),
     ...described.map(({ file, contentType }) => ({
       rel: 'describedby',
       href: documents.ofDataset(dataset, file),

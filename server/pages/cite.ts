@@ -12,18 +12,21 @@ export interface Cited {
 
 /** How a dataset is named in a text. */
 export function citation({ dataset, address, today }: Cited, words: Words): string {
-  const { author, name, collectedAt } = dataset
-  return words.citation(author.name, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
+  const { author, publisher, name, collectedAt } = dataset
+  const by = (author ?? publisher)?.name ?? null
+  return words.citation(by, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
 }
 
 /** The same for BibTeX and what reads it: `@misc`, with what all styles know. */
 export function bibtex({ dataset, address, today }: Cited): string {
+  const { author, license, source } = dataset
+  const note = [license, source].flatMap((party) => party?.name ?? []).join('; ')
   const entries: readonly (readonly [name: string, text: string])[] = [
     ['title', `{${escaped(dataset.name)}}`],
-    ['author', `{${escaped(dataset.author.name)}}`],
+    ...(author === null ? [] : [['author', `{${escaped(author.name)}}`] as const]),
     ['year', dataset.collectedAt.slice(0, 4)],
     ['howpublished', `\\url{${address}}`],
-    ['note', escaped(`${dataset.license.name}; ${dataset.source.name}`)],
+    ...(note === '' ? [] : [['note', escaped(note)] as const]),
     ['urldate', today],
   ]
   const lines = entries.map(([name, text]) => `  ${name} = {${text}},`)

@@ -1,4 +1,4 @@
-import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Dataset, Party, Table } from '../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { bibtex, citation } from './cite.ts'
@@ -130,19 +130,22 @@ function citePart({ addresses, language, words }: Setting, { dataset, address, t
 
 function factsPart({ words }: Setting, dataset: Dataset): Html {
   const { day } = writtenIn(words)
+  const { codeUrl } = dataset
   return html`<section>
     <h2>${words.dataset}</h2>
     <dl class="facts-list">
-      <dt>${words.author}</dt>
-      <dd>${partyPart(dataset.author)}</dd>
-      <dt>${words.source}</dt>
-      <dd>${partyPart(dataset.source)}</dd>
-      <dt>${words.license}</dt>
-      <dd>${partyPart(dataset.license)}</dd>
+      ${factPart(words.author, dataset.author)} ${factPart(words.source, dataset.source)}
+      ${factPart(words.license, dataset.license)}
       <dt>${words.collected}</dt>
       <dd><time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time></dd>
-      <dt>${words.code}</dt>
-      <dd>${partyPart({ name: dataset.codeUrl, url: dataset.codeUrl })}</dd>
+      ${factPart(words.code, codeUrl === null ? null : { name: codeUrl, url: codeUrl })}
     </dl>
   </section>`
+}
+
+function factPart(what: string, party: Party | null): Html {
+  return party === null
+    ? html``
+    : html`<dt>${what}</dt>
+        <dd>${partyPart(party)}</dd>`
 }

@@ -135,8 +135,8 @@ function isFound(dataset: Dataset, words: readonly string[]): boolean {
     dataset.slug,
     dataset.name,
     dataset.description,
-    dataset.author.name,
-    dataset.source.name,
+    dataset.author?.name ?? '',
+    dataset.source?.name ?? '',
     ...[...dataset.tables.values()].flatMap((table) => [
       ...saidOfTable(table),
       ...table.fields.flatMap(saidOfField),

@@ -4,16 +4,16 @@ import type { Addresses } from '../http/addresses.ts'
 /** A dataset as both the list and its detail show it (spec: Dataset summary). */
 export function summaryOf(dataset: Dataset, addresses: Addresses) {
   return {
-    author_name: dataset.author.name,
-    author_url: dataset.author.url,
+    author_name: dataset.author?.name ?? null,
+    author_url: dataset.author?.url ?? null,
     code_url: dataset.codeUrl,
     description: dataset.description,
     id: addresses.dataset(dataset),
-    license_name: dataset.license.name,
-    license_url: dataset.license.url,
+    license_name: dataset.license?.name ?? null,
+    license_url: dataset.license?.url ?? null,
     name: dataset.name,
     slug: dataset.slug,
-    source_name: dataset.source.name,
-    source_url: dataset.source.url,
+    source_name: dataset.source?.name ?? null,
+    source_url: dataset.source?.url ?? null,
   }
 }

@@ -136,9 +136,9 @@ describe('the loader', () => {
     ],
     [
       'a missing key',
-      '    code_url: https://example.org\n',
+      '    collected_at: 2020-02-29\n',
       '',
-      ['c.yaml:10:5: the key "code_url" is missing'],
+      ['c.yaml:10:5: the key "collected_at" is missing'],
     ],
     [
       'a number where text belongs',

@@ -138,6 +138,50 @@ const table = { fields: ['n:integer', 's:string', 'd:decimal:8:2'], order: ['n']
 const first = 'n,s,d\n1,a,1.00\n2,b,2.00\n3,b,3.00\n'
 const later = 'n,s,d\n1,a,1.00\n2,,2.00\nx,y,z\n4,c,4.00\n5,d,5.00\n'
 
+test('a dataset that does not say where it is from leaves that out everywhere', async () => {
+  const definition = JSON.parse(
+    catalogText([{ name: 't', order: [], fields: [{ name: 'a', type: 'integer' }] }]),
+  ) as { datasets: Record<string, unknown>[] }
+  const datasets = definition.datasets.map((dataset) =>
+    Object.fromEntries(
+      Object.entries(dataset).filter(([key]) => !['author', 'source', 'license', 'code_url'].includes(key)),
+    ),
+  )
+  const catalog = parseCatalog(JSON.stringify({ ...definition, datasets }), 'c.yaml')
+  const shop = await workshop(catalog, { 'd/t.csv': 'a\n1\n' })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const nothing = [
+    ...['author', 'license', 'source'].flatMap((of) => [`${of}_name`, `${of}_url`]),
+    'code_url',
+  ]
+  const summary = await jsonAt(app, '/api/v1/dataset/d/')
+  expect(nothing.map((key) => summary[key])).toEqual(nothing.map(() => null))
+
+  const described = await Promise.all(
+    ['/en/dataset/d/', '/en/dataset/d/t/', '/api/v1/dataset/d/', '/api/v1/dataset/d/t/'].map(
+      async (target) => {
+        const { headers } = await rawGet(app, target, target.startsWith('/en') ? { Accept: 'text/html' } : {})
+        return [...String(headers['link']).matchAll(/<([^>]*)>; rel="(?:describedby|linkset)"/g)].map(
+          ([, address = '']) => new URL(address, 'http://localhost:8000').pathname,
+        )
+      },
+    ),
+  )
+  const documents = new Set(described.flat())
+  expect(documents.size).toBeGreaterThan(7)
+  for (const target of [...documents, '/files/d/t/', '/feeds/atom.xml', '/llms.txt'])
+    expect([target, await textAt(app, target)]).toEqual([
+      target,
+      expect.not.stringMatching(/undefined|\bnull, null/),
+    ])
+  const page = await textAt(app, '/en/dataset/d/', { Accept: 'text/html' })
+  expect(page).not.toMatch(/<dt>(Author|Source|License|Code)<|undefined|author = |note = /)
+  expect(page).toContain('D (2020). http://localhost:8000/en/dataset/d/')
+  const found = await jsonAt(app, '/api/3/action/package_show?id=d')
+  expect(found).toMatchObject({ result: { author: null, license_id: null, isopen: false } })
+})
+
 describe('of what is published', () => {
   let shop: Workshop
   let service: Service

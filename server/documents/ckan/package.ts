@@ -11,8 +11,8 @@ export interface Package {
   readonly notes: string
   readonly metadata_created: string
   readonly metadata_modified: string
-  readonly license_id: string
-  readonly license_title: string
+  readonly license_id: string | null
+  readonly license_title: string | null
   readonly organization: { readonly name: string; readonly title: string } & Readonly<Record<string, unknown>>
   readonly tags: readonly { readonly name: string; readonly [key: string]: unknown }[]
   readonly groups: readonly { readonly name: string; readonly [key: string]: unknown }[]
@@ -31,7 +31,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetView): P
   const collected = `${dataset.collectedAt}T00:00:00.000000`
   const moments = tables.flatMap(({ manifest }) => (manifest === null ? [] : [momentOf(manifest)])).toSorted()
   const extras = {
-    source: `${source.name}, ${source.url}`,
+    ...(source !== null && { source: `${source.name}, ${source.url}` }),
     collected_at: dataset.collectedAt,
     ...(frequency !== null && { frequency }),
     ...(spatial !== null && { spatial_text: spatial.name }),
@@ -48,16 +48,16 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetView): P
     type: 'dataset',
     state: 'active',
     private: false,
-    isopen: true,
+    isopen: license !== null,
     url: writing.page('en', dataset),
     version: dataset.collectedAt,
-    author: author.name,
+    author: author?.name ?? null,
     author_email: null,
     maintainer: contact?.name ?? null,
     maintainer_email: contact?.email ?? null,
-    license_id: license.url,
-    license_title: license.name,
-    license_url: license.url,
+    license_id: license?.url ?? null,
+    license_title: license?.name ?? null,
+    license_url: license?.url ?? null,
     metadata_created: collected,
     metadata_modified: moments.at(-1) ?? collected,
     owner_org: idOf(`organization ${published.url}`),

@@ -19,7 +19,7 @@ const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   owner_org: (one) => [String(one['owner_org'])],
   groups: ({ groups }) => groups.map(({ name }) => name),
   tags: ({ tags }) => tags.map(({ name }) => name),
-  license_id: ({ license_id: license }) => [license],
+  license_id: ({ license_id: license }) => (license === null ? [] : [license]),
   res_format: ({ resources }) => resources.map(({ format }) => format),
   metadata_created: ({ metadata_created: moment }) => [moment],
   metadata_modified: ({ metadata_modified: moment }) => [moment],

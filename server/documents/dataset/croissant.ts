@@ -78,8 +78,8 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
     alternateName: dataset.name,
     description: dataset.description,
     url: writing.page('en', dataset),
-    license: license.url,
-    creator: { '@type': 'sc:Organization', name: author.name, url: author.url },
+    ...(license !== null && { license: license.url }),
+    ...(author !== null && { creator: { '@type': 'sc:Organization', name: author.name, url: author.url } }),
     ...(publisher !== null && {
       publisher: { '@type': 'sc:Organization', name: publisher.name, url: publisher.url },
     }),
@@ -89,7 +89,7 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
     datePublished: imported.slice(0, 10),
     dateModified: imported.slice(0, 10),
     isLiveDataset: true,
-    citeAs: `@misc{${dataset.slug}, title={${dataset.name}}, author={${author.name}}, year={${collectedAt.slice(0, 4)}}, url={${writing.page('en', dataset)}}}`,
+    citeAs: `@misc{${dataset.slug}, title={${dataset.name}}${author === null ? '' : `, author={${author.name}}`}, year={${collectedAt.slice(0, 4)}}, url={${writing.page('en', dataset)}}}`,
     distribution: published.flatMap(({ view, files }) => filesOf(view, files)),
     recordSet: published.flatMap(({ view, files }) => recordSetsOf(view, files)),
   }

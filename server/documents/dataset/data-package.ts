@@ -18,7 +18,7 @@ const profiles = 'https://datapackage.org/profiles/2.0'
 function dataPackageOf(writing: Writing, { dataset, tables }: DatasetView): Json {
   const { author, publisher, contact, source, license, keywords } = dataset
   const contributors = [
-    { title: author.name, path: author.url, roles: ['author'] },
+    ...(author === null ? [] : [{ title: author.name, path: author.url, roles: ['author'] }]),
     ...(publisher === null ? [] : [{ title: publisher.name, path: publisher.url, roles: ['publisher'] }]),
     ...(contact === null
       ? []
@@ -43,9 +43,9 @@ function dataPackageOf(writing: Writing, { dataset, tables }: DatasetView): Json
     version: dataset.collectedAt.replaceAll('-', '.'),
     created: imported.at(-1) ?? `${dataset.collectedAt}T00:00:00Z`,
     ...(keywords.length > 0 && { keywords }),
-    contributors,
-    sources: [{ title: source.name, path: source.url }],
-    licenses: [{ title: license.name, path: license.url }],
+    ...(contributors.length > 0 && { contributors }),
+    ...(source !== null && { sources: [{ title: source.name, path: source.url }] }),
+    ...(license !== null && { licenses: [{ title: license.name, path: license.url }] }),
     resources,
   }
 }

@@ -41,9 +41,9 @@ export function schemaOrgOf(
     description: descriptionOf(dataset),
     url: page(language, dataset),
     identifier: slug,
-    license: license.url,
+    ...(license !== null && { license: license.url }),
     isAccessibleForFree: true,
-    creator: { '@type': 'Organization', name: author.name, url: author.url },
+    ...(author !== null && { creator: { '@type': 'Organization', name: author.name, url: author.url } }),
     ...(publisher !== null && {
       publisher: { '@type': 'Organization', name: publisher.name, url: publisher.url },
     }),
@@ -73,7 +73,8 @@ export function schemaOrgOf(
 }
 
 function descriptionOf({ name, description, source, tables }: Dataset): string {
-  const said = [description, `${name}: ${[...tables.keys()].join(', ')}.`, `${source.name}, ${source.url}.`]
+  const origin = source === null ? '' : `${source.name}, ${source.url}.`
+  const said = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
   let text = said[0] ?? ''
   for (const more of said.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
   return text.length <= descriptionMax ? text : `${text.slice(0, descriptionMax - 1)}…`

@@ -88,7 +88,7 @@ function merged(parts: readonly TablePart[], key: keyof TablePart): Json {
 
 function document(
   { catalog, base }: Writing,
-  { title, description, license }: { title: string; description: string; license: Party },
+  { title, description, license }: { title: string; description: string; license: Party | null },
   paths: Json,
   parts: readonly TablePart[],
 ): Json {
@@ -100,7 +100,7 @@ function document(
       title,
       version: interfaceVersion,
       description: `${description}\n\n${catalog.notice}`.trim(),
-      license: { name: license.name, url: license.url },
+      ...(license !== null && { license: { name: license.name, url: license.url } }),
       ...(asked !== null && {
         contact: {
           name: asked.name,

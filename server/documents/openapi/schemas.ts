@@ -34,17 +34,17 @@ const meanings = (rows: object): Json => ({
 })
 
 const summary: Shape = {
-  author_name: text,
-  author_url: uri,
-  code_url: uri,
+  author_name: orNull(text),
+  author_url: orNull(uri),
+  code_url: orNull(uri),
   description: text,
   id: { ...uri, description: 'Address of the dataset.' },
-  license_name: text,
-  license_url: uri,
+  license_name: orNull(text),
+  license_url: orNull(uri),
   name: text,
   slug: { ...text, description: 'What it is called in addresses.' },
-  source_name: text,
-  source_url: uri,
+  source_name: orNull(text),
+  source_url: orNull(uri),
 }
 
 const value = {

@@ -20,7 +20,7 @@ function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: Table
     url: withQuery(rows.export(dataset, table), new Map([['format', csv.name]]), 1),
     'dc:title': `${dataset.name}: ${table.name}`,
     'dc:description': table.description ?? dataset.description,
-    'dc:license': { '@id': dataset.license.url },
+    ...(dataset.license !== null && { 'dc:license': { '@id': dataset.license.url } }),
     ...(manifest !== null && {
       'dc:modified': { '@value': manifest.import_date.slice(0, 10), '@type': 'xsd:date' },
     }),

@@ -40,7 +40,7 @@ export const en: Words = {
   notPublished: 'not published yet',
   cite: 'How to cite',
   citation: (author, name, year, address, day) =>
-    `${author} (${year}). ${name}. ${address} (accessed ${day}).`,
+    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address} (accessed ${day}).`,
 
   truth: 'How current it is',
   promise: (frequency) => `Promised: ${frequency}.`,

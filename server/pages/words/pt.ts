@@ -41,7 +41,7 @@ export const pt: Words = {
   notPublished: 'ainda não publicada',
   cite: 'Como citar',
   citation: (author, name, year, address, day) =>
-    `${author} (${year}). ${name}. ${address} (acesso em ${day}).`,
+    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address} (acesso em ${day}).`,
 
   truth: 'Atualização dos dados',
   promise: (frequency) => `Prometido: ${frequency}.`,

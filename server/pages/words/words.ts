@@ -51,7 +51,13 @@ export interface Words {
   readonly wholeTable: string
   readonly notPublished: string
   readonly cite: string
-  readonly citation: (author: string, name: string, year: string, address: string, day: string) => string
+  readonly citation: (
+    author: string | null,
+    name: string,
+    year: string,
+    address: string,
+    day: string,
+  ) => string
 
   // What was promised, and what is so.
   readonly truth: string
