@@ -87,11 +87,11 @@ function datasetText(table: string, { dataset, title, today, families }: Place):
   return `- slug: ${inlineYaml(dataset)}
   name: ${JSON.stringify(title)}
   description: ${JSON.stringify(title)} # say what the rows are about
-  # say who made it, where it is from, and what it may be used for
-  author: { name: Unknown, url: 'https://example.org/' }
-  source: { name: Unknown, url: 'https://example.org/' }
-  license: { name: Unknown, url: 'https://example.org/' }
-  code_url: https://example.org/
+  # say who made it, where it is from, what it may be used for, and which code collects it:
+  # author: { name: , url: }
+  # source: { name: , url: }
+  # license: { name: , url: }
+  # code_url:
   listed_in: [${families.join(', ')}]
   collected_at: ${today}
   links: []

@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import type { Catalog, Dataset } from '../../core/catalog/catalog.ts'
 import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
 import { parseCatalogFiles } from '../../core/catalog/load.ts'
 import { holdsDataset, withTable } from '../../core/catalog/with-table.ts'
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
       const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
       throw new StartError(changesFor(known, suggestion, copy?.to ?? null))
     }
-    const { file, before, after } = withEntry(files, catalog, suggestion.entry, names)
+    const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // From here on something has to be taken back.
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
@@ -85,6 +85,9 @@ async function main(): Promise<number> {
       `${id} is in ${file}; \`make serve\` serves it (a server that runs takes it in some seconds) at`,
     )
     for (const address of addressesOf(id, catalog, settings)) console.log(`  ${address}`)
+    const missing = missingOf(dataset)
+    if (missing.length > 0)
+      console.log(`the dataset "${names.dataset}" has no ${missing.join(', ')} yet: say them in ${file}`)
     return 0
   } catch (error) {
     progress.end()
@@ -105,8 +108,17 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
     today: new Date().toISOString().slice(0, 10),
     families: catalog.families.map(({ name }) => name),
   })
-  parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
-  return { file, before, after }
+  const changed = parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
+  return { file, before, after, dataset: changed.datasets.get(names.dataset) }
+}
+
+/** Keys of the catalog that say where a dataset is from, and are not there. */
+function missingOf(dataset: Dataset | undefined): string[] {
+  if (dataset === undefined) return []
+  const { author, source, license, codeUrl } = dataset
+  return Object.entries({ author, source, license, code_url: codeUrl }).flatMap(([key, said]) =>
+    said === null ? [key] : [],
+  )
 }
 
 function addressesOf(id: string, { families }: Catalog, { publicUrl }: Settings): string[] {
