@@ -12,7 +12,7 @@ import { rejectsKeptMax } from '../rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
-import { wideFields } from './steps.ts'
+import { areListed } from './steps.ts'
 import { valuesSql } from './values.ts'
 
 /**
@@ -203,10 +203,10 @@ function castSql(work: Work, batch: Batch, group: number): string {
   const own = work.fields.slice(first, first + fieldsAtOnce)
   const columns = new Set(own.map(({ column }) => column))
   const some = { ...work, fields: own, weights: work.weights.filter(({ column }) => columns.has(column)) }
-  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch))
+  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch), batch.records)
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
   const areGood = fields.map(({ isGood }) => isGood).join(' and ')
-  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${seenSql(some)} as seen_${group} from ${from}`
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${seenSql(some, batch.records)} as seen_${group} from ${from}`
 }
 
 /** What a value of a column and a byte of it weigh in the sum that stands for all that was seen of a batch. */
@@ -235,11 +235,11 @@ function drawWeight(): number {
 }
 
 /** SQL: what is seen of a row, by the weights of its columns. */
-export function seenSql({ weights }: Work): string {
+export function seenSql({ weights }: Work, rows: number): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     seenOf(`c${column}`, String(filled), String(bytes)),
   )
-  if (terms.length <= wideFields) return ['0', ...terms].join(' + ')
+  if (!areListed(terms.length, rows)) return ['0', ...terms].join(' + ')
   const [cells, filled, bytes] = [
     weights.map(({ column }) => `c${column}`),
     weights.map((one) => one.filled),
@@ -275,7 +275,7 @@ export async function badValues(
   batch: Batch,
   keptMax = rejectsKeptMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch), batch.records)
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
   const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const count = found.reduce((sum, bad) => sum + bad, 0)
@@ -283,7 +283,7 @@ export async function badValues(
   const bad = fields.flatMap(({ text, isGood }, index) =>
     found[index] === 0 ? [] : [{ index, text, isGood }],
   )
-  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch), batch.records).from
   const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
     where not is_good order by record, field limit ${keptMax}`)
   const values = rows.map(([record, field, text]) => ({

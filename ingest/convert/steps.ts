@@ -1,5 +1,9 @@
 /** Tables of more fields have one expression for all fields that are read alike: DuckDB takes milliseconds to plan each. */
-export const wideFields = 100
+const wideFields = 100
+const shortRows = 1000
+
+/** Whether columns of so many rows are made as lists. */
+export const areListed = (columns: number, rows: number): boolean => columns > wideFields && rows <= shortRows
 
 type Make = (input: string, index: number) => string
 
@@ -8,8 +12,12 @@ export class Steps {
   /** SQL of the outermost selection so far. */
   from: string
 
-  constructor(from: string) {
+  readonly #rows: number
+
+  /** @param rows of it, about: of many, each column costs more in a list than its plan */
+  constructor(from: string, rows: number) {
     this.from = from
+    this.#rows = rows
   }
 
   /**
@@ -20,7 +28,7 @@ export class Steps {
    */
   next(prefix: string, inputs: readonly string[], make: Make): string[] {
     const expressions = inputs.map(make)
-    if (inputs.length > wideFields) this.#makeAlike(prefix, inputs, expressions, make)
+    if (areListed(inputs.length, this.#rows)) this.#makeAlike(prefix, inputs, expressions, make)
     const names = expressions.map((sql, index) => (isColumn(sql) ? sql : `${prefix}${index}`))
     this.#add(
       expressions.flatMap((sql, index) => (names[index] === sql ? [] : [`${sql} as ${names[index]}`])),
@@ -30,7 +38,7 @@ export class Steps {
 
   /** Makes an expression of each input, which in wide tables is a column. */
   last(prefix: string, inputs: readonly string[], make: Make): string[] {
-    return inputs.length > wideFields ? this.next(prefix, inputs, make) : inputs.map(make)
+    return areListed(inputs.length, this.#rows) ? this.next(prefix, inputs, make) : inputs.map(make)
   }
 
   /** Makes all columns that are made alike as one list, of which each is an element. */

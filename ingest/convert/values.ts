@@ -40,13 +40,14 @@ export function valuesSql(
   matched: readonly MatchedField[],
   from: string,
   constantOf: (field: string) => string,
+  rows: number,
 ): ValuesSql {
   const fieldAt = (index: number): Field => {
     const field = matched[index]?.field
     if (field === undefined) throw new RangeError(`there is no field ${index}`)
     return field
   }
-  const steps = new Steps(from)
+  const steps = new Steps(from, rows)
   const trimmed = steps.next(
     'w',
     matched.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),

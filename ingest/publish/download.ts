@@ -204,7 +204,7 @@ async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<R
     const text = typeRow(field.type).csv(value)
     return isQuoted(field) ? quotedCsv(text, ',') : text
   })
-  const steps = new Steps(sortedRowsSql(work, sortedRow, rows))
+  const steps = new Steps(sortedRowsSql(work, sortedRow, rows), rows)
   const values = steps.last(
     'q',
     work.fields.map((_, index) => `f${index}`),

@@ -147,7 +147,7 @@ async function tryFields(
   })
   const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
   const [row = []] = await work.db.rows(
-    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${seenSql(work)} as seen from ${from})`,
+    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${seenSql(work, batch.records)} as seen from ${from})`,
   )
   await requireAgreement(work, batch, row[0], row[1])
   for (const [index, { set }] of ofDays.entries()) {
@@ -180,8 +180,9 @@ function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): Val
     attempts.map(({ matched }) => matched),
     plain,
     constantSql(batch),
+    batch.records,
   )
-  const steps = new Steps(from)
+  const steps = new Steps(from, batch.records)
   const areSpelled = steps.last(
     's',
     fields.map(({ text }) => text),
