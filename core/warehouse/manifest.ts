@@ -18,6 +18,12 @@ const positions = z.int().min(0)
 
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
+/** A file that the server reads piece by piece: `codes/layout.ts`, `packs/layout.ts`, `orders.ts`. */
+const piecewiseShape = fileShape.extend({
+  /** Last four bytes of the file: CRC-32 of the directory before them. Absent from older manifests. */
+  directory_sum: positions.optional(),
+})
+
 const partShape = fileShape.extend({
   /** Position of its first row in the table, from 0. */
   firstRow: positions,
@@ -42,16 +48,16 @@ const dictionaryShape = fileShape.extend({
 })
 
 /** Codes of some of these fields: see `codes/layout.ts`. */
-const codesShape = fileShape.extend({ fields: z.array(z.string()) })
+const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 
 /** The rows in another order than the declared one, for the server alone. */
 const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
   /** Where each row is in the table: see `orders.ts`. */
-  positions: fileShape,
+  positions: piecewiseShape,
   /** Codes and rows in this order; rows where the catalog says that they lie together so. */
   codes: codesShape.optional(),
-  packs: fileShape.optional(),
+  packs: piecewiseShape.optional(),
 })
 
 const sourceShape = z.object({
@@ -127,7 +133,7 @@ const manifestShape = z.object({
   dictionary: dictionaryShape.optional(),
   codes: codesShape.optional(),
   /** All rows one by one, for the server alone, where the catalog says so: see `packs/layout.ts`. */
-  packs: fileShape.optional(),
+  packs: piecewiseShape.optional(),
   orders: z.array(orderShape).optional(),
   /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
   checks: fileShape.optional(),
@@ -162,6 +168,7 @@ export type DictionaryFile = z.infer<typeof dictionaryShape>
 export type CodesFile = z.infer<typeof codesShape>
 export type Order = z.infer<typeof orderShape>
 export type StoredFile = z.infer<typeof fileShape>
+export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
 /** A manifest that cannot be what was written, or is of another version. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Reading, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
@@ -15,11 +15,13 @@ import {
   type Manifest,
   type Order,
   type Part,
+  type PiecewiseFile,
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
 import type { Written } from '../convert/indexes.ts'
+import { bytesAt } from '../convert/proof.ts'
 import type { TakenFile } from '../partitions.ts'
 
 /**
@@ -235,28 +237,44 @@ async function readApart(
   { dictionary, codes, hasPacks, orders }: Written,
   folder: string,
 ): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'packs' | 'orders'>> {
-  const stored = async (file: string): Promise<StoredFile> => ({
+  const piecewise = async (file: string): Promise<PiecewiseFile> => ({
     file,
     ...(await sumsOf(path.join(folder, file))),
+    directory_sum: await directorySum(path.join(folder, file)),
   })
   const ordered: Order[] = []
   for (const [number, order] of orders.entries()) {
     ordered.push({
       keys: order.keys.map((key) => ({ ...key })),
-      positions: await stored(fileNames.orderPositions(number)),
+      positions: await piecewise(fileNames.orderPositions(number)),
       ...(order.codes !== null && {
-        codes: { ...(await stored(fileNames.orderCodes(number))), fields: [...order.codes] },
+        codes: { ...(await piecewise(fileNames.orderCodes(number))), fields: [...order.codes] },
       }),
-      ...(order.hasPacks && { packs: await stored(fileNames.orderPacks(number)) }),
+      ...(order.hasPacks && { packs: await piecewise(fileNames.orderPacks(number)) }),
     })
   }
   return {
     ...(dictionary !== null && {
-      dictionary: { ...(await stored(fileNames.dictionary)), fields: [...dictionary] },
+      dictionary: {
+        file: fileNames.dictionary,
+        ...(await sumsOf(path.join(folder, fileNames.dictionary))),
+        fields: [...dictionary],
+      },
     }),
-    ...(codes !== null && { codes: { ...(await stored(fileNames.codes)), fields: [...codes] } }),
-    ...(hasPacks && { packs: await stored(fileNames.packs) }),
+    ...(codes !== null && { codes: { ...(await piecewise(fileNames.codes)), fields: [...codes] } }),
+    ...(hasPacks && { packs: await piecewise(fileNames.packs) }),
     ...(ordered.length > 0 && { orders: ordered }),
+  }
+}
+
+/** Returns the last four bytes of a file that the server reads piece by piece. */
+async function directorySum(file: string): Promise<number> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    return (await bytesAt(handle, size - 4, 4)).readUInt32LE()
+  } finally {
+    await handle.close()
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type PackPlaces,
 } from '../../core/warehouse/packs/layout.ts'
 import type { Piece } from '../../core/warehouse/file-checks.ts'
-import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import type { PiecewiseFile } from '../../core/warehouse/manifest.ts'
 import { Turns } from '../concurrency/turns.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
@@ -163,7 +163,7 @@ type Column = (pack: Pack, row: number, lines: Written) => void
 /** The file of packs of a snapshot, while an ask reads it. */
 class Reader {
   readonly #snapshot: Snapshot
-  readonly #packs: StoredFile
+  readonly #packs: PiecewiseFile
   readonly #scratch = new Scratch()
   readonly #file: CheckedFile
   /** What is kept is read apart from it. */
@@ -173,7 +173,7 @@ class Reader {
   /** By section: those of this ask. */
   readonly #near = new Map<number, PackPlaces>()
 
-  constructor(snapshot: Snapshot, packs: StoredFile, places: Kept<PackPlaces>) {
+  constructor(snapshot: Snapshot, packs: PiecewiseFile, places: Kept<PackPlaces>) {
     this.#snapshot = snapshot
     this.#packs = packs
     this.#file = new CheckedFile(snapshot, packs, this.#scratch.allocate)
@@ -247,7 +247,7 @@ class Reader {
     if (known !== undefined) return known
     const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#kept.bytes }
     const length = PackSections.bytes(shape)
-    const sections = PackSections.read(this.#kept.unchecked(shape.bytes - length, length), shape)
+    const sections = PackSections.read(this.#kept.directory(length), shape)
     if (sections === null) throw this.#kept.damaged('its directory has another sum')
     allSections.set(this.#packs, sections)
     return sections
@@ -255,4 +255,4 @@ class Reader {
 }
 
 /** By what a manifest says of a file. */
-const allSections = new WeakMap<StoredFile, PackSections>()
+const allSections = new WeakMap<PiecewiseFile, PackSections>()

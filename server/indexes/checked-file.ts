@@ -4,7 +4,7 @@ import zlib from 'node:zlib'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Piece } from '../../core/warehouse/file-checks.ts'
-import type { StoredFile } from '../../core/warehouse/manifest.ts'
+import type { PiecewiseFile } from '../../core/warehouse/manifest.ts'
 import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -14,19 +14,21 @@ export class CheckedFile {
   readonly bytes: number
   readonly #snapshot: Snapshot
   readonly #name: string
+  readonly #directorySum: number | undefined
   readonly #allocate: (length: number) => Buffer
   #descriptor: number | null = null
 
   /** @param allocate gives memory for what is read */
   constructor(
     snapshot: Snapshot,
-    { file, bytes }: StoredFile,
+    { file, bytes, directory_sum: directorySum }: PiecewiseFile,
     allocate: (length: number) => Buffer = (length) => Buffer.allocUnsafe(length),
   ) {
     this.#allocate = allocate
     this.#snapshot = snapshot
     this.#name = file
     this.bytes = bytes
+    this.#directorySum = directorySum
   }
 
   /** @throws DamagedTable */
@@ -43,7 +45,7 @@ export class CheckedFile {
   pieces(pieces: readonly Piece[]): Buffer[] {
     const [first, last] = [pieces[0], pieces.at(-1)]
     if (first === undefined || last === undefined) return []
-    const all = this.unchecked(first.start, last.start + last.length - first.start)
+    const all = this.#read(first.start, last.start + last.length - first.start)
     return pieces.map(({ start, length, sum }) => {
       const bytes = all.subarray(start - first.start, start - first.start + length)
       if (zlib.crc32(bytes) !== sum) throw this.damaged(`its bytes from ${start} on have another sum`)
@@ -52,10 +54,21 @@ export class CheckedFile {
   }
 
   /**
-   * Of what tells by itself that it is whole. It is read here and now: what is asked for often is in the memory of
-   * the system, and a turn of Node's pool costs more.
+   * Returns the end of the file, where its directory is.
+   *
+   * @param length of the directory with the CRC-32 after it
+   * @throws DamagedTable if that sum is not the one in the manifest: a file of another table has a directory that is
+   *   right by itself
    */
-  unchecked(start: number, length: number): Buffer {
+  directory(length: number): Buffer {
+    const bytes = this.#read(this.bytes - length, length)
+    if (this.#directorySum !== undefined && bytes.readUInt32LE(length - 4) !== this.#directorySum)
+      throw this.damaged('its directory has another sum')
+    return bytes
+  }
+
+  /** Reads synchronously: most bytes are in the page cache, and a turn of Node's thread pool costs more than they do. */
+  #read(start: number, length: number): Buffer {
     const bytes = this.#allocate(length)
     try {
       this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#name), 'r')

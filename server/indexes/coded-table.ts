@@ -98,7 +98,7 @@ export class CodedTable {
     if (known !== undefined) return known
     const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes, values: this.#values }
     const length = directoryBytes(shape)
-    const directory = Directory.read(this.#file.unchecked(shape.bytes - length, length), shape)
+    const directory = Directory.read(this.#file.directory(length), shape)
     if (directory === null) throw this.#file.damaged('its directory has another sum')
     directories.set(this.#codes, directory)
     return directory

@@ -4,14 +4,14 @@ import {
   positionSumsBytes,
   readPositionSums,
 } from '../../core/warehouse/orders.ts'
-import type { Order, StoredFile } from '../../core/warehouse/manifest.ts'
+import type { Order, PiecewiseFile } from '../../core/warehouse/manifest.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { CheckedFile } from './checked-file.ts'
 
 /** Where the rows of a snapshot are in another order, while an ask reads it. */
 export class OrderedTable {
   readonly #rows: number
-  readonly #stored: StoredFile
+  readonly #stored: PiecewiseFile
   readonly #file: CheckedFile
 
   constructor(snapshot: Snapshot, order: Order) {
@@ -53,7 +53,7 @@ export class OrderedTable {
     const start = this.#rows * positionBytes
     const sums =
       this.#file.bytes === start + positionSumsBytes(this.#rows)
-        ? readPositionSums(this.#file.unchecked(start, positionSumsBytes(this.#rows)), this.#rows)
+        ? readPositionSums(this.#file.directory(positionSumsBytes(this.#rows)), this.#rows)
         : null
     if (sums === null) throw this.#file.damaged('its sums have another sum')
     allSums.set(this.#stored, sums)
@@ -62,4 +62,4 @@ export class OrderedTable {
 }
 
 /** By what a manifest says of a file. */
-const allSums = new WeakMap<StoredFile, Uint32Array>()
+const allSums = new WeakMap<PiecewiseFile, Uint32Array>()

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { checksOf } from '../../core/warehouse/file-checks.ts'
@@ -6,7 +6,7 @@ import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'
 import { randomFrom } from '../support/random-queries.ts'
-import { runsOf, seed } from '../support/runs.ts'
+import { isQuick, runsOf, seed } from '../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -203,6 +203,33 @@ test('no wrong row is answered of files that nobody has read since they were dam
   }
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)
+
+test('no wrong row is answered from a file that has the bytes of another one', async () => {
+  const names = (await readdir(pristine)).filter((name) => name.endsWith('.bin'))
+  const sizes = new Map<string, number>()
+  for (const name of names) sizes.set(name, (await stat(path.join(pristine, name))).size)
+  const pairs = names.flatMap((name) => names.flatMap((other) => (other === name ? [] : [[name, other]])))
+  const isAlike = ([a = '', b = '']: readonly string[]): boolean => sizes.get(a) === sizes.get(b)
+  // The size of a file shows the others when it is opened.
+  const alike = pairs.filter(isAlike)
+  expect(alike).not.toEqual([])
+  for (const [name = '', other = ''] of isQuick ? alike : pairs) {
+    await rm(home, { recursive: true })
+    await cp(pristine, home, { recursive: true })
+    await cp(path.join(pristine, other), path.join(home, name))
+    await noteWhole()
+    const service = await serve(shop, { ...uncached, selectionBytesMax: 0 })
+    const wrong: string[] = []
+    for (const target of targets.filter((address) => address.startsWith(base))) {
+      const { status, body } = await rawGet(service.app, target)
+      const isDue = status === 200 && due.get(target)?.equals(body) === true
+      if (!isDue && ![410, 503].includes(status)) wrong.push(`${status} ${target}`)
+    }
+    const isRefused = service.snapshots.statuses.some(({ fault }) => fault !== null)
+    await service.close()
+    expect({ name, other, wrong, isRefused }).toEqual({ name, other, wrong: [], isRefused: true })
+  }
+}, 60_000)
 
 test('no wrong row is answered whichever part is damaged, however many are read', async () => {
   const parts = (await readdir(pristine)).filter((name) => /^part-\d+\.parquet$/.test(name)).toSorted()
