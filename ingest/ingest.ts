@@ -19,7 +19,7 @@ import type { Store } from '../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../core/warehouse/whole.ts'
 import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
 import { readWithdrawn } from '../core/warehouse/withdrawn.ts'
-import { converterVersion, partRowsDefault } from './convert/convert.ts'
+import { converterVersion, isWide, partRowsDefault } from './convert/convert.ts'
 import { batchBytesDefault } from './source/batches.ts'
 import { convertAndPublish } from './job/convert-and-publish.ts'
 import { fillClickHouse } from './job/fill-clickhouse.ts'
@@ -76,8 +76,10 @@ export interface IngestOptions {
 
 /** What a job needs to sort at all; with less there are fewer jobs at the same time. */
 const jobBytesMin = 400e6
-/** Of the memory of a job; the rest is for what reads and packs outside of DuckDB's buffers. */
+/** Share of the memory of a job for DuckDB; the rest is for what reads and packs outside of its buffers. */
 const duckdbShare = 0.55
+/** Share for a wide table: DuckDB counts buffers of 2,048 rows for every column, and a short table fills little of them. */
+const wideShare = 0.8
 /** Each thread has buffers of its own. */
 const threadsMax = 4
 /** What a job needs to work on two things at the same time. */
@@ -242,7 +244,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         ? await keptOf(store, table, current, await hashes.files())
         : null
     const work = await Database.open({
-      ...duckdbLimits(options),
+      ...duckdbLimits(options, table),
       scratch: path.join(scratch, 'spill'),
       // What is taken over is counted where it lies.
       folders: [
@@ -283,10 +285,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   })
 }
 
-function duckdbLimits({ memoryBytes }: IngestOptions): { memory: string; threads: number } {
+function duckdbLimits({ memoryBytes }: IngestOptions, table: Table): { memory: string; threads: number } {
   return {
-    memory: `${Math.floor((memoryBytes * duckdbShare) / 1e6)}MB`,
-    threads: Math.min(threadsMax, os.availableParallelism()),
+    memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
+    // Each thread has these buffers.
+    threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
   }
 }
 
@@ -298,7 +301,7 @@ async function fill(
   progress: Progress,
 ): Promise<void> {
   if (table.engine !== 'clickhouse' || !options.clickHouse) return
-  const limits = { ...duckdbLimits(options), progress }
+  const limits = { ...duckdbLimits(options, table), progress }
   await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
     progress.say(`${tableId(table)}: what is published was not loaded into ClickHouse: ${messageOf(error)}`),
   )

@@ -137,12 +137,16 @@ export const stagedSql = (files: readonly string[]): string =>
 export function sortedSql(work: Work): string {
   const { scratch, fields, held, parts } = work
   if (parts !== null) return partsSql(work, parts)
+  const file = `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
+  if (held === undefined && isWide(work)) return file
   const values = fields.flatMap(({ field }, index) => {
     if (held !== undefined && !held.has(index)) return []
-    return isNarrowed(field) ? `f${index}::${typeRow(field.type).stored(field)} as f${index}` : `f${index}`
+    return isNarrowed(work, field)
+      ? `f${index}::${typeRow(field.type).stored(field)} as f${index}`
+      : `f${index}`
   })
   const all = ['file_row_number', ...(held === undefined ? [] : ['position']), ...values]
-  return `(select ${all.join(', ')} from read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true))`
+  return `(select ${all.join(', ')} from ${file})`
 }
 
 export function sortedRowsSql(work: Work, first: number, rows: number): string {
@@ -179,7 +183,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   // Rows come in their order, so those of each part are the same.
   if (parts.length > 1)
     for (const part of parts)
-      await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} (format parquet, codec lz4_raw)`)
+      await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
   const from =
     parts.length > 1
       ? parts.map((part) => `read_parquet(${quotedText(part.file)})`).join(' positional join ')
@@ -189,13 +193,36 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
     select ${names}, ${groups.map((_, group) => `is_good_${group}`).join(' and ')} as is_good,
       ${groups.map((_, group) => `seen_${group}`).join(' + ')} as seen,
       hash(${names}) as row_hash, ${batch.before}::bigint as before from ${from})
-    to ${quotedText(file)} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+    to ${quotedText(file)} ${scratchFormat(work)}`)
   if (parts.length > 1) await Promise.all(parts.map((part) => rm(part.file)))
   return file
 }
 
 /** Fields of a wide table that are cast at once: their texts and values are in memory, of some thousand rows. */
 export const fieldsAtOnce = 500
+
+/** Returns whether a table has so many fields that planning statements and reserving buffers costs more than its rows. */
+export const isWide = ({ fields }: { readonly fields: readonly unknown[] }): boolean => fields.length > 2000
+
+/** SQL: the options of `copy` for a Parquet file with all fields of a table. */
+function parquetFormat(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
+  const page = Math.floor(dictionaryBytesMax / work.fields.length)
+  const dictionary = isWide(work) ? `, string_dictionary_page_size_limit ${page}` : ''
+  return `(format parquet, codec ${codec}, row_group_size ${groupRows}${dictionary})`
+}
+
+function scratchFormat(work: Work): string {
+  const rows = Math.floor(groupValuesMax / work.fields.length / vectorRows) * vectorRows
+  return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
+}
+
+/** Values of a row group of a file between two steps: each thread holds one in memory. */
+const groupValuesMax = 16_000_000
+/** Rows that DuckDB works on at once. */
+const vectorRows = 2048
+
+/** DuckDB allocates the dictionary page of each text column, 1 MB by default, before it knows how many values there are. */
+const dictionaryBytesMax = 100_000_000
 
 /** SQL: the values of a group of fields, whether all are good, and what is seen of them. */
 function castSql(work: Work, batch: Batch, group: number): string {
@@ -322,7 +349,10 @@ const narrowTypes = [
   [63, 'BIGINT'],
 ] as const
 
-export const isNarrowed = ({ type }: Field): boolean => typeRow(type).isNarrowed
+/** Returns whether the sorted values of a field are narrower than its type; in wide tables, planning the casts costs more. */
+export function isNarrowed(work: Work, { type }: Field): boolean {
+  return typeRow(type).isNarrowed && !isWide(work)
+}
 
 /**
  * Sorts the good rows by the declared order, then by their place in the source. Integers are as narrow as they can be
@@ -339,7 +369,7 @@ export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
   )
   await work.db.rows(`copy (select ${values.join(', ')} from ${stagedSql(files)} where is_good
     order by ${[...keys, 'before + file_row_number asc'].join(', ')})
-    to ${quotedText(sortedFile(work.scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
+    to ${quotedText(sortedFile(work.scratch))} ${scratchFormat(work)}`)
 }
 
 export interface WrittenPart {
@@ -369,7 +399,7 @@ export async function writeParts(
   for (const { file, sortedRow, rows } of parts) {
     await work.db
       .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
-      to ${quotedText(path.join(folder, file))} (format parquet, codec zstd, row_group_size ${rowGroupRows})`)
+      to ${quotedText(path.join(folder, file))} ${parquetFormat(work, 'zstd', rowGroupRows)}`)
     done += rows
     progress.advance({ fraction: done / due, rows: done })
   }

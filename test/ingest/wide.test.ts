@@ -1,6 +1,8 @@
-import { whatCame, type Came } from '../support/declared.ts'
+import { declared, whatCame, type Came } from '../support/declared.ts'
 import { isQuick, testAll } from '../support/runs.ts'
+import { rawGet, serve } from '../support/service.ts'
 import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { workshop } from '../support/workshop.ts'
 
 /** Tables of many columns, and cells of many bytes. */
 
@@ -68,6 +70,22 @@ test('a wide table tells of each value that is none', async () => {
   expect(told.length).toBeGreaterThan(2)
   expect(narrow.flatMap(toldBy)).toEqual(expect.arrayContaining(told))
 })
+
+testAll(
+  'a table of 5,000 texts fits into the default memory',
+  async () => {
+    const names = Array.from({ length: 5000 }, (_, column) => `c${column}`)
+    const rows = [1, 2, 3].map((row) => names.map((_, column) => `t${row * column}`).join(','))
+    const catalog = declared({ fields: names.map((name) => `${name}:string`) })
+    const shop = await workshop(catalog, { 'd/t.csv': linesOf(names.join(','), ...rows) })
+    expect(await shop.ingest({ memoryBytes: 1e9 })).toMatchObject([{ status: 'published' }])
+    const service = await serve(shop)
+    const { body } = await rawGet(service.app, '/api/v1/dataset/d/t/export/?format=csv')
+    await service.close()
+    expect(body.toString()).toBe(linesOf(names.join(','), ...rows))
+  },
+  120_000,
+)
 
 test('more columns than a table can have are refused', async () => {
   const header = Array.from({ length: 5001 }, (_, column) => `c${column}`)
