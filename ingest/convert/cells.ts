@@ -29,7 +29,8 @@ export function columnsTogether<Own extends Column>(columns: readonly Own[], row
     const { field, source } = column
     const there = places.get(source.from) ?? new Map<string, Own[][]>()
     places.set(source.from, there)
-    const type = typeRow(field.type).stored(field)
+    const { stored, wire } = typeRow(field.type)
+    const type = `${stored(field)} ${wire.kind}`
     const alike = there.get(type) ?? []
     there.set(type, alike)
     const last = alike.at(-1)

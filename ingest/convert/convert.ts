@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
@@ -356,9 +356,10 @@ export function isNarrowed(work: Work, { type }: Field): boolean {
 
 /**
  * Sorts the good rows by the declared order, then by their place in the source. Integers are as narrow as they can be
- * meanwhile, which spares the sort a fifth of its work.
+ * meanwhile, which spares the sort a fifth of its work. Copies the file of a short wide table that is in order already, since
+ * its plan costs more.
  */
-export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
+export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
     const narrow = narrowTypes.find(([held]) => held >= (bits[index] ?? Infinity))
     return narrow === undefined ? `f${index}` : `f${index}::${narrow[1]} as f${index}`
@@ -367,6 +368,12 @@ export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
     work.table,
     (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
   )
+  const [file, ...others] = files
+  const isSorted = keys.length === 0 && badRows === 0 && others.length === 0
+  if (file !== undefined && isSorted && areListed(work.fields.length, goodRows)) {
+    await copyFile(file, sortedFile(work.scratch))
+    return
+  }
   await work.db.rows(`copy (select ${values.join(', ')} from ${stagedSql(files)} where is_good
     order by ${[...keys, 'before + file_row_number asc'].join(', ')})
     to ${quotedText(sortedFile(work.scratch))} ${scratchFormat(work)}`)

@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { ValueFacts } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import type { ValueSource } from './cells.ts'
+import { cellsSql, type Column, type ValueSource } from './cells.ts'
 import { fieldsAtOnce, numberOf, type Work } from './convert.ts'
 import { tableOf, type CodedField } from './dictionary.ts'
 
@@ -16,7 +16,28 @@ export interface FactsColumn {
 }
 
 /**
- * What is told of the values of columns, in one reading; of wide tables in several, since what is read lies in memory.
+ * Returns the facts of columns whose values are counted together: of a short wide table, where each column costs more in
+ * the plan of a statement than its values do.
+ *
+ * @param columns all of one type
+ */
+export async function factsTogether(
+  db: Connection,
+  columns: readonly Column[],
+): Promise<ReadonlyMap<Field, ValueFacts>> {
+  const [first] = columns
+  if (first === undefined) return new Map()
+  const rows = await db.rows(
+    `select place, ${factsSql({ field: first.field, column: 'value', weight: null })} from ${cellsSql(columns)} group by place`,
+  )
+  const found = new Map(rows.map(([place, ...facts]) => [numberOf(place), factsAt(facts, 0)]))
+  return new Map(columns.map(({ field }, place) => [field, found.get(place) ?? noFacts]))
+}
+
+const noFacts: ValueFacts = { filled: 0, registers: '0'.repeat(128), min: null, max: null }
+
+/**
+ * Returns the facts of columns, from one reading; of wide tables from several, since what is read is in memory.
  *
  * @param from SQL
  * @param partition SQL of a text by which the rows are told apart; null for all together

@@ -4,7 +4,17 @@ import type { FrequentTexts, ValueFacts } from '../../core/warehouse/manifest.ts
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { cellsSql, columnsTogether, type ValueSource } from './cells.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
-import { distinctOf, endsOf, factsIn, registersOf, sourceOf, type Ends, type Range } from './facts.ts'
+import {
+  distinctOf,
+  endsOf,
+  factsIn,
+  factsTogether,
+  registersOf,
+  sourceOf,
+  type Ends,
+  type Range,
+} from './facts.ts'
+import { areListed } from './steps.ts'
 import { frequentOf, type Frequent } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 import { partitionSql, type PartitionFacts, type ProfileBefore } from './partition-facts.ts'
@@ -60,7 +70,7 @@ export async function profile(
       frequent: new Map(),
     }
   }
-  const { found: estimated, partitions } = await factsOf(work, before)
+  const { found: estimated, partitions } = await factsOf(work, rows, before)
   const found = await countDistinct(work, rows, estimated)
   const measures = found.flatMap(({ field, source, bounds, distinct }) => {
     const { measure } = typeRow(field.type)
@@ -142,6 +152,7 @@ async function rowsOrNull(db: Work['db'], sql: string): Promise<readonly (readon
 /** One reading for all fields that are read from the same rows: from all, or from those that were not known before. */
 async function factsOf(
   work: Work,
+  rows: number,
   before: ProfileBefore | null,
 ): Promise<{ found: FieldFacts[]; partitions: PartitionFacts }> {
   const { db } = work
@@ -162,6 +173,16 @@ async function factsOf(
     const own = sources.filter((one) => one.from === from)
     const columns = own.map(({ field, source }) => ({ field, column: source.column, weight: source.rows }))
     const areRows = columns.every(({ weight }) => weight === null)
+    if (areRows && partitionSql(work) === null && areListed(columns.length, rows)) {
+      for (const alike of columnsTogether(own, rows)) {
+        const found = await factsTogether(db, alike)
+        for (const [field, one] of found) {
+          facts.set(field, [one])
+          note(null, field, one)
+        }
+      }
+      continue
+    }
     for (const [value, all] of await factsIn(db, from, columns, areRows ? partitionSql(work) : null)) {
       for (const [place, { field }] of own.entries()) {
         const one = all[place]

@@ -1,3 +1,4 @@
+import type { FieldProfile } from '../../ingest/convert/profile.ts'
 import { declared, whatCame, type Came } from '../support/declared.ts'
 import { isQuick, testAll } from '../support/runs.ts'
 import { rawGet, serve } from '../support/service.ts'
@@ -59,6 +60,18 @@ test('a wide table has the values that each part of its columns has', async () =
   expect(whole.rows).toEqual(
     Array.from({ length: rowCount }, (_, row) => rows.flatMap((own) => own[row] ?? [])),
   )
+})
+
+async function profileOf({ fields, text }: ReturnType<typeof tableOf>): Promise<readonly FieldProfile[]> {
+  const shop = await workshop(declared({ fields }), { 'd/t.csv': text })
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error(outcome?.status)
+  return outcome.report.fields
+}
+
+test('the fields of a wide table have the profiles that they have in each part of its columns', async () => {
+  const narrow = await Promise.all(parts.map((part) => profileOf(tableOf(part, true))))
+  expect(await profileOf(tableOf(columns, true))).toEqual(narrow.flat())
 })
 
 const toldBy = (came: Came): string[] =>
