@@ -100,13 +100,9 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const marked = sure.filter((text) => markedNulls.has(text))
   const nulls = marked.length === 0 ? {} : { nulls: ['', ...marked] }
   if (filled.length === 0) {
-    return {
-      keys: { type: 'string', ...(sure.length > 0 && { nulls: ['', ...sure] }) },
-      evidence: () => 'all values are null, so any type would do',
-      isNotable: true,
-      question: null,
-      probe: null,
-    }
+    const field = plainString(() => 'all values are null, so any type would do')
+    const keys = { ...field.keys, ...(sure.length > 0 && { nulls: ['', ...sure] }) }
+    return { ...field, keys, isNotable: true }
   }
   if (column.isText !== true) {
     const own = typed(column, filled, sure)
@@ -146,25 +142,16 @@ function boolOf(values: readonly string[]): SuggestedField | null {
   const isUsual = words !== undefined && words[0].toLowerCase() === 'true'
   if (words === undefined || (!isUsual && values.length < 2)) return null
   const own = isUsual ? {} : { booleans: { true: [words[0]], false: [words[1]] } }
-  return {
-    keys: { type: 'bool', ...own },
-    evidence: ({ filled }) => `all ${number(filled)} values are ${words.join(' or ')}`,
-    question: null,
-    probe: null,
-  }
+  return typedField({ type: 'bool', ...own }, words.join(' or '))
 }
 
 /** Objects and lists, as JSON writes them. */
 function jsonOf(values: readonly string[]): SuggestedField | null {
   const parsed = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
   if (parsed.includes(undefined)) return null
-  const [type, what] = parsed.every(isTexts) ? ['list', 'lists of texts in JSON'] : ['json', 'JSON']
-  return {
-    keys: { type },
-    evidence: ({ filled }) => `all ${number(filled)} values are ${what}`,
-    question: null,
-    probe: null,
-  }
+  return parsed.every(isTexts)
+    ? typedField({ type: 'list' }, 'lists of texts in JSON')
+    : typedField({ type: 'json' }, 'JSON')
 }
 
 function isTexts(value: unknown): boolean {
@@ -176,60 +163,35 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   if (form === null) return null
   if (isAmbiguous(form)) return asked(form)
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
-  if (isDigits && areCpfs(values))
-    return plainString(
-      ({ filled }) =>
-        `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`,
-    )
+  if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
   if (isLossy(form)) return form.question === null ? plainString(() => form.loss) : askedString(form.question)
-  const { whole, scale, hasExponent, groups } = form
-  const spelling = spellingOf(form)
-  if (isDigits) {
-    if (areDays(name, values)) return momentOf(values)
-    if (codeName.test(name))
-      return plainString(
-        ({ filled }) => `all ${number(filled)} values are digits, and the name tells of a code`,
-      )
-  }
-  if (whole > wholeMax || (scale > 0 && whole + scale > 38 && !hasExponent)) {
+  if (isDigits && areDays(name, values)) return momentOf(values)
+  if (isDigits && codeName.test(name))
+    return plainString(
+      ({ filled }) => `all ${number(filled)} values are digits, and the name tells of a code`,
+    )
+  const { whole, scale, hasExponent, groups, marks } = form
+  if (whole > wholeMax || (scale > 0 && whole + scale > 38 && !hasExponent))
     return plainString(() => `digits, of which ${whole} are more than a number holds`)
-  }
   const said = readingOf(form)
-  if (scale === 0 && !hasExponent) {
-    const { decimal: _none, ...ofWhole } = said
-    return {
-      keys: { type: 'integer', ...ofWhole },
+  const spelling = spellingOf(form)
+  if (isWhole(form)) {
+    const isPlain = groups === null && marks.length === 0
+    return typedField(
+      { type: 'integer', ...said },
+      ({ longest }) => `whole numbers of at most ${isPlain ? longest : whole} digits`,
       spelling,
-      evidence: ({ filled, longest }) =>
-        `all ${number(filled)} values are whole numbers of at most ${groups === null && form.marks.length === 0 ? longest : whole} digits`,
-      question: null,
-      probe: null,
-    }
+    )
   }
-  const after = `digits after the ${form.decimal === ',' ? 'comma' : 'point'}`
-  if (!hasExponent && scale <= scaleMax) {
-    const precision = Math.max(18, whole + scale + 2)
-    return {
-      keys: {
-        type: 'decimal',
-        ...(precision > 18 && { precision: Math.min(38, precision) }),
-        scale,
-        ...said,
-      },
-      spelling,
-      evidence: ({ filled }) =>
-        `all ${number(filled)} values are numbers with at most ${scale} ${after}${minusSaid(form)}`,
-      question: null,
-      probe: null,
-    }
-  }
-  return {
-    keys: { type: 'float', ...said },
+  const after = `${scale} digits after the ${form.decimal === ',' ? 'comma' : 'point'}`
+  if (hasExponent || scale > scaleMax)
+    return typedField({ type: 'float', ...said }, `numbers, some with ${after}`, spelling)
+  const precision = Math.max(18, whole + scale + 2)
+  return typedField(
+    { type: 'decimal', ...(precision > 18 && { precision: Math.min(38, precision) }), scale, ...said },
+    `numbers with at most ${after}${minusSaid(form)}`,
     spelling,
-    evidence: ({ filled }) => `all ${number(filled)} values are numbers, some with ${scale} ${after}`,
-    question: null,
-    probe: null,
-  }
+  )
 }
 
 /** Says how numbers below zero are written, where it is not -5. */
@@ -243,9 +205,13 @@ function spellingOf({ marks }: NumberForm): string[] {
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
 }
 
-function readingOf({ decimal, groups, marks, minus }: NumberForm): Record<string, unknown> {
+const isWhole = ({ scale, hasExponent }: NumberForm): boolean => scale === 0 && !hasExponent
+
+/** Keys that say how numbers are written. */
+function readingOf(form: NumberForm): Record<string, unknown> {
+  const { decimal, groups, marks, minus } = form
   return {
-    ...(decimal === ',' && { decimal }),
+    ...(decimal === ',' && !isWhole(form) && { decimal }),
     ...(groups !== null && { groups }),
     ...(marks.length > 0 && { marks }),
     ...(minus.length > 0 && { minus }),
@@ -258,6 +224,20 @@ function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
     `say what ${JSON.stringify(example)} is: type: integer, groups: "${separator}" or type: decimal, scale: 3${comma}; all values could be both`,
   )
 }
+
+/** @param what all values are, in words */
+function typedField(
+  keys: FieldKeys,
+  what: string | ((found: Found) => string),
+  spelling: readonly string[] = [],
+): SuggestedField {
+  const evidence = (found: Found): string =>
+    `all ${number(found.filled)} values are ${typeof what === 'string' ? what : what(found)}`
+  return { keys, spelling, evidence, question: null, probe: null }
+}
+
+const cpfEvidence = ({ filled }: Found): string =>
+  `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
 
 function plainString(evidence: SuggestedField['evidence']): SuggestedField {
   return { keys: { type: 'string' }, evidence, question: null, probe: null }
@@ -298,13 +278,11 @@ function momentOf(values: readonly string[]): SuggestedField | null {
   const { type, formats } = form
   const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
   if (open !== undefined) return askedClock(values, formats)
-  const said = formats.length === 0 ? {} : { format: formats.length === 1 ? formats[0] : formats }
-  return {
-    keys: { type, ...said },
-    evidence: ({ filled }) => `all ${number(filled)} values are written ${writtenAs(form)}`,
-    question: null,
-    probe: null,
-  }
+  return typedField(momentKeys(form), `written ${writtenAs(form)}`)
+}
+
+function momentKeys({ type, formats }: MomentForm): FieldKeys {
+  return { type, ...(formats.length > 0 && { format: formats.length === 1 ? formats[0] : formats }) }
 }
 
 function writtenAs({ type, formats }: MomentForm): string {
@@ -350,7 +328,7 @@ function textField(
     keys,
     evidence: ({ filled: count, longest }) =>
       cpfs
-        ? `all ${number(count)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
+        ? cpfEvidence({ filled: count, longest })
         : `${number(count)} texts of at most ${longest} characters, such as ${example}`,
     isNotable: cpfs,
     question: cpfs ? null : asks,
@@ -393,23 +371,24 @@ function probeOf(
     const isAllButOne = count === rows - 1 && count > 1
     return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
   }
-  const digits = filled.filter((text) => /^-?(0|[1-9]\d{0,17})$/.test(text))
-  if (isMost(digits)) return { keys: { type: 'integer' }, what: 'whole numbers' }
+  const forms = filled.map((text) => numbersIn([text]))
   for (const decimal of ['.', ','] as const) {
-    const numbers = filled.filter((text) =>
-      (decimal === '.' ? /^-?\d+(\.\d+)?$/ : /^-?\d+(,\d+)?$/).test(text),
-    )
+    const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
     const form = isMost(numbers) ? numbersIn(numbers) : null
-    if (form !== null && !isAmbiguous(form) && !isLossy(form))
-      return {
-        keys: { type: 'float', ...(decimal === ',' && { decimal }) },
-        what: `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`,
-      }
+    if (form === null || isAmbiguous(form) || isLossy(form)) continue
+    const what = isWhole(form)
+      ? 'whole numbers'
+      : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
+    return { keys: { type: isWhole(form) ? 'integer' : 'float', ...readingOf(form) }, what }
   }
   const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
   const form = isMost(moments) ? momentsIn(moments) : null
   if (form === null || 'example' in form) return null
-  const said =
-    form.formats.length === 0 ? {} : { format: form.formats.length === 1 ? form.formats[0] : form.formats }
-  return { keys: { type: form.type, ...said }, what: `written ${writtenAs(form)}` }
+  return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
+}
+
+/** Returns whether a text is a number that has no other decimal separator. */
+function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numbersIn>): boolean {
+  if (form === null || isLossy(form)) return false
+  return isAmbiguous(form) || form.decimal === decimal || (form.scale === 0 && form.groups === null)
 }

@@ -224,6 +224,18 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   ])
 })
 
+test.each<[values: readonly string[], what: string]>([
+  [['1', '2', '-3', 'x'], 'whole numbers'],
+  [['1.234.567', '7.654.321', '2.000.000', 'x'], 'whole numbers'],
+  [['€ 1', '€ 25', '€ 3', 'x'], 'whole numbers'],
+  [['1.5', '2', '-3.25', 'x'], 'numbers with a decimal point'],
+  [['R$ 1.234,50', 'R$ 2,00', 'R$ 10,05', 'x'], 'numbers with a decimal comma'],
+  [['2024-01-02', '2024-01-03', '2024-02-04', 'x'], 'written yyyy-mm-dd'],
+])('the odd one of %p is named', async (values, what) => {
+  const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
+  expect(told).toContain(`all but 1 of 4 are ${what}: "x" (line 5)`)
+})
+
 test('a cell or a name that reads like a question is none', async () => {
   const content = linesOf('say what,note', 'say whether; all but 1 of 2 are,say what it is', 'a,b')
   const lines = noticeLines(await suggestion('say whether.csv', content))
