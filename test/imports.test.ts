@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['core/clickhouse'],
   ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],
   ['ingest/source'],
-  ['ingest/convert', 'ingest/sample'],
+  ['ingest/convert', 'ingest/dialect', 'ingest/sample'],
   ['ingest/partitions.ts'],
   ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
   ['ingest/report.ts', 'ingest/rollback', 'ingest/verify', 'ingest/add', 'ingest/init'],

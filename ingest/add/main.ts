@@ -13,7 +13,7 @@ import { holdsDataset, withTable } from '../../core/catalog/with-table.ts'
 import { lastWords, messageOf, StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../progress.ts'
-import { filesOf, toldOf } from '../suggest/given.ts'
+import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   // Before anything that takes its time; a terminal is told as it goes.
   if (!process.stderr.isTTY) progress.say(`looking at ${first}`)
   try {
-    const given = await filesOf(positionals, scratch, settings, progress)
+    const given = await namedFiles(positionals, scratch, settings, progress)
     const names = namesOf(given, { dataset: values.dataset, table: values.table })
     const known = catalog.datasets.get(names.dataset)?.tables.get(names.table)
     if (known === undefined && (values.dataset === undefined || values.table === undefined))
@@ -91,7 +91,7 @@ async function main(): Promise<number> {
     return 0
   } catch (error) {
     progress.end()
-    throw toldOf(error, first)
+    throw startErrorOf(error, first)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { isPathName } from '../../core/catalog/definition.ts'
 import { StartError } from '../../core/errors.ts'
-import type { Given } from '../suggest/given.ts'
+import type { NamedFiles } from '../source/named-files.ts'
 import { tableNameFor } from '../suggest/names.ts'
 
 /** What a table that is added is called. */
@@ -16,7 +16,7 @@ export interface Names {
  * @throws StartError where the catalog cannot have such a name
  */
 export function namesOf(
-  { files, source }: Given,
+  { files, source }: NamedFiles,
   asked: { readonly dataset: string | undefined; readonly table: string | undefined },
 ): Names {
   const table = asked.table ?? tableNameFor(path.basename(files[0]?.name ?? ''))

@@ -3,7 +3,7 @@ import { inlineYaml, yamlComment } from '../../core/catalog/inline-yaml.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './column.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 
 /** An entry of the catalog on its way: what it says of a table and its source. */

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { lastWords, messageOf, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { Board } from '../progress.ts'
-import { filesOf, toldOf } from './given.ts'
+import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
 
 /** Where a file is asked for that takes none. */
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   // Before anything that takes its time; a terminal is told as it goes.
   if (!process.stderr.isTTY) progress.say(`looking at ${positionals[0] ?? ''}`)
   try {
-    const { files, source } = await filesOf(positionals, scratch, settings, progress)
+    const { files, source } = await namedFiles(positionals, scratch, settings, progress)
     // Several that lie elsewhere are named as they would be below SOURCES.
     const areElsewhere = source.files === undefined && files.length > 1
     const placed = areElsewhere ? { files: positionals.map((name) => path.basename(name)) } : source
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     console.log(suggestionText(suggestion).trimEnd())
   } catch (error) {
     progress.end()
-    throw toldOf(error, positionals[0] ?? '')
+    throw startErrorOf(error, positionals[0] ?? '')
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { rejectLine } from '../rejects.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { ReadSource } from '../source/read.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 import type { Trial } from './trial.ts'
 

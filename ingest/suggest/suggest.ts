@@ -11,11 +11,11 @@ import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
 import { reasons } from '../source/soundness.ts'
 import { aboutDataset } from './about.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from '../dialect/dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { remarksOf, type Remark } from './remarks.ts'
-import { encodingOf, sampleOf } from './sample.ts'
+import { encodingOf, sampleOf } from '../dialect/sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
 export interface SuggestOptions {

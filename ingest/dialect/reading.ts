@@ -33,6 +33,19 @@ export interface QuoteSigns {
   readonly cut: ReadonlyMap<string, number>
 }
 
+/** A way of reading a sample that gives rows of the same number of values. */
+export interface Candidate extends Reading, QuoteSigns {
+  readonly delimiter: string
+  readonly quote: string | null
+  readonly skipLines: number
+  readonly comment: string | null
+  /** Of its rows, those that fit. */
+  readonly share: number
+}
+
+/** Of the rows of the sample that must have as many values as the first line, and no value that was cut apart. */
+export const consistentShare = 0.98
+
 /** Of a sample that ends somewhere in the file, what may be left of a value whose end is not in it. */
 const unreadShareMax = 0.1
 

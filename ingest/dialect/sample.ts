@@ -6,7 +6,8 @@ import type { Member } from '../source/member.ts'
 import { LF, valuesOf } from '../source/record.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
-import { dialectOf, EncodingWitness, type Dialect } from './dialect.ts'
+import { dialectOf, type Dialect } from './dialect.ts'
+import { EncodingWitness } from './encoding.ts'
 
 /** Bytes of the start that the dialect is told from, and those that the columns are. */
 const dialectBytes = 1024 * 1024

@@ -6,14 +6,14 @@ import { codeOf, StartError } from '../../core/errors.ts'
 import type { Settings } from '../../core/settings/read.ts'
 import type { Progress } from '../progress.ts'
 import { rejectLine, TableFailure } from '../rejects.ts'
-import { fetchFile } from '../source/fetch.ts'
-import { isWeb, matchingFiles } from '../source/find.ts'
-import type { PlacedFile } from '../source/member.ts'
-import { packings } from '../source/packings.ts'
-import { pathIn } from '../source/stated.ts'
+import { fetchFile } from './fetch.ts'
+import { isWeb, matchingFiles } from './find.ts'
+import type { PlacedFile } from './member.ts'
+import { packings } from './packings.ts'
+import { pathIn } from './stated.ts'
 
 /** Files that somebody named, on this machine. */
-export interface Given {
+export interface NamedFiles {
   readonly files: readonly PlacedFile[]
   /** What the entry says of where they lie. */
   readonly source: { readonly files?: string | readonly string[] }
@@ -24,12 +24,12 @@ export interface Given {
  *
  * @throws StartError where there is none of them
  */
-export async function filesOf(
+export async function namedFiles(
   named: readonly string[],
   scratch: string,
   settings: Settings,
   progress: Progress,
-): Promise<Given> {
+): Promise<NamedFiles> {
   if (named.length === 1 && named[0] === '-') return { files: [await standardInput(scratch)], source: {} }
   const files: PlacedFile[] = []
   for (const name of named) {
@@ -99,7 +99,7 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
 }
 
 /** What a person is told of a file that could not be taken. */
-export function toldOf(error: unknown, file: string): unknown {
+export function startErrorOf(error: unknown, file: string): unknown {
   if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
   if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })
   if (!(error instanceof TableFailure)) return error

@@ -1,0 +1,70 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import type { Encoding } from '../../core/catalog/catalog.ts'
+import { countBeyondAscii, wholeCharacters } from '../source/utf8.ts'
+
+/** Tells the encoding of a text from all of its bytes. */
+export class EncodingWitness {
+  #isUtf8 = true
+  #isAscii = true
+  #hasControls = false
+  /** Characters beyond ASCII that are UTF-8, and bytes that are not. */
+  readonly #counts = { characters: 0, badBytes: 0 }
+  /** NUL bytes at even and at odd places. */
+  readonly #nuls: [number, number] = [0, 0]
+  #bytes = 0
+  #start = Buffer.alloc(0)
+  #waiting = Buffer.alloc(0)
+
+  look(chunk: Buffer): void {
+    if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
+    this.#isAscii &&= isAscii(chunk)
+    const bytes = Buffer.concat([this.#waiting, chunk])
+    const whole = wholeCharacters(bytes)
+    const characters = bytes.subarray(0, whole)
+    this.#isUtf8 &&= isUtf8(characters)
+    if (!isAscii(characters)) {
+      const counts = countBeyondAscii(characters)
+      this.#counts.characters += counts.characters
+      this.#counts.badBytes += counts.badBytes
+    }
+    this.#waiting = Buffer.from(bytes.subarray(whole))
+    for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, at + 1)) {
+      if ((this.#bytes + at) % 2 === 0) this.#nuls[0] += 1
+      else this.#nuls[1] += 1
+    }
+    this.#bytes += chunk.length
+    this.#hasControls ||= !this.#isAscii && chunk.some((byte) => byte >= 0x80 && byte < 0xa0)
+  }
+
+  get encoding(): { encoding: Encoding; evidence: string } {
+    const [first, second] = this.#start
+    if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+      return { encoding: 'utf-16', evidence: 'it starts with the byte order mark of UTF-16' }
+    }
+    const withoutMark = this.#utf16WithoutMark
+    if (withoutMark !== null)
+      return { encoding: withoutMark, evidence: `every other byte is NUL, as in UTF-16: ${withoutMark}` }
+    if (this.#isAscii)
+      return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so the encoding is open: utf-8' }
+    if (this.#isUtf8) return { encoding: 'utf-8', evidence: 'all of it is UTF-8' }
+    const { characters, badBytes } = this.#counts
+    if (characters >= badBytes)
+      return {
+        encoding: 'utf-8',
+        evidence: `${characters} characters are UTF-8, but ${badBytes} bytes are not`,
+      }
+    return this.#hasControls
+      ? {
+          encoding: 'windows-1252',
+          evidence: 'it is not UTF-8, and has bytes from 0x80 to 0x9f: windows-1252',
+        }
+      : { encoding: 'latin-1', evidence: 'it is not UTF-8, and has no bytes from 0x80 to 0x9f: latin-1' }
+  }
+
+  /** The encoding where most characters are ASCII and take two bytes each; else null. */
+  get #utf16WithoutMark(): Encoding | null {
+    const [even, odd] = this.#nuls
+    if (Math.max(even, odd) < 0.3 * this.#bytes || Math.min(even, odd) > 0.05 * this.#bytes) return null
+    return even > odd ? 'utf-16be' : 'utf-16le'
+  }
+}

@@ -1,0 +1,87 @@
+import { TableFailure } from '../rejects.ts'
+import { filledIn } from './header.ts'
+import { consistentShare, faultOf, readingOf, type Candidate } from './reading.ts'
+
+/**
+ * Refuses texts whose best reading would lose something.
+ *
+ * @throws TableFailure naming the line and what keeps the data
+ */
+export function requireReadable(text: Buffer, isWhole: boolean, best: Candidate): void {
+  requireNoErrorPage(text, isWhole, best)
+  requireNoEscapes(text, best)
+  requireNoOddQuotes(text, isWhole, best)
+  requireNoLostHeader(text, isWhole, best)
+}
+
+/** @throws TableFailure where values are enclosed in quotes, but for some that are not written so */
+function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }: Candidate): void {
+  if (quote !== null) return
+  const fault = faultOf(text, isWhole, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+  const lines = text
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+  const sign = delimiter === '|' ? String.raw`\|` : delimiter
+  const enclosed = new RegExp(`(?:^|${sign})"(?:[^"]|"")*"(?:${sign}|$)`)
+  const enclosing = lines.filter((line) => enclosed.test(line))
+  if (fault === null || enclosing.length < lines.length / 2) return
+  throw new TableFailure(
+    `line ${fault.line}: ${fault.reason}, where most values are enclosed in ": mend the line, or declare quote: none where quotes are a part of values`,
+  )
+}
+
+/**
+ * @throws TableFailure where the header has fewer columns than nearly all rows: values that hold the delimiter are cut apart
+ */
+function requireNoLostHeader(
+  text: Buffer,
+  isWhole: boolean,
+  { quote, delimiter, comment, skipLines, firstLine, rows, share }: Candidate,
+): void {
+  if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length) return
+  const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+  const below = readingOf(text, isWhole, { marks, skipLines: skipLines + 1, comment })
+  if (below === null || below.firstLine.length <= firstLine.length) return
+  if (below.fitting < consistentShare * below.rows) return
+  const lines = text.toString('utf8').split(/\r?\n/)
+  const rowLines = lines.slice(skipLines + 1).filter((line) => line !== '')
+  // Empty cells at the end of every row are dropped.
+  if (rowLines.every((line) => line.endsWith(delimiter))) return
+  const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
+  const why =
+    escaped >= rows / 2
+      ? `a backslash before ${JSON.stringify(delimiter)} is none that CSV by its standard (RFC 4180) knows`
+      : `values that hold ${JSON.stringify(delimiter)} are to be enclosed in ${quote ?? '"'}`
+  throw new TableFailure(
+    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${why}; ` +
+      'mend the file, or name its columns by skip_lines and header',
+  )
+}
+
+/** Matches what services say in one or two lines of text instead of a file. */
+const errorPattern =
+  /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
+
+/** @throws TableFailure where one or two lines of text say why there is no table */
+function requireNoErrorPage(text: Buffer, isWhole: boolean, { rows, firstLine }: Candidate): void {
+  const said = text.toString('utf8').trim()
+  if (!isWhole || said.split('\n').length > 2 || !errorPattern.test(said)) return
+  if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(said))) return
+  throw new TableFailure(
+    `it is no table but a message, perhaps of an error: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,
+  )
+}
+
+/** @throws TableFailure where quotes in values are escaped by backslashes, which plain values may begin or end with */
+function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
+  if (quote !== null) return
+  const lines = text.toString('utf8').split('\n')
+  const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\[^"])*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
+  const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
+  if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
+  throw new TableFailure(
+    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}): no reader of CSV by its standard (RFC 4180) takes that; ` +
+      'write the file with quotes doubled instead',
+  )
+}
