@@ -8,27 +8,27 @@ import type { PlacedFile } from '../source/member.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Names } from './names.ts'
 
-/** Files that lie elsewhere, and where below SOURCES they are put. */
+/** Copies of files from outside SOURCES into it. */
 export interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
-  /** What the catalog names them; null where it need not. */
+  /** Key `files` of the source; null if the default location needs none. */
   readonly files: string | null
 }
 
 /**
- * Files are put where their table is looked for.
+ * Plans the copies of files to the default location of their table.
  *
- * @throws StartError where something is there already
+ * @throws StartError if a file exists there
  */
 export function placingOf(files: readonly PlacedFile[], names: Names, sources: string): Placing {
   const copies = copiesOf(files, names, sources)
   const taken = copies.find(({ to }) => existsSync(to))
   if (taken !== undefined)
-    throw new StartError(`${taken.to} is there already: name another TABLE, or take it away`)
+    throw new StartError(`${taken.to} exists already: name another TABLE, or remove it`)
   return { copies, files: files.length === 1 ? null : `${names.dataset}/${names.table}/*` }
 }
 
-/** Where files are looked for that lie elsewhere. */
+/** Maps each file to the place under SOURCES where an ingest looks for it. */
 export function copiesOf(
   files: readonly PlacedFile[],
   { dataset, table }: Names,
@@ -66,12 +66,12 @@ export async function requireNewFile(
   }
 }
 
-/** Puts them there, and says so. */
+/** Copies the files and prints a line for each. */
 export async function place({ copies }: Placing): Promise<void> {
   for (const { from, to } of copies) {
     await mkdir(path.dirname(to), { recursive: true })
     await copyFile(from, to)
-    console.log(`${path.basename(to)} is put to ${to}`)
+    console.log(`${path.basename(to)} is copied to ${to}`)
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 
-/** Where the values of a field are: one in each row, or each once with how many rows have it. */
+/** SQL source of the values of a field: one value per row, or each distinct value with its number of rows. */
 export interface ValueSource {
   /** SQL. */
   readonly from: string
   readonly column: string
-  /** Column with how many rows each value stands for; null where each is one. */
+  /** Column with the number of rows of each value; null if there is one row per value. */
   readonly rows: string | null
 }
 
@@ -15,12 +15,12 @@ export interface Column {
   readonly source: ValueSource
 }
 
-/** Values that one statement counts: more of several fields would need the memory of all at once. */
+/** Maximum number of values that one statement counts, to bound its memory. */
 const cellsMax = 1_000_000
 
 /**
- * Columns whose values one statement can count, since they are of the same type and in the same rows: what it costs to plan
- * a statement for each field is most of what a wide table costs.
+ * Groups columns of the same type and source, so that one statement counts the values of a group. Planning a statement
+ * for each column takes most of the time of a wide table.
  */
 export function columnsTogether<Own extends Column>(columns: readonly Own[], rows: number): Own[][] {
   const most = Math.max(1, Math.floor(cellsMax / rows))
@@ -40,7 +40,7 @@ export function columnsTogether<Own extends Column>(columns: readonly Own[], row
   return [...places.values()].flatMap((there) => [...there.values()].flat())
 }
 
-/** SQL: every value of columns that are counted together, with the `place` of its column among them. */
+/** SQL: all values of a group of columns, with the `place` of the column in the group. */
 export function cellsSql(columns: readonly Column[]): string {
   const [first] = columns
   if (first === undefined) throw new RangeError('there is no column')

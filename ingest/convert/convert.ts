@@ -86,9 +86,8 @@ export function together(one: Staged, other: Staged): Staged {
 export const numberOf = (value: unknown): number => Number(value)
 
 /**
- * A batch as a table of texts, empty as null, with the columns that the fields are read from. The reader is told everything:
- * whatever it may guess, it may guess wrong; and it reads with several threads only where no line feed stands in a value,
- * which it then gets right.
+ * SQL: the rows of a batch as texts, empty as null, with the columns that fields are read from. All options are set, so
+ * that DuckDB guesses nothing. It reads with several threads only if no value has a line feed: it splits such values wrongly.
  */
 export function plainSql(
   { table, columns, weights }: Work,
@@ -108,9 +107,9 @@ export function plainSql(
     columns = {${names.join(', ')}}))`
 }
 
-/** Of a usual record, at most: DuckDB's reader holds several buffers of four times this. */
+/** Maximum size of an ordinary record in bytes. DuckDB's reader allocates several buffers of four times this. */
 const lineBytes = 8 * 1024 * 1024
-/** Which piece a row of a batch is of. */
+/** Column with the file of a row. */
 const pieceColumn = 'piece'
 
 /** SQL of the text that a batch says of a field that no column fills; the empty one as null. */

@@ -7,11 +7,11 @@ import { cellsSql, type Column, type ValueSource } from './cells.ts'
 import { fieldsAtOnce, numberOf, type Work } from './convert.ts'
 import { tableOf, type CodedField } from './dictionary.ts'
 
-/** A column that is looked at. */
+/** A column and how its rows are weighted. */
 export interface FactsColumn {
   readonly field: Field
   readonly column: string
-  /** How many rows each value stands for; null where each is one. */
+  /** Column with the number of rows of each value; null if there is one row per value. */
   readonly weight: string | null
 }
 
@@ -69,7 +69,7 @@ function factsSql({ field, column, weight }: FactsColumn): string {
     weight === null
       ? `count(${column})`
       : `coalesce(sum(case when ${column} is not null then ${weight} end), 0)`
-  // Of what is made of parts none is the least.
+  // JSON values have no order.
   const hasEnds = typeRow(field.type).wire.kind !== 'json'
   const ends = hasEnds ? `min(${column})::varchar, max(${column})::varchar` : 'null, null'
   return `${filled}, hex((approx_count_distinct(${column}) export_state)::blob), ${ends}`

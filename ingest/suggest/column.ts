@@ -9,43 +9,43 @@ import {
   type NumberForm,
 } from './numbers.ts'
 
-/** What a field says of itself in the catalog, but for its name: `type`, `scale`, `format` and the like. */
+/** Keys of a field in the catalog except its name: `type`, `scale`, `format` and others. */
 export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** What was found of a column on all rows. */
+/** Facts about a column from all rows. */
 export interface Found {
-  /** Values that are no nulls. */
+  /** Number of values that are not null. */
   readonly filled: number
-  /** In characters. */
+  /** Length of the longest value in characters. */
   readonly longest: number
 }
 
-/** A field that fits all values of a column that were seen. */
+/** A proposed field, which fits all values of the column in the sample. */
 export interface SuggestedField {
   readonly keys: FieldKeys
-  /** RE2 patterns that every text must match; the type would lose something of one that does not. */
+  /** RE2 patterns that every text must match, because the type would lose a part of other texts. */
   readonly spelling?: readonly string[]
-  /** Why, in words; empty where there is no more than the question. */
+  /** Explains the proposal; empty if the question says it all. */
   readonly evidence: (found: Found) => string
-  /** Whether whoever adds the file should read that. */
+  /** Whether `make add` prints the evidence too. */
   readonly isNotable?: boolean
-  /** What people are to decide, with the keys that say it; null where it is certain. */
+  /** Question for a person, with the keys that answer it; null if the type is certain. */
   readonly question: string | null
-  /** What nearly all values would be, where a few are not; how many is told on all rows. */
+  /** Type of nearly all values, if only a few do not fit; the trial counts these on all rows. */
   readonly probe: { readonly keys: FieldKeys; readonly what: string } | null
 }
 
-/** A column by what was seen of it: each different text that is not empty, and how often. */
+/** Sampled values of a column: each distinct text that is not empty, with its count. */
 export interface SeenColumn {
   readonly name: string
   readonly texts: ReadonlyMap<string, number>
-  /** Whether it may be no more than texts, since what it was taken for did not fit. */
+  /** Whether it must be text, because other types failed on all rows. */
   readonly isText?: boolean
 }
 
-/** Texts that stand for nothing wherever they are: nobody writes them for anything else. */
+/** Texts that mean null in any column. */
 const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
-/** The same, but for texts, among which they may be names. */
+/** Texts that mean null in columns of other types than text, where they may be names. */
 export const sureNulls = new Set([
   '#NULO#',
   '#NULO',
@@ -60,7 +60,7 @@ export const sureNulls = new Set([
   'NaN',
   'nan',
 ])
-/** Texts that stand for nothing where all others are numbers, dates or the like. */
+/** Texts that mean null if all other values are numbers, dates or the like. */
 const likelyNulls = new Set(
   '- -- --- – — . .. ... … * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
 )
@@ -78,14 +78,14 @@ const booleanWords = [
   ['YES', 'NO'],
 ] as const
 
-/** More digits after the point than this are measured, not counted. */
+/** Numbers with more digits after the point are measurements, which become floats. */
 const scaleMax = 6
 const wholeMax = 18
-/** In characters. */
+/** Texts longer than this, in characters, get the type `text`. */
 const longText = 255
-/** Share of values of one kind from which on the others may be faults. */
+/** Minimum share of values of one type for which the others are reported as odd. */
 const mostShare = 0.5
-/** Different days that tell a date by themselves. */
+/** Minimum number of distinct eight-digit days that are dates whatever the column is called. */
 const daysMin = 20
 
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
@@ -116,7 +116,7 @@ export function suggestField(column: SeenColumn): SuggestedField {
   )
 }
 
-/** What all texts are, once white space around them and words for nothing are left out; null where they are texts. */
+/** Returns the type of all texts without white space around them and words for null; null if they are plain texts. */
 function typed(
   { name }: SeenColumn,
   filled: readonly string[],
@@ -145,7 +145,7 @@ function boolOf(values: readonly string[]): SuggestedField | null {
   return typedField({ type: 'bool', ...own }, words.join(' or '))
 }
 
-/** Objects and lists, as JSON writes them. */
+/** Returns a JSON or list field if all values are JSON objects or arrays. */
 function jsonOf(values: readonly string[]): SuggestedField | null {
   const parsed = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
   if (parsed.includes(undefined)) return null
@@ -194,12 +194,12 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   )
 }
 
-/** Says how numbers below zero are written, where it is not -5. */
+/** Explains how negative numbers are written, unless it is -5. */
 function minusSaid({ minus }: NumberForm): string {
   return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
 }
 
-/** RE2 patterns of texts that have each mark, and no leading zero. */
+/** Returns RE2 patterns of numbers with every mark and without a leading zero. */
 function spellingOf({ marks }: NumberForm): string[] {
   const digits = '^[^0-9]*([.,][0-9]|0([^0-9]|$)|[1-9])'
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
@@ -243,12 +243,12 @@ function plainString(evidence: SuggestedField['evidence']): SuggestedField {
   return { keys: { type: 'string' }, evidence, question: null, probe: null }
 }
 
-/** Texts until somebody has answered. */
+/** Returns a text field with a question. */
 function askedString(question: string): SuggestedField {
   return { keys: { type: 'string' }, evidence: () => '', question, probe: null }
 }
 
-/** Whether all are numbers of people in Brazil, by their check digits. */
+/** Returns whether all values are Brazilian personal numbers (CPF) with valid check digits. */
 function areCpfs(values: readonly string[]): boolean {
   return values.every((text) => isCpf(text.replaceAll(/[.-]/g, '')))
 }
@@ -265,7 +265,7 @@ function isCpf(digits: string): boolean {
   return check(9) === Number(digits[9]) && check(10) === Number(digits[10])
 }
 
-/** Whether whole numbers of eight digits are days: all of them are in the calendar, and are many or are named so. */
+/** Returns whether eight-digit numbers are dates: all are valid, and there are many or the column is named so. */
 function areDays(name: string, values: readonly string[]): boolean {
   const areAll = values.every((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
   return areAll && (dayName.test(name) || values.length >= daysMin)
@@ -359,7 +359,7 @@ function shortYearsOf(filled: readonly string[]): string | null {
   return `say what ${JSON.stringify(filled[0])} is: type: date, format: ${formats.join(' or ')}, two_digit_years_from: the first year that is meant, such as 1930`
 }
 
-/** What most values are, where nearly all are of one kind. */
+/** Returns the type of most values; null if no type has that many. */
 function probeOf(
   texts: ReadonlyMap<string, number>,
   filled: readonly string[],

@@ -19,15 +19,23 @@ export interface AmbiguousMoments {
   readonly areAll: boolean
 }
 
-const shortMonths = 'jan fev feb mar abr apr mai may jun jul ago aug set sep sept out oct nov dez dec'.split(
-  ' ',
-)
-const longMonths =
-  'janeiro january fevereiro february março marco march abril april maio may junho june julho july agosto august setembro september outubro october novembro november dezembro december'.split(
-    ' ',
-  )
+/** Names of each month in Portuguese and English: short ones, then long ones. */
+const months = [
+  'jan / janeiro january',
+  'fev feb / fevereiro february',
+  'mar / março marco march',
+  'abr apr / abril april',
+  'mai may / maio may',
+  'jun / junho june',
+  'jul / julho july',
+  'ago aug / agosto august',
+  'set sep sept / setembro september',
+  'out oct / outubro october',
+  'nov / novembro november',
+  'dez dec / dezembro december',
+].map((names) => names.split(' / ').map((some) => some.split(' ')))
 
-/** The number of a month by its name, 1 where only its being one matters to the order of the parts. */
+/** Matches the name of a month, or any other word. */
 const monthPattern = /^(\p{L}+)(\.?)$/u
 
 const yearMin = 1500
@@ -100,14 +108,16 @@ function datesOf(text: string): Reading[] {
     if (/^\d{4}$/.test(two) && /^\d{2}$/.test(one)) return readings([`mm${sign}yyyy`], two, one, '01')
     return []
   }
-  const named = [one, two].findIndex((part) => monthPattern.test(part))
-  if (named !== -1) {
-    const [month, day] = named === 0 ? [one, two] : [two, one]
-    const word = monthWord(month)
-    if (word === null || !/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
+  const isFirst = monthPattern.test(one)
+  if (isFirst || monthPattern.test(two)) {
+    const [month, day] = isFirst ? [one, two] : [two, one]
+    const named = monthOf(month)
+    if (named === null || !/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
     const days = [...(day.length === 2 ? ['dd'] : []), 'd']
-    const formats = days.map((own) => (named === 0 ? [word, own] : [own, word]).concat('yyyy').join(sign))
-    return readings(formats, three, monthNumber(month), day)
+    const formats = days.map((own) =>
+      (isFirst ? [named.format, own] : [own, named.format]).concat('yyyy').join(sign),
+    )
+    return readings(formats, three, named.number, day)
   }
   if (/^\d{4}$/.test(one) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
     const formats = widthsOf(two, three).map((width) =>
@@ -144,29 +154,14 @@ function readings(formats: readonly string[], year: string, month: string, day: 
   return formats.map((format) => ({ format, iso }))
 }
 
-function monthWord(text: string): 'mmm' | 'mmmm' | null {
+/** Returns how the name of a month is written, and its number from 1; null if it is none. */
+function monthOf(text: string): { format: 'mmm' | 'mmmm'; number: string } | null {
   const name = text.toLowerCase().replace(/\.$/, '')
-  if (shortMonths.includes(name)) return 'mmm'
-  return longMonths.includes(name) && !text.endsWith('.') ? 'mmmm' : null
-}
-
-function monthNumber(text: string): string {
-  const starts = [
-    'jan',
-    'fev feb',
-    'mar',
-    'abr apr',
-    'mai may',
-    'jun',
-    'jul',
-    'ago aug',
-    'set sep',
-    'out oct',
-    'nov',
-    'dez dec',
-  ]
-  const start = text.toLowerCase().slice(0, 3)
-  return String(starts.findIndex((names) => names.split(' ').includes(start)) + 1)
+  for (const [index, [short = [], long = []]] of months.entries()) {
+    if (short.includes(name)) return { format: 'mmm', number: String(index + 1) }
+    if (long.includes(name) && !text.endsWith('.')) return { format: 'mmmm', number: String(index + 1) }
+  }
+  return null
 }
 
 const typeOf = (format: string): MomentForm['type'] => {

@@ -76,7 +76,7 @@ test.each([
   ['daily.csv.zst', 't.csv.zst'],
   ['daily.zip', 't.csv.zip'],
   ['a.gz.csv', 't.csv'],
-])('%s is put to %s, packed as it is', (name, to) => {
+])('%s is copied to %s, packed as it is', (name, to) => {
   const files = [placed(`/elsewhere/${name}`, name, 1)]
   expect(placingOf(files, { dataset: 'd', table: 't' }, '/sources')).toEqual({
     copies: [{ from: `/elsewhere/${name}`, to: `/sources/d/${to}` }],
@@ -92,7 +92,7 @@ test.each([1, 3])('none of %d files is put where something is already', async (c
   for (const { to } of copies) {
     await mkdir(path.dirname(to), { recursive: true })
     await writeFile(to, '')
-    expect(() => placingOf(files, names, sources)).toThrow(`${to} is there already`)
+    expect(() => placingOf(files, names, sources)).toThrow(`${to} exists already`)
     await rm(to)
   }
   expect(placingOf(files, names, sources).copies).toEqual(copies)
@@ -226,7 +226,7 @@ describe('the programs', () => {
       const other = path.join(folder, 'stopped.csv')
       await writeFile(other, 'a,b\n1,2\n')
       const stopped = start('ingest/add/main', [other], settings)
-      await until(() => stopped.out().includes(' is put to '))
+      await until(() => stopped.out().includes(' is copied to '))
       stopped.child.kill('SIGTERM')
       const { code: ended, err: said } = await stopped.ended
       expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
