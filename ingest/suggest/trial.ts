@@ -64,8 +64,10 @@ const batchBytes = 32 * 1024 * 1024
 /** Of a field; of more different ones the most frequent are told of those that were met first. */
 const misfitsMax = 200
 const daysMax = 20_000
-/** Of a wide table: their texts, and what is made of them, lie in memory. */
+/** Fields of a wide table that are tried at once: their texts and values are in memory. */
 const fieldsAtOnce = 250
+/** Maximum number of statements for a batch, each of which has to list all columns of the file. */
+const statementsMax = 12
 /** Fields whose days are gathered. */
 const dayFieldsMax = 3
 
@@ -115,8 +117,9 @@ async function tryBatch(
     const [tally, patterns = []] = [tallies[index], spellings[index]]
     return matched === null || tally === undefined ? [] : [{ matched, patterns, tally }]
   })
-  for (let first = 0; first < all.length; first += fieldsAtOnce) {
-    const some = all.slice(first, first + fieldsAtOnce)
+  const atOnce = Math.max(fieldsAtOnce, Math.ceil(all.length / statementsMax))
+  for (let first = 0; first < all.length; first += atOnce) {
+    const some = all.slice(first, first + atOnce)
     const fields = some.map(({ matched }) => matched)
     const columns = batch.header.length
     const work = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
