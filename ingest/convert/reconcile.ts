@@ -8,6 +8,7 @@ import {
   numberOf,
   plainSql,
   seenIn,
+  sortedFileSql,
   sortedSql,
   stagedSql,
   type Staged,
@@ -89,17 +90,13 @@ export async function reconcilePublished(
   parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
-  const sorted = await hashes(
-    work,
-    sortedSql(work),
-    work.fields.map((_, index) => `f${index}`),
-    0,
-  )
+  // The hashes that were taken before the sort, in the order of the rows.
+  const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
   const names = work.fields.map(({ field }) => quotedName(field.name))
   let [rows, whole, positioned] = [0n, 0n, 0n]
   for (const { file, sortedRow } of parts) {
     const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
-    const found = await hashes(work, part, names, sortedRow)
+    const found = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
     rows += found.rows
     whole += found.whole
     positioned += found.positioned
@@ -139,11 +136,15 @@ export async function countMisplaced(
   return numberOf(row?.[0])
 }
 
-/** Sums of hashes, which do not depend on the order of the rows and add up over parts. */
-async function hashes(work: Work, from: string, columns: readonly string[], firstRow: number) {
+/**
+ * Sums of the hashes of rows, which do not depend on their order and add up over parts.
+ *
+ * @param hash SQL of the hash of a row
+ */
+async function hashes(work: Work, from: string, hash: string, firstRow: number) {
   const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},
     ${hashSum([`position + ${firstRow}`, 'whole'])}
-    from (select hash(${columns.join(', ')}) as whole, file_row_number as position from ${from})`)
+    from (select ${hash} as whole, file_row_number as position from ${from})`)
   const [rows = 0n, whole = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
   return { rows, whole, positioned }
 }
