@@ -16,7 +16,7 @@ export interface FactsColumn {
 }
 
 /**
- * Returns the facts of columns whose values are counted together: of a short wide table, where each column costs more in
+ * Returns the facts, and the numbers of distinct values, of columns that are counted together: of a short wide table, where each column costs more in
  * the plan of a statement than its values do.
  *
  * @param columns all of one type
@@ -24,17 +24,22 @@ export interface FactsColumn {
 export async function factsTogether(
   db: Connection,
   columns: readonly Column[],
-): Promise<ReadonlyMap<Field, ValueFacts>> {
+): Promise<ReadonlyMap<Field, { readonly facts: ValueFacts; readonly distinct: number }>> {
   const [first] = columns
   if (first === undefined) return new Map()
   const rows = await db.rows(
-    `select place, ${factsSql({ field: first.field, column: 'value', weight: null })} from ${cellsSql(columns)} group by place`,
+    `select place, count(distinct value), ${factsSql({ field: first.field, column: 'value', weight: null })}
+      from ${cellsSql(columns)} group by place`,
   )
-  const found = new Map(rows.map(([place, ...facts]) => [numberOf(place), factsAt(facts, 0)]))
-  return new Map(columns.map(({ field }, place) => [field, found.get(place) ?? noFacts]))
+  return new Map(
+    rows.flatMap(([place, distinct, ...facts]) => {
+      const field = columns[numberOf(place)]?.field
+      return field === undefined
+        ? []
+        : [[field, { facts: factsAt(facts, 0), distinct: numberOf(distinct) }] as const]
+    }),
+  )
 }
-
-const noFacts: ValueFacts = { filled: 0, registers: '0'.repeat(128), min: null, max: null }
 
 /**
  * Returns the facts of columns, from one reading; of wide tables from several, since what is read is in memory.

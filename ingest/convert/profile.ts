@@ -108,6 +108,8 @@ interface FieldFacts extends Ends {
   readonly source: ValueSource
   readonly filled: number
   readonly distinct: number
+  /** Whether the number of distinct values is exact. */
+  readonly isExact: boolean
 }
 
 /** Tables of at most so many rows get exact numbers of different values. */
@@ -118,10 +120,10 @@ async function countDistinct(
   { db }: Work,
   rows: number,
   estimated: readonly FieldFacts[],
-): Promise<(FieldFacts & { readonly isExact: boolean })[]> {
+): Promise<FieldFacts[]> {
   const exact = new Map<Field, number>()
   // An ingest that reads some partitions has the same numbers as one that reads all.
-  const counted = rows <= exactRowsMax ? estimated : []
+  const counted = rows <= exactRowsMax ? estimated.filter(({ isExact }) => !isExact) : []
   for (const columns of columnsTogether(counted, rows)) {
     const numbers = await rowsOrNull(
       db,
@@ -135,7 +137,7 @@ async function countDistinct(
   return estimated.map((facts) => ({
     ...facts,
     distinct: exact.get(facts.field) ?? Math.min(facts.distinct, facts.filled),
-    isExact: exact.has(facts.field),
+    isExact: facts.isExact || exact.has(facts.field),
   }))
 }
 
@@ -169,6 +171,7 @@ async function factsOf(
     return { field, source, from }
   })
   const facts = new Map<Field, ValueFacts[]>()
+  const exact = new Map<Field, number>()
   for (const from of new Set(sources.map((one) => one.from))) {
     const own = sources.filter((one) => one.from === from)
     const columns = own.map(({ field, source }) => ({ field, column: source.column, weight: source.rows }))
@@ -177,8 +180,9 @@ async function factsOf(
       for (const alike of columnsTogether(own, rows)) {
         const found = await factsTogether(db, alike)
         for (const [field, one] of found) {
-          facts.set(field, [one])
-          note(null, field, one)
+          facts.set(field, [one.facts])
+          note(null, field, one.facts)
+          exact.set(field, one.distinct)
         }
       }
       continue
@@ -209,7 +213,8 @@ async function factsOf(
     const own = facts.get(field) ?? []
     const filled = own.reduce((sum, one) => sum + one.filled, 0)
     const { min, max, bounds } = ends[index] ?? { min: null, max: null, bounds: [0, 0] }
-    return { field, source, filled, distinct: distinctOf(registersOf(own)), min, max, bounds }
+    const distinct = exact.get(field) ?? distinctOf(registersOf(own))
+    return { field, source, filled, distinct, isExact: exact.has(field), min, max, bounds }
   })
   return { found, partitions }
 }
