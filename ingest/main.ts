@@ -6,12 +6,10 @@ import { ClickHouse } from '../core/clickhouse/link.ts'
 import { lastWords, messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
-import { layout } from '../core/warehouse/layout.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './choose.ts'
 import { ingest } from './ingest.ts'
 import { ingestMetrics, writeMetrics } from './metrics.ts'
-import { lakeOptions, publishLake } from './publish/lake.ts'
 import { withWarehouse } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
 import { Board, silentProgress } from './progress.ts'
@@ -78,12 +76,6 @@ async function main(): Promise<number> {
       for (const { published, error } of await publishViews(store, catalog)) {
         console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
       }
-    }),
-    await afterwards('acervo.ducklake was not written', async () => {
-      const lake = await publishLake(store, catalog, lakeOptions(settings, new Date()))
-      // Operators without a lake need no message about it.
-      const isWanted = settings.ducklakeExtension !== '' || (await store.stat(layout.lake)) !== null
-      if (lake.status === 'skipped' && isWanted) say(`acervo.ducklake is not written: ${lake.reason}`)
     }),
     await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
       if (settings.metricsFile === '') return

@@ -38,7 +38,6 @@ import { tableDetail } from './routes/table-detail.ts'
 import { tableRows } from './routes/table-rows.ts'
 import type { FinishedExports } from './representations/finished-exports.ts'
 import type { RowEngine } from './representations/page.ts'
-import type { PublicLake } from './snapshots/public-lake.ts'
 import type { PublicViews } from './snapshots/public-views.ts'
 import type { Readiness } from './snapshots/readiness.ts'
 import type { Snapshots } from './snapshots/snapshots.ts'
@@ -63,7 +62,6 @@ export interface AppOptions {
   readonly engine: RowEngine
   readonly responder: Responder
   readonly views: PublicViews
-  readonly lake: PublicLake
   readonly log: Log
   readonly meter: Meter
   /** Folder for what is made while it runs. */
@@ -154,7 +152,6 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   const fileService = {
     ...catalogService,
     views: options.views,
-    lake: options.lake,
     transfers: options.transfers,
     sendBudget: options.sendBudget,
     client,

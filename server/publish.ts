@@ -25,7 +25,6 @@ import type { Log } from './log.ts'
 import type { Meter } from './metrics/meter.ts'
 import type { FinishedExports } from './representations/finished-exports.ts'
 import { openSelections } from './select/open.ts'
-import type { PublicLake } from './snapshots/public-lake.ts'
 import type { FittedCatalog } from './snapshots/fitted-catalog.ts'
 import { PublicViews } from './snapshots/public-views.ts'
 import { Readiness } from './snapshots/readiness.ts'
@@ -47,7 +46,6 @@ export interface Shared {
   readonly worker: Worker | null
   readonly meter: Meter
   readonly spill: string
-  readonly lake: PublicLake
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget
   readonly finished: FinishedExports

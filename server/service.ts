@@ -19,7 +19,6 @@ import { ConcurrencyLimit } from './concurrency/limit.ts'
 import { SendBudget } from './http/send-budget.ts'
 import { Pool, shareOf } from './engine/pool.ts'
 import { asDeclared, fitCatalog } from './snapshots/fitted-catalog.ts'
-import { PublicLake } from './snapshots/public-lake.ts'
 import { MemoryGate } from './engine/memory-gate.ts'
 import { openSpill } from './engine/spill.ts'
 import { FinishedExports } from './representations/finished-exports.ts'
@@ -122,7 +121,6 @@ export async function openService(
     worker,
     meter,
     spill,
-    lake: new PublicLake(store, spill),
     memory: new MemoryGate(settings),
     sendBudget: new SendBudget(settings),
     finished: new FinishedExports(spill, settings.finishedBytesMax),

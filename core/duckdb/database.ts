@@ -16,8 +16,6 @@ export interface DatabaseOptions {
   readonly folders: readonly string[]
   /** Of DuckDB's optimizers, those that statements gain by; others cost them time. Without it all are on. */
   readonly optimizers?: readonly string[]
-  /** Files of signed extensions that it has from the start. */
-  readonly extensions?: readonly string[]
 }
 
 export const duckdbVersion: string = version()
@@ -45,7 +43,6 @@ export class Database {
     })
     const connection = await instance.connect()
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
-    for (const extension of options.extensions ?? []) await connection.run(`load ${quotedText(extension)}`)
     // The order matters: each line takes away what the lines before it need.
     await connection.run(`set TimeZone = 'UTC'`)
     // The system keeps the files that are read; a second copy costs 100 MB and saves next to nothing.

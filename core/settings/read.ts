@@ -1,7 +1,7 @@
 import { didYouMean } from '../nearest.ts'
 import { StartError } from '../errors.ts'
 import { thisMachine } from './machine.ts'
-import { logLevels, settingRows, type SettingRow } from './rows.ts'
+import { logLevels, removedSettings, settingRows, type SettingRow } from './rows.ts'
 
 type Rows = typeof settingRows
 export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
@@ -9,7 +9,7 @@ export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Ro
 /**
  * Reads all settings from the environment; an empty one counts as not set.
  *
- * @throws StartError naming every malformed one, what it is and what it must be
+ * @throws StartError naming every malformed one, what it is and what it must be, and every one that was removed
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -31,6 +31,8 @@ export function readSettings(
   const workers = read('workers')
   faults.splice(0)
   const settings = Object.fromEntries(keys.map((key) => [key, read(key, workers)])) as unknown as Settings
+  for (const [name, advice] of Object.entries(removedSettings))
+    if (environment[name]) faults.push(`${name} ${advice}`)
   if (faults.length > 0) throw new StartError(faults.join('\n'))
   return settings
 }

@@ -126,14 +126,6 @@ export const settingRows = {
     parse: (text) => multiple(wholeNumber(text, 1, 3600), 1000),
     expects: 'a whole number of seconds from 1 to 3600',
   }),
-  ducklakeExtension: row({
-    name: 'DUCKLAKE_EXTENSION',
-    default: '',
-    meaning:
-      "File of DuckDB's extension ducklake, by which an ingest writes `acervo.ducklake`; where none is named, the one that DuckDB keeps in the home folder.",
-    parse: path,
-    expects: anyPath,
-  }),
   logLevel: row({
     name: 'LOG_LEVEL',
     default: 'info',
@@ -473,3 +465,8 @@ export const settingRows = {
     expects: 'a whole number of gigabytes from 1 to 1000000',
   }),
 } as const
+
+/** Settings of former versions, and what to do instead. */
+export const removedSettings: Readonly<Record<string, string>> = {
+  DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove the line',
+}

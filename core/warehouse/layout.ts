@@ -45,9 +45,7 @@ export const layout = {
   parsedCatalog: '.catalog',
   /** Views of all that is published, for analysts. */
   views: 'warehouse.duckdb',
-  /** A DuckLake of all snapshots, for analysts. */
-  lake: 'acervo.ducklake',
-  /** The SHA-256 of the views or the lake, as `sha256sum -c` reads it. */
+  /** The SHA-256 of the views, as `sha256sum -c` reads it. */
   sumOf: (file: string): string => `${file}.sha256`,
 }
 

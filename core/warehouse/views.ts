@@ -6,12 +6,15 @@ import type { Connection } from '../duckdb/connection.ts'
 import { Database } from '../duckdb/database.ts'
 import type { Manifest } from './manifest.ts'
 import { quotedName, quotedText } from '../sql.ts'
+import { writeVersionMacros } from './version-macros.ts'
 
 /** A table as it is published. */
 export interface PublishedTable {
   readonly dataset: Dataset
   readonly table: Table
   readonly manifest: Manifest
+  /** Snapshots that were published before and are kept, the newest first. */
+  readonly earlier: readonly Manifest[]
 }
 
 export interface ViewsOptions {
@@ -33,7 +36,8 @@ export interface LeftOut {
 const baseVariable = 'acervo_files'
 
 /**
- * Writes a DuckDB file with a schema per dataset and a view per table over its parts, with comments from the catalog.
+ * Writes a DuckDB file with a schema per dataset, and per table a view over its parts, with comments from the catalog, and
+ * macros for its versions.
  * A view is bound when it is made, so it is made over the files here, by the variable that a reader has not set; where
  * there are none, over empty ones with the same columns.
  */
@@ -62,6 +66,9 @@ export async function writeViews(
         try {
           if (warehouse === null) await writeStandIns(db, published, bound)
           await writeView(db, published, base)
+          await writeVersionMacros(db, [published.manifest, ...published.earlier], (below) =>
+            locationSql(below, base),
+          )
           await db.rows('commit')
         } catch (error) {
           await db.rows('rollback')
@@ -128,11 +135,13 @@ function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): st
     return `select ${nothing.join(', ')} where false`
   }
   const folder = `/${dataset.slug}/${table.name}/${manifest.snapshot}`
-  const parts = manifest.parts.map(
-    ({ file }) =>
-      `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${quotedText(`${folder}/${file}`)}`,
-  )
+  const parts = manifest.parts.map(({ file }) => locationSql(quotedText(`${folder}/${file}`), base))
   return `select ${names.join(', ')} from read_parquet([${parts.join(', ')}])`
+}
+
+/** SQL: the location of a file, from SQL of its path below the base. */
+function locationSql(below: string, base: string): string {
+  return `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${below}`
 }
 
 function aboutTable({ dataset, table, manifest }: PublishedTable): string {

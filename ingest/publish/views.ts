@@ -1,7 +1,9 @@
 import path from 'node:path'
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { inOrder } from '../../core/in-order.ts'
+import { publishedBefore } from '../../core/warehouse/history.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { holdsFields } from '../../core/warehouse/manifest.ts'
+import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
 import { replaceSummed } from '../../core/warehouse/summed-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
@@ -27,20 +29,32 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
       // Of someone who wrote into the old file; it would be taken for ours.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
+      // Files of former versions.
+      for (const file of ['acervo.ducklake', layout.sumOf('acervo.ducklake')]) await store.remove(file)
       return leftOut
     }),
   )
 }
 
-/** What is published as the catalog declares it. */
+/** Tables that are read at once, since each takes some requests to an object store. */
+const tablesAtOnce = 16
+
+/** Returns the tables that are published as the catalog declares them, with their earlier versions. */
 async function publishedTables(store: Store, catalog: Catalog): Promise<PublishedTable[]> {
   const found: PublishedTable[] = []
-  for (const dataset of catalog.datasets.values()) {
-    for (const table of dataset.tables.values()) {
-      // A damaged one is told by the ingest and by verify; here it is only left out.
-      const manifest = await publishedOf(store, table).catch(() => null)
-      if (manifest !== null && holdsFields(manifest, table)) found.push({ dataset, table, manifest })
-    }
-  }
+  for await (const published of inOrder(allTables(catalog), tablesAtOnce, (table) =>
+    publishedTable(store, catalog, table),
+  ))
+    if (published !== null) found.push(published)
   return found
+}
+
+async function publishedTable(store: Store, catalog: Catalog, table: Table): Promise<PublishedTable | null> {
+  const dataset = catalog.datasets.get(table.dataset)
+  // A damaged one is told by the ingest and by verify; here it is only left out.
+  const manifest = await publishedOf(store, table).catch(() => null)
+  if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
+  const earlier: Manifest[] = []
+  for await (const one of publishedBefore(store, table, manifest)) earlier.push(one)
+  return { dataset, table, manifest, earlier }
 }

@@ -6,7 +6,6 @@ import { lastWords, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../choose.ts'
-import { lakeOptions, publishLake } from '../publish/lake.ts'
 import { publishViews } from '../publish/views.ts'
 import { TableFailure } from '../rejects.ts'
 import { rollback } from './rollback.ts'
@@ -27,7 +26,6 @@ async function main(): Promise<void> {
   try {
     const { from, to, rows } = await rollback(store, table, new Date())
     await publishViews(store, catalog)
-    await publishLake(store, catalog, lakeOptions(settings, new Date()))
     console.log(
       `${tableId(table)}: back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back`,
     )

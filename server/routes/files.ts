@@ -13,12 +13,11 @@ import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { atHand } from '../limits/prices.ts'
 import type { ConcurrencyLimit } from '../concurrency/limit.ts'
-import { damagedFiles, Problem } from '../http/problems.ts'
+import { Problem } from '../http/problems.ts'
 import type { SendBudget } from '../http/send-budget.ts'
 import { parseQuery } from '../query/string.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import { jsonType, sendText } from '../http/send.ts'
-import type { PublicLake } from '../snapshots/public-lake.ts'
 import type { PublicViews } from '../snapshots/public-views.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
@@ -33,7 +32,6 @@ export interface FileService {
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly views: PublicViews
-  readonly lake: PublicLake
   /** Of transfers. */
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
@@ -47,38 +45,24 @@ export interface FileService {
  * DuckDB for rows.
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
-  const { catalog, freshness, views, lake } = service
+  const { catalog, freshness, views } = service
   const serve = (path: string, what: ReturnType<typeof about>, handler: RequestHandler): void =>
     mountHandler(router, path, { ...what, countsAs: 'files' }, handler)
-  serve('/warehouse.duckdb', about('Warehouse', 'A DuckDB file with a view per table.'), async (req, res) => {
-    const built = await views.current()
-    await transfer(service, req, res, {
-      ...built,
-      isUnchanged: () => true,
-      doubt: views.forget,
-      saveAs: 'warehouse.duckdb',
-      mediaType: 'application/vnd.duckdb',
-      cacheControl: freshness.changing,
-    })
-  })
-  serve('/acervo.ducklake', about('Lake', 'A DuckLake of all snapshots.'), async (req, res) => {
-    const taken = await lake.current()
-    if (taken === null) {
-      throw new Problem(
-        'unknown-address',
-        'There is no DuckLake here, since the last ingest had no extension to write it with; /files/warehouse.duckdb has a view of each table.',
-      )
-    }
-    if (taken === 'damaged') throw damagedFiles(layout.lake)
-    await transfer(service, req, res, {
-      ...taken,
-      isUnchanged: () => true,
-      doubt: lake.forget,
-      saveAs: 'acervo.ducklake',
-      mediaType: 'application/vnd.duckdb',
-      cacheControl: freshness.changing,
-    })
-  })
+  serve(
+    '/warehouse.duckdb',
+    about('Warehouse', 'A DuckDB file with a view of each table, and its versions.'),
+    async (req, res) => {
+      const built = await views.current()
+      await transfer(service, req, res, {
+        ...built,
+        isUnchanged: () => true,
+        doubt: views.forget,
+        saveAs: 'warehouse.duckdb',
+        mediaType: 'application/vnd.duckdb',
+        cacheControl: freshness.changing,
+      })
+    },
+  )
   serve(
     '/:dataset/SHA512SUMS',
     about('Check Sums', 'SHA-512 sums of the files of a dataset.'),

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { sumsOf } from '../../core/warehouse/hash.ts'
-import { writeViews } from '../../core/warehouse/views.ts'
+import { writeViews, type PublishedTable } from '../../core/warehouse/views.ts'
 import type { Snapshots } from './snapshots.ts'
 
 export interface PublicViewsOptions {
@@ -54,11 +54,13 @@ export class PublicViews {
   }
 
   async #build(served: readonly NonNullable<ReturnType<Snapshots['current']>>[]): Promise<BuiltViews> {
-    const { catalog, warehouse, filesAddress: base, scratch } = this.#options
-    const tables = served.flatMap(({ table, manifest }) => {
+    const { catalog, snapshots, warehouse, filesAddress: base, scratch } = this.#options
+    const tables: PublishedTable[] = []
+    for (const { table, manifest } of served) {
       const dataset = catalog.datasets.get(table.dataset)
-      return dataset === undefined ? [] : [{ dataset, table, manifest }]
-    })
+      if (dataset !== undefined)
+        tables.push({ dataset, table, manifest, earlier: await snapshots.earlier(table) })
+    }
     this.#number += 1
     const file = `warehouse-${this.#number}.duckdb`
     const draft = path.join(scratch, `draft-${file}`)

@@ -1,3 +1,4 @@
+import { StartError } from '../../core/errors.ts'
 import { readSettings, shareOf } from '../../core/settings/read.ts'
 
 describe('settings', () => {
@@ -16,7 +17,6 @@ describe('settings', () => {
       localBytesMax: 20e9,
       filesUrl: '',
       leaseMs: 15_000,
-      ducklakeExtension: '',
       logLevel: 'info',
       rateLimits: true,
       clientsMax: 100_000,
@@ -132,6 +132,15 @@ describe('settings', () => {
     })
     const one = readSettings({})
     expect(shareOf(one)).toEqual(one)
+  })
+
+  test('a removed setting is refused with what to do instead', () => {
+    expect(() => readSettings({ DUCKLAKE_EXTENSION: '/x', PORT: 'abc' })).toThrow(
+      new StartError(
+        'PORT is "abc", and must be a port number from 1 to 65535\nDUCKLAKE_EXTENSION is not used any more, since warehouse.duckdb has every version: remove the line',
+      ),
+    )
+    expect(() => readSettings({ DUCKLAKE_EXTENSION: '' })).not.toThrow()
   })
 
   test('PUBLIC_URL follows PORT where it is not set', () => {

@@ -20,7 +20,6 @@ import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import { FinishedExports } from '../../server/representations/finished-exports.ts'
 import type { RowEngine } from '../../server/representations/page.ts'
-import { PublicLake } from '../../server/snapshots/public-lake.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
@@ -187,7 +186,6 @@ export async function serve(
     readiness,
     engine,
     views,
-    lake: new PublicLake(store, await temporaryFolder()),
     sendBudget,
     responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,

@@ -90,14 +90,7 @@ export function filePaths(
   return {
     [at('/warehouse.duckdb')]: item(
       'views',
-      'A DuckDB file with a view per table.',
-      'Files',
-      [range, parameter('known')],
-      ranged(binary('application/vnd.duckdb')),
-    ),
-    [at('/acervo.ducklake')]: item(
-      'lake',
-      'A DuckLake of all snapshots, where the operator has it written.',
+      'A DuckDB file with a view of each table, and its versions.',
       'Files',
       [range, parameter('known')],
       ranged(binary('application/vnd.duckdb')),

@@ -1,0 +1,45 @@
+import type { Connection } from '../duckdb/connection.ts'
+import { quotedName, quotedText } from '../sql.ts'
+import type { Manifest } from './manifest.ts'
+
+/** Times that a macro takes, in UTC: a year, month, day or more, such as `2026-01-31 12:00`. */
+const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)?Z?)?)?)?`
+
+/**
+ * Writes two table macros for a table `t` into a DuckDB file: `t_at(version)` returns the rows of the version that was
+ * current at the end of a day or at another time, or of a snapshot by its id, and `t_versions()` lists what is kept.
+ *
+ * @param manifests of the versions that are kept, the newest first
+ * @param locationSql SQL of the location of a file, from SQL of its path below the base
+ */
+export async function writeVersionMacros(
+  db: Connection,
+  manifests: readonly Manifest[],
+  locationSql: (path: string) => string,
+): Promise<void> {
+  const [{ dataset, table } = { dataset: '', table: '' }] = manifests
+  const versions = manifests.map(({ snapshot, import_date: imported, rows, parts }) => ({
+    id: quotedText(snapshot),
+    imported: quotedText(imported),
+    rows,
+    files:
+      parts.length === 0
+        ? `[error(${quotedText(`the version ${snapshot} of ${table} has no rows`)})]`
+        : `[${parts.map(({ file }) => quotedText(`/${dataset}/${table}/${snapshot}/${file}`)).join(', ')}]`,
+  }))
+  const name = (end: string): string => `${quotedName(dataset)}.${quotedName(`${table}${end}`)}`
+  const failure = (text: string): string =>
+    `[error(${quotedText(text)} || version || ${quotedText(`: ${table}_versions() lists the versions`)})]`
+  await db.rows(`create macro ${name('_at')}(version) as table select * from read_parquet(list_transform(
+    case version::varchar ${versions.map(({ id, files }) => `when ${id} then ${files}`).join(' ')}
+    else case when not regexp_full_match(version::varchar, ${quotedText(timePattern)})
+      then ${failure('not the id of a version, nor a time in UTC such as 2026-01-31: ')}
+    ${versions.map(({ imported, files }) => `when left(${imported}, length(version::varchar)) <= replace(version::varchar, ' ', 'T') then ${files}`).join(' ')}
+    else ${failure('no version is kept that was published by ')} end end,
+    lambda path: ${locationSql('path')}))`)
+  await db.rows(
+    `create macro ${name('_versions')}() as table select * from (values ${versions
+      .map(({ id, imported, rows }) => `(${id}, ${imported}::timestamp, ${rows}::bigint)`)
+      .join(', ')}) as versions(version, imported, row_count)`,
+  )
+}
