@@ -1,0 +1,217 @@
+import { StartError, lastWords } from '../core/errors.ts'
+
+/**
+ * `npm run answers -- OLD NEW [COUNT] [SEED]`: sends the same requests to two running servers, such as those of two
+ * commits, and prints every answer that differs. Both need the same catalog, sources and PUBLIC_URL, and no limits.
+ */
+
+interface FieldAbout {
+  readonly name: string
+  readonly operators: readonly string[]
+  readonly ordering: boolean
+}
+
+interface TableAbout {
+  readonly path: string
+  readonly fields: readonly FieldAbout[]
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+}
+
+interface Question {
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: string
+  readonly body: string
+}
+
+/** Headers that differ between any two servers, or say how long something took. */
+const ignoredHeaders = new Set(
+  'date etag last-modified x-request-id server-timing connection keep-alive content-length age acervo-snapshot'.split(
+    ' ',
+  ),
+)
+const formats = ['json', 'csv', 'csv-excel', 'ndjson', 'arrow']
+const accepts = ['application/json', 'text/html', 'text/csv', '*/*']
+const timeoutMs = 60_000
+
+/** Replaces what differs between two imports of the same source. */
+const normalized = (text: string): string =>
+  text
+    .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'SNAPSHOT')
+    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?/g, 'TIME')
+    .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME')
+    .replaceAll(/\b([0-9a-f]{128}|[0-9a-f]{64})\b/g, 'HASH')
+    .replaceAll(/"\d{8}\.\d+\.0"/g, 'VERSION')
+    .replaceAll(/; r=\d+; t=\d+/g, '')
+    .replaceAll(/urn:uuid:[0-9a-f-]{36}/g, 'UUID')
+
+/** Paths whose answers depend on the run: counts, lists of files with sizes of reports, ids of snapshots. */
+const ignoredPaths = /^\/(limits|health|metrics|feeds\/|files\/[^/]*(\/[^/]*)?\/?$)|\/\d{8}T\d{6}Z-|\.duckdb/
+
+async function answerOf(base: string, { method, path, headers }: Question): Promise<Answer> {
+  const response = await fetch(new URL(path, base), {
+    method,
+    headers: { 'accept-encoding': 'identity', ...headers },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const kept = [...response.headers].filter(([name]) => !ignoredHeaders.has(name))
+  const body = Buffer.from(await response.arrayBuffer()).toString('latin1')
+  return {
+    status: response.status,
+    headers: normalized(kept.map(([name, value]) => `${name}: ${value}`).join('\n')),
+    body: normalized(body),
+  }
+}
+
+async function json(base: string, path: string): Promise<unknown> {
+  const response = await fetch(new URL(path, base), { headers: { accept: 'application/json' } })
+  if (!response.ok) throw new StartError(`${base}${path} answers ${response.status}`)
+  return response.json()
+}
+
+type OpenApi = Readonly<{
+  paths: Record<string, { get?: { parameters?: readonly Parameter[] } }>
+  components: { parameters: Record<string, Parameter> }
+}>
+type Parameter = Readonly<{ $ref?: string; name: string; in: string; required?: boolean; example?: string }>
+
+/** Returns the path of every operation of the service, with the examples of its parameters. */
+function pathsOf({ paths, components }: OpenApi): string[] {
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    if (get === undefined) return []
+    const required = (get.parameters ?? [])
+      .map((one) => (one.$ref === undefined ? one : components.parameters[one.$ref.split('/').at(-1) ?? '']))
+      .filter((one) => one?.required === true)
+    const target = required.reduce(
+      (text, one) => text.replace(`{${one?.name ?? ''}}`, encodeURIComponent(one?.example ?? '')),
+      path,
+    )
+    const query = required.flatMap((one) => (one?.in === 'query' ? [[one.name, one.example ?? '']] : []))
+    return [query.length === 0 ? target : `${target}?${new URLSearchParams(query).toString()}`]
+  })
+}
+
+async function tablesOf(base: string): Promise<TableAbout[]> {
+  const tables: TableAbout[] = []
+  const { results } = (await json(base, '/api/v1/datasets/')) as { results: { slug: string }[] }
+  for (const { slug } of results) {
+    const about = (await json(base, `/api/v1/dataset/${slug}/`)) as { tables: { name: string }[] }
+    for (const { name } of about.tables) {
+      const path = `/api/v1/dataset/${slug}/${name}/`
+      const { fields } = (await json(base, path)) as { fields: FieldAbout[] }
+      const page = await json(base, `${path}data/?page_size=100`).catch(() => null)
+      const { results: rows } = (page ?? { results: [] }) as { results: Record<string, unknown>[] }
+      tables.push({ path, fields, rows })
+    }
+  }
+  return tables
+}
+
+/** Returns numbers from 0 up to 1, the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+class Questions {
+  readonly #random: () => number
+  readonly #tables: readonly TableAbout[]
+  readonly #paths: readonly string[]
+
+  constructor(tables: readonly TableAbout[], paths: readonly string[], seed: number) {
+    this.#random = randomFrom(seed)
+    this.#tables = tables
+    this.#paths = paths
+  }
+
+  next(): Question {
+    const headers = { accept: this.#one(accepts) }
+    const method = this.#random() < 0.05 ? this.#one(['HEAD', 'POST'] as const) : 'GET'
+    if (this.#random() < 0.25) return { method, path: this.#one(this.#paths), headers }
+    const table = this.#one(this.#tables)
+    const query = this.#query(table)
+    const end = this.#random() < 0.15 ? 'export/' : 'data/'
+    return { method, path: `${table.path}${end}?${query.toString()}`, headers }
+  }
+
+  #query({ fields, rows }: TableAbout): URLSearchParams {
+    const query = new URLSearchParams()
+    for (let left = Math.floor(this.#random() * 3); left > 0; left -= 1) {
+      const { name, operators } = this.#one(fields)
+      const operator = operators.length === 0 ? 'eq' : this.#one(operators)
+      const value = operator === 'isnull' ? this.#one(['true', 'false', 'x']) : this.#value(rows, name)
+      const values = ['in', 'range'].includes(operator) ? `${value},${this.#value(rows, name)}` : value
+      query.set(operator === 'eq' ? name : `${name}__${operator}`, values)
+    }
+    if (this.#random() < 0.4) {
+      const { name } = this.#one(fields)
+      query.set('ordering', `${this.#random() < 0.5 ? '-' : ''}${name}`)
+    }
+    if (this.#random() < 0.1) query.set('search', this.#value(rows, this.#one(fields).name).slice(0, 4))
+    if (this.#random() < 0.3) query.set('format', this.#one(formats))
+    if (this.#random() < 0.3) query.set('page_size', this.#one(['1', '7', '100', '2000', '0', '-1']))
+    if (this.#random() < 0.2) query.set('page', this.#one(['1', '2', '3', '50', 'last']))
+    if (this.#random() < 0.2) query.set('fields', `${this.#one(fields).name},${this.#one(fields).name}`)
+    if (this.#random() < 0.03) query.set(this.#one(['unknown', 'state__is', 'offset']), '1')
+    return query
+  }
+
+  #value(rows: TableAbout['rows'], name: string): string {
+    const value = rows.length === 0 ? null : this.#one(rows)[name]
+    const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
+    return this.#random() < 0.05 ? `${text}x` : text
+  }
+
+  #one<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)] as T
+  }
+}
+
+function differenceOf(old: Answer, other: Answer): string | null {
+  if (old.status !== other.status) return `status ${old.status} -> ${other.status}`
+  if (old.headers !== other.headers) return `headers\n${firstDifference(old.headers, other.headers)}`
+  return old.body === other.body ? null : `body\n${firstDifference(old.body, other.body)}`
+}
+
+function firstDifference(old: string, other: string): string {
+  let at = 0
+  while (at < old.length && old[at] === other[at]) at += 1
+  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 100))
+  return `  ${around(old)}\n  ${around(other)}`
+}
+
+async function main(): Promise<number> {
+  const [old, other, count = '2000', seed = '1'] = process.argv.slice(2)
+  if (old === undefined || other === undefined) throw new StartError('name the addresses of two servers')
+  const document = (await json(old, '/api/v1/openapi.json')) as OpenApi
+  const paths = pathsOf(document).filter((path) => !ignoredPaths.test(path))
+  const questions = new Questions(await tablesOf(old), paths, Number(seed))
+  let different = 0
+  for (let asked = 0; asked < Number(count); asked += 1) {
+    const question =
+      asked < paths.length ? { ...questions.next(), path: paths[asked] ?? '' } : questions.next()
+    const [one, two] = await Promise.all([answerOf(old, question), answerOf(other, question)])
+    const difference = differenceOf(one, two)
+    if (difference === null) continue
+    different += 1
+    console.log(`${question.method} ${question.path} (${question.headers['accept'] ?? ''}): ${difference}`)
+  }
+  console.log(`${count} requests, ${different} different answers`)
+  return different === 0 ? 0 : 1
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(lastWords(error))
+  process.exitCode = 1
+}
