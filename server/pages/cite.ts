@@ -1,6 +1,6 @@
 import type { Dataset } from '../../core/catalog/catalog.ts'
 import { writtenIn } from './numbers.ts'
-import type { Words } from './words/words.ts'
+import type { Words } from './words/en.ts'
 
 export interface Cited {
   readonly dataset: Dataset

@@ -1,6 +1,6 @@
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { writtenIn } from './numbers.ts'
-import type { Words } from './words/words.ts'
+import type { Words } from './words/en.ts'
 
 type Profile = SnapshotReport['fields'][number]
 

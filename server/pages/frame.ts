@@ -4,7 +4,7 @@ import type { PageAddresses } from './addresses.ts'
 import type { Asset, Assets } from './assets.ts'
 import { html, markup, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
-import type { Words } from './words/words.ts'
+import type { Words } from './words/en.ts'
 
 /** What a page is written with. */
 export interface Setting {

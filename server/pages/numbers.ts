@@ -1,4 +1,4 @@
-import type { Words } from './words/words.ts'
+import type { Words } from './words/en.ts'
 
 /** Numbers, sizes and days as a language writes them, and the order in which it has texts. */
 export interface Written {

@@ -9,7 +9,7 @@ import { operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { Setting } from '../frame.ts'
 import { writtenIn } from '../numbers.ts'
-import type { Words } from '../words/words.ts'
+import type { Words } from '../words/en.ts'
 import { isNumber, changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
 
 /**

@@ -1,6 +1,32 @@
-import type { Words } from './words.ts'
+import type { Frequency, Kind, LimitClass } from '../../../core/catalog/catalog.ts'
+import type { FieldType } from '../../../core/catalog/field-types.ts'
+import type { Looked } from '../../../core/warehouse/looked.ts'
+import type { ProblemCode } from '../../http/problems.ts'
+import type { Operator } from '../../query/operators.ts'
+import type { ParameterName } from '../../query/query.ts'
+import type { Aspect } from '../addresses.ts'
 
-export const en: Words = {
+/** All texts of a page in one language: a file of words that lacks one does not compile. */
+export type Words = typeof en
+
+/** What a reader can do about a problem, where its sentence does not say it better. */
+const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
+  'not-published': 'This table is in the catalog, but its rows have not been published yet. Come back later.',
+  'unknown-address': 'The address may be mistyped, or what was here has moved.',
+  'unknown-dataset': 'The address may be mistyped: all datasets are listed on the first page.',
+  'unknown-table': 'The address may be mistyped: the page of the dataset lists its tables.',
+  'invalid-page': 'There are fewer rows than that: begin at the first page.',
+  'snapshot-gone': 'Old versions are kept for a while only: take the present one.',
+  'invalid-parameter': 'A part of the address is not understood:',
+  'query-too-costly': 'Ask for fewer rows by another filter, or take the file of the whole table.',
+  'too-many-requests': 'You have asked for very much in a short time: wait a little, or take the files.',
+  overloaded: 'Very many are asking at the moment: try again in a few seconds.',
+  'query-timeout': 'Ask for fewer rows by another filter, or take the file of the whole table.',
+  'internal-error': 'It is not your fault. Try again later.',
+}
+
+export const en = {
+  /** BCP 47 tag, for `lang` and for numbers, dates and sorting. */
   locale: 'en',
   language: 'English',
 
@@ -16,13 +42,13 @@ export const en: Words = {
 
   find: 'Find',
   findHint: 'Find datasets, tables and fields',
-  found: (datasets) => (datasets === 1 ? '1 dataset found' : `${datasets} datasets found`),
+  found: (datasets: number) => (datasets === 1 ? '1 dataset found' : `${datasets} datasets found`),
   nothingFound: 'Nothing has all of these words.',
   backHome: 'To all datasets',
-  tryAgainIn: (seconds) => `Try again in ${seconds} s.`,
+  tryAgainIn: (seconds: string) => `Try again in ${seconds} s.`,
   datasets: 'Datasets',
   lately: 'Lately imported or changed',
-  tablesCount: (tables, published) =>
+  tablesCount: (tables: number, published: number) =>
     `${published < tables ? `${published} of ` : ''}${tables === 1 ? '1 table' : `${tables} tables`}`,
 
   dataset: 'About this dataset',
@@ -33,17 +59,17 @@ export const en: Words = {
   links: 'More about it',
   tables: 'Tables',
   table: 'Table',
-  rows: (count) => (count === '1' ? '1 row' : `${count} rows`),
+  rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
   rowsHead: 'Rows',
   download: 'Download',
   wholeTable: 'The whole table',
   notPublished: 'not published yet',
   cite: 'How to cite',
-  citation: (author, name, year, address, day) =>
+  citation: (author: string | null, name: string, year: string, address: string, day: string) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address} (accessed ${day}).`,
 
   truth: 'How current it is',
-  promise: (frequency) => `Promised: ${frequency}.`,
+  promise: (frequency: string) => `Promised: ${frequency}.`,
   noPromise: 'Its publisher does not promise how often it changes.',
   frequencies: {
     continuous: 'new all the time',
@@ -54,22 +80,26 @@ export const en: Words = {
     annual: 'new every year',
     irregular: 'new at no fixed times',
     never: 'it will not change any more',
-  },
-  changedLast: (day) => `The rows last changed on ${day}.`,
+  } satisfies Record<Frequency, string>,
+  changedLast: (day: string) => `The rows last changed on ${day}.`,
   unchanged: 'The rows have not changed since they came here.',
   notChanged: 'not since the first import',
-  importedOn: (day) => `Imported on ${day}.`,
-  late: (days) => `The promise is not kept: nothing new for ${days} days.`,
+  importedOn: (day: string) => `Imported on ${day}.`,
+  late: (days: string) => `The promise is not kept: nothing new for ${days} days.`,
   collected: 'Collected',
   imported: 'Imported',
   checked: 'Last checked',
   changed: 'Last changed',
   datesMean:
     'Collected: when the publisher took the data from its source. Imported: when this service took it in. Last checked: when this service last looked at the file. Last changed: when that file last became another one.',
-  looked: { unchanged: 'nothing new', held: 'held back by the operator', failed: 'it could not be taken in' },
+  looked: {
+    unchanged: 'nothing new',
+    held: 'held back by the operator',
+    failed: 'it could not be taken in',
+  } satisfies Record<Looked['outcome'], string>,
   leftOut: 'Rows left out',
-  reportOf: (table) => `What the import found in ${table}`,
-  rejected: (rows) =>
+  reportOf: (table: string) => `What the import found in ${table}`,
+  rejected: (rows: string) =>
     rows === '1'
       ? '1 row was left out because it is not what is declared:'
       : `${rows} rows were left out because they are not what is declared. The first of them:`,
@@ -87,34 +117,38 @@ export const en: Words = {
   proveFilesHow: 'The sums of all files are in one; these lines compare them with what was downloaded:',
   duckdbHow: 'DuckDB reads the tables where they are, and fetches only what a query needs:',
   versions: 'Versions',
-  rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
+  rowsMore: (rows: string) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
   sameAsBefore: 'the same source as before, imported anew',
 
-  aspects: { table: 'Table', chart: 'Chart', fields: 'Fields', api: 'API', sql: 'SQL' },
+  aspects: { table: 'Table', chart: 'Chart', fields: 'Fields', api: 'API', sql: 'SQL' } satisfies Record<
+    Aspect | 'table',
+    string
+  >,
   filters: 'Filters',
   noFilter: 'No filter: these are all rows.',
   from: 'from',
   to: 'to',
   contains: 'contains',
   any: 'any',
-  moreFilters: (count) => (count === 1 ? '1 more filter' : `${count} more filters`),
+  moreFilters: (count: number) => (count === 1 ? '1 more filter' : `${count} more filters`),
   reset: 'Remove all filters',
-  remove: (what) => `Remove the filter: ${what}`,
+  remove: (what: string) => `Remove the filter: ${what}`,
   search: 'Search',
-  searchIn: (fields) => `Search in ${fields}`,
+  searchIn: (fields: string) => `Search in ${fields}`,
   apply: 'Show',
   columns: 'Columns',
   allColumns: 'All columns',
-  sortedUp: (field) => `sorted by ${field}, from the least`,
-  sortedDown: (field) => `sorted by ${field}, from the greatest`,
-  sortBy: (field) => `Sort by ${field}`,
+  sortedUp: (field: string) => `sorted by ${field}, from the least`,
+  sortedDown: (field: string) => `sorted by ${field}, from the greatest`,
+  sortBy: (field: string) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
   sortable: 'A click on an underlined column sorts by it; the others cannot be sorted.',
   profilesOfAll: 'What stands below the names of the columns is of the whole table.',
-  covers: (field, from, to) => `${field}: ${from} to ${to}.`,
-  showing: (first, last, count) => `${first} to ${last} of ${count} rows`,
+  covers: (field: string, from: string, to: string) => `${field}: ${from} to ${to}.`,
+  showing: (first: string, last: string, count: string) => `${first} to ${last} of ${count} rows`,
   nothing: 'No row matches.',
-  nearestTo: (field, missing) => `No row has “${missing}” in ${field}. The nearest value:`,
+  /** Text before a link to the nearest value. */
+  nearestTo: (field: string, missing: string) => `No row has “${missing}” in ${field}. The nearest value:`,
   first: 'First',
   previous: 'Previous',
   next: 'Next',
@@ -122,20 +156,22 @@ export const en: Words = {
   page: 'Page',
   of: 'of',
   go: 'Go',
-  row: (number) => `Row ${number}`,
+  row: (number: string) => `Row ${number}`,
   rowHead: 'Row',
   null: 'no value',
   emptyText: 'empty text',
-  nulls: (count) => `${count} without a value`,
+  nulls: (count: string) => `${count} without a value`,
   noNulls: 'always has a value',
-  distinct: (count) => `about ${count} different values`,
-  distinctExactly: (number, count) => (number === 1 ? '1 value' : `${count} different values`),
+  distinct: (count: string) => `about ${count} different values`,
+  distinctExactly: (number: number, count: string) =>
+    number === 1 ? '1 value' : `${count} different values`,
   mostFrequent: 'Most frequent',
   distribution: 'Distribution',
-  between: (min, max) => `${min} to ${max}`,
+  between: (min: string, max: string) => `${min} to ${max}`,
   thisView: 'Download what is shown',
-  aboutSize: (bytes) => `about ${bytes}`,
-  tooMany: (rows) => `One download of a selection has ${rows} rows at most: filter, or take the whole table.`,
+  aboutSize: (bytes: string) => `about ${bytes}`,
+  tooMany: (rows: string) =>
+    `One download of a selection has ${rows} rows at most: filter, or take the whole table.`,
   asCode: 'This view as code',
   asCodePage:
     'There are more rows than one download of a selection may have: these lines bring this page of them.',
@@ -154,9 +190,9 @@ export const en: Words = {
     has: (field, value) => `${field} has ${value} among its texts`,
     within: (field, value) => `${field} lies within ${value} (west, south, east, north)`,
     isnull: (field, value) => `${field} has no value: ${value}`,
-  },
-  isNull: (field) => `${field} has no value`,
-  isNotNull: (field) => `${field} has a value`,
+  } satisfies Record<Operator, (field: string, value: string) => string>,
+  isNull: (field: string) => `${field} has no value`,
+  isNotNull: (field: string) => `${field} has a value`,
 
   fields: 'Fields',
   field: 'Field',
@@ -178,25 +214,25 @@ export const en: Words = {
     json: 'JSON',
     list: 'list of texts',
     point: 'place (latitude, longitude)',
-  },
-  kinds: { date: 'a date as YYYY-MM-DD', uf: 'the code of a state of Brazil' },
+  } satisfies Record<FieldType, string>,
+  kinds: { date: 'a date as YYYY-MM-DD', uf: 'the code of a state of Brazil' } satisfies Record<Kind, string>,
 
   noChart: 'This table has no field to draw it by: none is a date, a state, or has few values.',
   drawnBy: 'By',
   drawnWhat: 'What',
-  drawn: (what, by) => `${what} by ${by}`,
-  sumOf: (field) => `Sum of ${field}`,
+  drawn: (what: string, by: string) => `${what} by ${by}`,
+  sumOf: (field: string) => `Sum of ${field}`,
   sumsAdd:
     'A sum adds up every row that is shown: where some rows are totals of others, filter them out first.',
-  totalsBeside: (field, total) =>
+  totalsBeside: (field: string, total: string) =>
     `Rows whose ${field} is ${total} are totals of the other rows, so a sum of both would count everything twice. Choose:`,
-  onlyTotals: (total) => `only ${total}`,
-  withoutTotals: (total) => `all but ${total}`,
+  onlyTotals: (total: string) => `only ${total}`,
+  withoutTotals: (total: string) => `all but ${total}`,
   most: 'Most',
   fewest: 'fewest',
   mostOf: 'most',
-  notDrawn: (names) => `Not drawn: ${names}.`,
-  othersBelow: (count) => `${count} more are in the table below.`,
+  notDrawn: (names: string) => `Not drawn: ${names}.`,
+  othersBelow: (count: string) => `${count} more are in the table below.`,
   asNumbers: 'As numbers',
 
   reference: 'Reference',
@@ -211,7 +247,7 @@ export const en: Words = {
   apiTable: 'What the table is',
   apiDataset: 'What the dataset is',
   apiFiles: 'Its files',
-  apiFilters: (fields) => `These fields can be asked for: ${fields}.`,
+  apiFilters: (fields: string) => `These fields can be asked for: ${fields}.`,
   apiWalk:
     'Each page has the address of the next one in "next", and stays on the version that it began with.',
   examples: 'Examples',
@@ -225,15 +261,15 @@ export const en: Words = {
     search: 'words that must all be in some search field, whatever their case and accents',
     ordering: 'fields to sort by, with commas between; - before one sorts from the greatest',
     'order-by': 'the same as ordering',
-  },
+  } satisfies Record<ParameterName, string>,
   formats: 'Formats',
   allInOne: 'all rows as one file',
   asJson: 'The same as plain JSON',
   jsonCut: 'This is only its beginning; here is all of it.',
 
-  sqlLead: (rows) =>
+  sqlLead: (rows: string) =>
     `Queries run in your own browser, on the ${rows} rows of this selection. Nothing of them is sent to the service. The first one loads DuckDB, about 8 MB.`,
-  sqlTooMany: (rows, max) =>
+  sqlTooMany: (rows: string, max: string) =>
     `This selection has ${rows} rows, and a browser is given ${max} at most: filter the table first, or open its files with DuckDB on your machine.`,
   sqlNoScript: 'This page needs JavaScript. Without it, the files can be opened with DuckDB on your machine.',
   sqlQuery: 'Query',
@@ -245,7 +281,7 @@ export const en: Words = {
   sqlRunning: 'Running…',
   sqlTook: 'rows; milliseconds:',
 
-  aboutTitle: (title) => `About ${title}`,
+  aboutTitle: (title: string) => `About ${title}`,
   aboutParagraphs: [
     {
       title: 'What you find here',
@@ -260,7 +296,8 @@ export const en: Words = {
       text: 'Each dataset has the licence that its page names. Name its author and its source, as the page says under "How to cite".',
     },
   ],
-  aboutApi: (formats) => `Programs get whatever these pages show, as ${formats}. The datasets are at:`,
+  aboutApi: (formats: string) =>
+    `Programs get whatever these pages show, as ${formats}. The datasets are at:`,
   limitsOf: {
     catalog: 'The catalog',
     rows: 'Rows, and pages of them',
@@ -268,9 +305,9 @@ export const en: Words = {
     exports: 'Exports: one for each 4 MB',
     files: 'Files: one for each 4 MB',
     share: 'All of this together',
-  },
-  limitShare: (percent, span) => `${percent} % of the processors in ${span}`,
-  limit: (requests, span) => `${requests} requests in ${span}`,
+  } satisfies Record<LimitClass | 'share', string>,
+  limitShare: (percent: number, span: string) => `${percent} % of the processors in ${span}`,
+  limit: (requests: string, span: string) => `${requests} requests in ${span}`,
   noLimit: 'no limit',
   limitPage: 'One page of rows',
   limitsPast: 'Past a limit',
@@ -305,10 +342,12 @@ export const en: Words = {
     overloaded: 'The service is busy',
     'query-timeout': 'The query took too long',
     'http-version': 'The version of HTTP is too old for this',
-  },
+  } satisfies Record<ProblemCode, string>,
   latestVersion: 'The current version',
-  notUnderstood: (parameter) => `${parameter} is not understood.`,
-  mustBe: (parameter, value) => `${parameter} must be ${value}.`,
+  /** Sentence about a parameter that is refused. */
+  notUnderstood: (parameter: string) => `${parameter} is not understood.`,
+  mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
+  /** Describes a value of each type, with an example. */
   values: {
     string: 'a text',
     text: 'a text',
@@ -322,20 +361,6 @@ export const en: Words = {
     json: 'JSON',
     list: 'a list, such as ["a", "b"]',
     point: 'latitude and longitude, such as -23.5,-46.6',
-  },
-  advice: {
-    'not-published':
-      'This table is in the catalog, but its rows have not been published yet. Come back later.',
-    'unknown-address': 'The address may be mistyped, or what was here has moved.',
-    'unknown-dataset': 'The address may be mistyped: all datasets are listed on the first page.',
-    'unknown-table': 'The address may be mistyped: the page of the dataset lists its tables.',
-    'invalid-page': 'There are fewer rows than that: begin at the first page.',
-    'snapshot-gone': 'Old versions are kept for a while only: take the present one.',
-    'invalid-parameter': 'A part of the address is not understood:',
-    'query-too-costly': 'Ask for fewer rows by another filter, or take the file of the whole table.',
-    'too-many-requests': 'You have asked for very much in a short time: wait a little, or take the files.',
-    overloaded: 'Very many are asking at the moment: try again in a few seconds.',
-    'query-timeout': 'Ask for fewer rows by another filter, or take the file of the whole table.',
-    'internal-error': 'It is not your fault. Try again later.',
-  },
+  } satisfies Record<FieldType, string>,
+  advice,
 }
