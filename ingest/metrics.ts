@@ -9,7 +9,7 @@ import type { Store } from '../core/warehouse/stores/store.ts'
 import type { Outcome } from './report.ts'
 
 /** What one run came to. */
-export interface Run {
+interface Run {
   readonly outcomes: readonly Outcome[]
   readonly began: Date
   readonly ended: Date

@@ -44,7 +44,7 @@ export interface Kept {
 }
 
 /** A file of a source, by what it is known. */
-export interface KnownFile {
+interface KnownFile {
   readonly name: string
   readonly sha256: string
 }
@@ -134,15 +134,15 @@ function partsOf(
 }
 
 /** A part of the new snapshot that is one of the snapshot before. */
-export interface TakenPart extends WrittenPart {
+interface TakenPart extends WrittenPart {
   readonly taken: KeptPart
 }
-export type PlannedPart = DuePart | TakenPart
+type PlannedPart = DuePart | TakenPart
 
 export const isTaken = (part: PlannedPart): part is TakenPart => 'taken' in part
 
 /** A partition of the new snapshot: kept, or read. */
-export type PlannedPartition = KeptPartition['partition'] | SortedPartition
+type PlannedPartition = KeptPartition['partition'] | SortedPartition
 
 export interface Planned {
   readonly partitions: readonly PlannedPartition[]

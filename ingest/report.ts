@@ -134,7 +134,7 @@ function amount(count: number, one: string, many: string): string[] {
 }
 
 /** Accounts for all lines of the files, such as `15 lines: 1 header, 14 rows`. */
-export function lineSum({ all, ...counts }: LineCounts): string {
+function lineSum({ all, ...counts }: LineCounts): string {
   const parts = [
     ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),
     ...amount(counts.header, 'header', 'in the header'),

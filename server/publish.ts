@@ -58,7 +58,7 @@ export interface Shared {
 }
 
 /** What is served by one catalog. */
-export interface Publication {
+interface Publication {
   readonly fitted: FittedCatalog
   readonly app: RequestListener
   readonly snapshots: Snapshots

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Log } from './log.ts'
 
 /** Longest time without a turn of the event loop, in seconds: no request may block it for long. */
-export const stuckSeconds = 10
+const stuckSeconds = 10
 
 /** What the watching thread is given. */
 export interface Watched {

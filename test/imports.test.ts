@@ -208,3 +208,32 @@ test('each package is imported by the room that owns it alone', () => {
   })
   expect(wrong).toEqual([])
 })
+
+/** Names that a file imports, each after the name of its file; `*` if it may use any of them. */
+function importedNames(text: string): string[] {
+  const lists = [
+    ...text.matchAll(/(?:import|export) (?:type )?(\{[^}]*\}|\* as \w+) from '[^']*\/([\w.-]+)'/g),
+    ...text.matchAll(/()\bimport\('[^']*\/([\w.-]+)'\)/g),
+  ]
+  return lists.flatMap(([, list = '', file = '']) =>
+    list.startsWith('{')
+      ? [...list.matchAll(/(\w+)(?: as \w+)?(?=[,\s}])/g)].map(([, name = '']) => `${file} ${name}`)
+      : [`${file} *`],
+  )
+}
+
+test('a name is exported only if another file uses it', async () => {
+  const texts = new Map<string, string>()
+  for (const folder of ['core', 'server', 'ingest', 'test', 'bench', 'deploy'])
+    for (const name of await readdir(folder, { recursive: true }))
+      if (name.endsWith('.ts'))
+        texts.set(path.posix.join(folder, name), await readFile(path.join(folder, name), 'utf8'))
+  const used = new Set([...texts.values()].flatMap(importedNames))
+  const unused = [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm)].flatMap(
+      ([, name = '']) =>
+        [name, '*'].some((one) => used.has(`${path.basename(file)} ${one}`)) ? [] : [`${file} ${name}`],
+    ),
+  )
+  expect(unused.filter((name) => !/^(test|bench|deploy)\//.test(name))).toEqual([])
+})

@@ -14,7 +14,7 @@ export interface CatalogFile {
 }
 
 /** Where something stands in a catalog. */
-export type PlaceInFiles = LineAndColumn & { readonly file: string }
+type PlaceInFiles = LineAndColumn & { readonly file: string }
 
 /** What the files of a catalog say together. */
 export interface JoinedDocument {

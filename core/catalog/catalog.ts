@@ -154,7 +154,7 @@ export interface Dataset {
 
 /** What may choose the rows of a table. */
 export const engineNames = ['duckdb', 'clickhouse'] as const
-export type EngineName = (typeof engineNames)[number]
+type EngineName = (typeof engineNames)[number]
 
 export interface Table {
   readonly dataset: string

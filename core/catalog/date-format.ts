@@ -2,7 +2,7 @@ import { quotedText } from '../sql.ts'
 import type { MomentType } from './types/field-type.ts'
 
 /** How a source writes dates and times: `dd/mm/yyyy`, `yyyymmdd`, `d mmm yyyy hh:mm` and the like. */
-export interface DateFormat {
+interface DateFormat {
   /** RE2 pattern that a whole text must match, with a group for each part. */
   readonly pattern: string
   /** Number of the group that holds a part, from 1, and how it is written. */
@@ -110,7 +110,7 @@ function isWord(text: string): text is Word {
 }
 
 /** How the parts of a moment are read that a format leaves open. */
-export interface MomentOptions {
+interface MomentOptions {
   /** Zone into which a time with an offset is brought. */
   readonly timezone: string
   /** First year that a year of two digits may be. */

@@ -6,7 +6,7 @@ import type { JoinedDocument } from './catalog-files.ts'
 import type { Written } from './document.ts'
 
 /** An issue of the shapes, in words for the author of the YAML. */
-export interface Explained {
+interface Explained {
   readonly path: Path
   /** Whether the key itself is at fault, not its value. */
   readonly ofKey: boolean

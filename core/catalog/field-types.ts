@@ -15,7 +15,7 @@ import { time } from './types/time.ts'
  * The types of a field, one row each, by the names of the specification
  * (spec: Type names used in field descriptors).
  */
-export const fieldTypes = {
+const fieldTypes = {
   string,
   text,
   integer,

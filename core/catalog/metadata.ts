@@ -22,7 +22,7 @@ export const date = z.string().refine(isCalendarDate, 'must be a date of the cal
 export const party = z.strictObject({ name: texts, url: address })
 
 /** The data themes of the EU Vocabularies, by their codes. */
-export const themeNames = [
+const themeNames = [
   'AGRI',
   'ECON',
   'EDUC',

@@ -1,5 +1,5 @@
 /** Fields that the name of a file tells, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
-export interface NamePattern {
+interface NamePattern {
   /** In the order in which they stand there. */
   readonly fields: readonly string[]
   /**

@@ -3,7 +3,7 @@ import { StartError } from '../errors.ts'
 import { inlineYaml } from './inline-yaml.ts'
 
 /** Where a table goes in the text of a catalog. */
-export interface Place {
+interface Place {
   readonly dataset: string
   /** What the dataset is called where it has to be made. */
   readonly title: string

@@ -6,7 +6,7 @@ import { StartError } from '../errors.ts'
 /** A value of a statement, by the name that stands for it there: `{name:Type}`. */
 export type NamedValues = Readonly<Record<string, string>>
 
-export interface AskOptions {
+interface AskOptions {
   readonly signal?: AbortSignal
   /** After which the cluster gives up. */
   readonly timeoutMs?: number

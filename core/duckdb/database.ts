@@ -4,7 +4,7 @@ import { DuckDBInstance, version, type DuckDBConnection } from '@duckdb/node-api
 import { quotedText } from '../sql.ts'
 import { Connection } from './connection.ts'
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** File of the database; without it everything stays in memory. */
   readonly file?: string
   /** Such as `256MB`; bounds DuckDB's buffers, and what goes beyond spills to `scratch`. */

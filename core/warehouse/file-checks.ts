@@ -19,7 +19,7 @@ export interface FileChecks {
   readonly groups: readonly GroupChecks[]
 }
 
-export interface GroupChecks {
+interface GroupChecks {
   /** Numbers of its rows in the file, from `first` up to `end`, without it. */
   readonly first: number
   readonly end: number

@@ -164,7 +164,6 @@ export type ValueFacts = z.infer<typeof valueFactsShape>
 export type FrequentTexts = z.infer<typeof frequentTextsShape>
 export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
-export type DictionaryFile = z.infer<typeof dictionaryShape>
 export type CodesFile = z.infer<typeof codesShape>
 export type Order = z.infer<typeof orderShape>
 export type StoredFile = z.infer<typeof fileShape>

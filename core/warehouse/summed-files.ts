@@ -33,7 +33,7 @@ export async function isAsSummed(store: Store, name: string): Promise<boolean> {
  *
  * @param sha256 hash of the file in the store; null if there is no file
  */
-export async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {
+async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {
   const sums = await store.get(layout.sumOf(name))
   if (sums === null) return sha256 === null
   // A job that was killed during the exchange leaves the sums of the new and of the old file.

@@ -7,7 +7,7 @@ import type { Store } from './stores/store.ts'
 type TableName = Pick<Table, 'dataset' | 'name'>
 
 /** By file: what the store tells of it that is another whenever its bytes may be others (see `FileState`). */
-export type Versions = ReadonlyMap<string, string>
+type Versions = ReadonlyMap<string, string>
 
 /** By snapshot and file. */
 const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))

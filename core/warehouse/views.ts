@@ -17,7 +17,7 @@ export interface PublishedTable {
   readonly earlier: readonly Manifest[]
 }
 
-export interface ViewsOptions {
+interface ViewsOptions {
   /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
   readonly warehouse: string | null
   /** What stands before `/<dataset>/<table>/<snapshot>/<part>` for those who open the file: a folder or an address. */
@@ -118,7 +118,7 @@ const commentedFieldsMax = 500
  *
  * @param name SQL
  */
-export async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
+async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
   if (fields.length > commentedFieldsMax) return
   for (const { name: column, description, type } of fields) {
     const about = description === null ? type : `${description} (${type})`
@@ -153,7 +153,7 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
 }
 
 /** Sentences that say where a dataset is from, and what it may be used for, as far as the catalog does. */
-export function originOf({ source, license }: Dataset): string[] {
+function originOf({ source, license }: Dataset): string[] {
   return [
     ...(source === null ? [] : [`Source: ${source.name} (${source.url}).`]),
     ...(license === null ? [] : [`License: ${license.name} (${license.url}).`]),

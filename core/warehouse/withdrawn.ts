@@ -16,7 +16,7 @@ const withdrawnShape = z.strictObject({
 })
 
 /** A snapshot that a rollback took back. */
-export type Withdrawn = z.infer<typeof withdrawnShape>
+type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**
  * The snapshots of a table that were taken back since one was last published.

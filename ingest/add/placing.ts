@@ -9,7 +9,7 @@ import { packingOf } from '../source/packings.ts'
 import type { Names } from './names.ts'
 
 /** Copies of files from outside SOURCES into it. */
-export interface Placing {
+interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
   /** Key `files` of the source; null if the default location needs none. */
   readonly files: string | null

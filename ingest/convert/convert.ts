@@ -52,7 +52,7 @@ export interface Work {
 }
 
 /** A part, and where its rows are in the table. */
-export interface RowsOfPart {
+interface RowsOfPart {
   /** Absolute. */
   readonly path: string
   readonly firstRow: number
@@ -238,7 +238,7 @@ function castSql(work: Work, batch: Batch, group: number): string {
 }
 
 /** What a value of a column and a byte of it weigh in the sum that stands for all that was seen of a batch. */
-export interface ColumnWeights {
+interface ColumnWeights {
   /** Index in the header. */
   readonly column: number
   readonly filled: number

@@ -13,7 +13,7 @@ export interface Frequent {
 }
 
 /** The most frequent values, and all of them where they are few. */
-export interface FrequentValues {
+interface FrequentValues {
   readonly top: readonly Frequent[]
   readonly choices?: readonly string[]
   /** For the next ingest; null where that must count again. */

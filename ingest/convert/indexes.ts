@@ -14,7 +14,7 @@ import { readSql, requireSame, sumOf } from './proof.ts'
  * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
  * parts. They hold no row; a snapshot without them answers the same, more slowly.
  */
-export type WrittenIndex =
+type WrittenIndex =
   /** Every value of a field with its position, by value: `value`, `position`. Texts of so many digits are numbers there. */
   | { readonly kind: 'values'; readonly field: string; readonly file: string; readonly digits?: number }
   /** What a search looks through, folded, one text a row of a part: `words`. */
@@ -39,7 +39,7 @@ export interface Written {
   readonly orders: readonly WrittenOrder[]
 }
 
-export type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
+type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
 /**
  * @param taken files that are in the folder already

@@ -16,7 +16,7 @@ import {
 import { matchHeader, misfit, missingColumn } from './match.ts'
 import { reconcileStaged } from './reconcile.ts'
 
-export interface IntakeOptions {
+interface IntakeOptions {
   readonly table: Table
   readonly db: Connection
   readonly scratch: string

@@ -35,7 +35,7 @@ export interface ValuesBefore {
 }
 
 /** Rows that follow each other now, and did before. */
-export interface KeptRun {
+interface KeptRun {
   readonly first: number
   readonly rows: number
   /** Position of the first in the snapshot before. */

@@ -10,7 +10,7 @@ export interface MatchedField {
   readonly column: number | null
 }
 
-export interface Match {
+interface Match {
   readonly fields: readonly MatchedField[]
   /** What of the header is not as declared, and was accepted. */
   readonly drift: readonly string[]

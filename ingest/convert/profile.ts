@@ -44,7 +44,7 @@ const uniqueShare = 0.5
 const alwaysCounted = 1000
 
 /** What the fields look like, and what the next ingest is to know of them. */
-export interface Profiled {
+interface Profiled {
   readonly profiles: FieldProfile[]
   /** Of each field by itself in each partition. */
   readonly partitions: PartitionFacts

@@ -8,7 +8,7 @@ import { numbersSaid, plainNumber, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
 /** How one field gets its values, as SQL over `from`. */
-export interface ValueSql {
+interface ValueSql {
   /** What the source says; null for its words for null. */
   readonly text: string
   /** The value as it is stored; null where the text is not one. */

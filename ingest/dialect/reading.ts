@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 /** What the values of a reading tell about quotes; each counts rows, the first line included. */
-export interface QuoteSigns {
+interface QuoteSigns {
   /** In which the quote of the reading encloses a value. */
   readonly enclosed: number
   /** In which it encloses a value that needs it, for its delimiters, line breaks or quotes. */

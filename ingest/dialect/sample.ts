@@ -18,7 +18,7 @@ const textsMax = 3000
 const stride = 97
 
 /** The start of a text, as it was read: how it is written, and what its columns hold. */
-export interface Sample {
+interface Sample {
   readonly dialect: Dialect
   /** Of each column its different texts but the empty one, and how often they are there. */
   readonly texts: readonly ReadonlyMap<string, number>[]

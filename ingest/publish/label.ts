@@ -136,7 +136,7 @@ export function definitionsUntil(table: Table, partRows: number, converter: numb
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
-export interface Labelled extends Pick<Manifest, 'partitions' | 'header' | 'frequent'> {
+interface Labelled extends Pick<Manifest, 'partitions' | 'header' | 'frequent'> {
   readonly dataset: Dataset
   readonly table: Table
   readonly sources: readonly Source[]

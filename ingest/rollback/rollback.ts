@@ -9,7 +9,7 @@ import { withdraw } from '../../core/warehouse/withdrawn.ts'
 import { withTable } from '../publish/lock.ts'
 import { TableFailure } from '../rejects.ts'
 
-export interface RolledBack {
+interface RolledBack {
   readonly from: SnapshotId
   readonly to: SnapshotId
   readonly rows: number

@@ -3,7 +3,7 @@ import * as words from './vocabulary.ts'
 
 /** Invented people, companies and places; none of their numbers passes a check digit on purpose. */
 
-export interface City extends words.State {
+interface City extends words.State {
   readonly city: string
   /** Seven digits. */
   readonly cityCode: number
@@ -19,7 +19,7 @@ export function cityName(random: Random): string {
   return random.chance(0.7) ? `${head} ${random.pick(words.cityTails)}` : head
 }
 
-export interface Person {
+interface Person {
   readonly woman: boolean
   readonly name: string
   /** Short name, as on a ballot. */
@@ -49,7 +49,7 @@ export function maskedCpf(cpf: string): string {
   return `***${cpf.slice(3, 9)}**`
 }
 
-export interface Company {
+interface Company {
   /** Fourteen digits, often with leading zeros. */
   readonly cnpj: string
   readonly name: string

@@ -21,7 +21,7 @@ export interface Batch extends Tally {
   readonly before: number
 }
 
-export interface BatchPiece {
+interface BatchPiece {
   /** Of CSV, with a first line c0, c1, ... */
   readonly file: string
   readonly constants: Constants

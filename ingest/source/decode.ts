@@ -9,7 +9,7 @@ import { wholeCharacters } from './utf8.ts'
  * Bytes in the encoding of a source -> UTF-8 without a byte order mark, where a byte that the encoding does not have
  * becomes one that UTF-8 does not have either, so that the scanner can reject its row.
  */
-export interface Decoder {
+interface Decoder {
   readonly write: (chunk: Buffer) => Buffer
   readonly end: () => Buffer
 }

@@ -16,7 +16,7 @@ export interface Validators {
   readonly last_modified?: string
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   /** Where the file is put. */
   readonly folder: string
   /** What was fetched before: where nothing changed since, nothing is fetched. */
@@ -29,7 +29,7 @@ export interface FetchOptions {
   readonly silenceMs: number
 }
 
-export type Fetched =
+type Fetched =
   | { readonly status: 'fetched'; readonly file: PackedFile; readonly validators: Validators }
   | { readonly status: 'unchanged' | 'missing' }
 

@@ -16,7 +16,7 @@ const believedMsDefault = 86_400_000
 /** Files that are hashed at the same time. */
 const hashedMax = 2
 
-export interface Belief {
+interface Belief {
   readonly now: Date
   /** Milliseconds that a file must have been as it is. */
   readonly settledMs?: number | undefined

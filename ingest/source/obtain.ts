@@ -22,7 +22,7 @@ export interface ObtainedFile {
   readonly validators: Validators | null
 }
 
-export interface ObtainOptions {
+interface ObtainOptions {
   readonly sources: string
   /** Where what is fetched is put. */
   readonly folder: string

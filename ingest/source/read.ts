@@ -94,13 +94,13 @@ export interface LineCounts {
 }
 
 /** A line at the end of a file that the catalog says is no row. */
-export interface LastLine {
+interface LastLine {
   readonly file: string
   /** Null where what the source says is hidden. */
   readonly text: string | null
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits

@@ -17,13 +17,13 @@ export interface ColumnFacts {
 }
 
 /** How the values of a column are hidden: by which mask, and which of them are left alone. */
-export interface Hiding {
+interface Hiding {
   readonly mask: MaskName
   readonly nulls: readonly string[]
   readonly trims: boolean
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly delimiter: string
   /** Null where values are never enclosed. */
   readonly quote: string | null

@@ -46,7 +46,7 @@ export interface SeenColumn {
 /** Texts that mean null in any column. */
 const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
 /** Texts that mean null in columns of other types than text, where they may be names. */
-export const sureNulls = new Set([
+const sureNulls = new Set([
   '#NULO#',
   '#NULO',
   '#NE#',

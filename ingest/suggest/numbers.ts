@@ -14,7 +14,7 @@ export interface NumberForm {
 }
 
 /** Texts that look like numbers, but would not be the same texts if the numbers were written back. */
-export interface LossyNumbers {
+interface LossyNumbers {
   /** Reason for people, such as `digits with a plus, which a number would lose`; empty where they are asked. */
   readonly loss: string
   readonly question: string | null

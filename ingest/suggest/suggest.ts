@@ -18,7 +18,7 @@ import { remarksOf, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf } from '../dialect/sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
-export interface SuggestOptions {
+interface SuggestOptions {
   /** An empty folder. */
   readonly scratch: string
   readonly limits: UnpackLimits
@@ -42,7 +42,7 @@ export interface Suggestion {
   readonly name: string
 }
 
-export interface SuggestedColumn {
+interface SuggestedColumn {
   readonly name: string
   /** What the header calls it. */
   readonly column: string

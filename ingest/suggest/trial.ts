@@ -31,7 +31,7 @@ export interface Misfit {
 }
 
 /** What became of a field on all rows. */
-export interface Tried extends Found {
+interface Tried extends Found {
   /** Values that are not as declared, and the most frequent of them. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
@@ -46,7 +46,7 @@ export interface Trial {
   readonly days: ReadonlyMap<string, readonly string[]>
 }
 
-export interface TrialOptions {
+interface TrialOptions {
   readonly files: readonly PlacedFile[]
   readonly table: Table
   /** RE2 patterns per field; a text that does not match all of them is a misfit. */

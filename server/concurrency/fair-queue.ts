@@ -63,7 +63,7 @@ export interface Waiter<T, About> {
   readonly refuse: (reason: Error) => void
 }
 
-export interface Patience {
+interface Patience {
   /** Leaves the queue. */
   readonly signal: AbortSignal
   readonly timeoutMs: number

@@ -15,7 +15,7 @@ export interface Change {
   readonly report: SnapshotReport | null
 }
 
-export interface Feed {
+interface Feed {
   readonly title: string
   readonly subtitle: string
   /** Its own address. */

@@ -38,7 +38,7 @@ export const dcatTurtle: DatasetDocument = {
 /** Datasets of one page of the catalog. */
 export const catalogPageSize = 100
 
-export interface CatalogPage {
+interface CatalogPage {
   /** From 1. */
   readonly page: number
   readonly pages: number

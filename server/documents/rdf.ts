@@ -2,7 +2,7 @@ import { DataFactory, Writer, type Quad } from 'n3'
 import type { Json } from './view.ts'
 
 /** The prefixes of RDF that documents use. */
-export const prefixes = {
+const prefixes = {
   dcat: 'http://www.w3.org/ns/dcat#',
   dct: 'http://purl.org/dc/terms/',
   foaf: 'http://xmlns.com/foaf/0.1/',

@@ -4,7 +4,7 @@ import { inAlphabet } from '../query/parameters.ts'
 import type { Json, TableView } from './view.ts'
 
 /** JSON Schema of what a row has for a field, null included where it may be. */
-export function fieldSchema(field: Field, isNullable: boolean): Json {
+function fieldSchema(field: Field, isNullable: boolean): Json {
   const { type, ...more } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field
   const told = [

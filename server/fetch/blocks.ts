@@ -11,7 +11,7 @@ import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
 /** Consecutive rows of a snapshot as texts, with the separator of their format between. */
-export interface Block {
+interface Block {
   readonly bytes: Uint8Array
   /** Length of what stands between two rows. */
   readonly between: number
@@ -22,7 +22,7 @@ export interface Block {
 }
 
 /** Some rows of a block, without a copy. */
-export function rowsOf(block: Block, first: number, rows: number): Uint8Array {
+function rowsOf(block: Block, first: number, rows: number): Uint8Array {
   return block.bytes.subarray(startOf(block, first), block.ends[first + rows - 1])
 }
 

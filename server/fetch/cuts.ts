@@ -22,7 +22,7 @@ export interface Slice {
 }
 
 /** What says where the blocks of a snapshot lie. */
-export type Blocked = Pick<Snapshot, 'manifest' | 'blockRows'>
+type Blocked = Pick<Snapshot, 'manifest' | 'blockRows'>
 
 /** The cuts that make up a slice of all rows, in order. The manifest says where they lie, so depth costs nothing. */
 export function cutsOf(snapshot: Blocked, slice: Slice): Cut[] {

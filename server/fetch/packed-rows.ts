@@ -45,7 +45,7 @@ const cellBytes = 50
 const rowsOfTurn = 16
 
 /** Rows, and what it took to read them. */
-export interface Packed {
+interface Packed {
   readonly bytes: Uint8Array
   readonly timing: Timing
 }

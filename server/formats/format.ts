@@ -109,7 +109,7 @@ export function formOf(table: Table, format: RowFormat, chosen: ChosenFields): F
 }
 
 /** The fields that a query chooses. */
-export interface ChosenFields {
+interface ChosenFields {
   /** In alphabetical order. */
   readonly fields: readonly Field[]
   /** In the order in which the query lists them, or as declared. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { Kept, type KeptStats } from '../kept.ts'
 
 /** Bytes that are kept, and the headers that came with them. */
-export interface CachedBody {
+interface CachedBody {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }

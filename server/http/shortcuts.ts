@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Answers a request whose address it was made for. */
-export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /**
  * The handlers of paths that were found before. Express tries one route after the other, which costs as much as all

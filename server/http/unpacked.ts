@@ -12,7 +12,7 @@ import { sendStream } from './stream.ts'
 import type { SendBudget } from './send-budget.ts'
 
 /** A gzipped file for whoever does not take it packed. */
-export interface PackedFile extends ServedFile {
+interface PackedFile extends ServedFile {
   /** Strong, of the unpacked bytes. */
   readonly tag: string
   /** Of its gzip members; null where they are not known: then it comes in chunks, and whole. */

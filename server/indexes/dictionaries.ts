@@ -30,7 +30,7 @@ export interface Dictionary extends Entries {
 }
 
 /** As lines are written with them, null last: all that a line has for a value, one after the other. */
-export interface Cells extends Entries {
+interface Cells extends Entries {
   readonly all: Uint8Array
   /** Where that of a code begins, and that of the next one. */
   readonly starts: Uint32Array

@@ -17,8 +17,6 @@ const filePieceWork = 20
 const scannedValues = 1_000_000
 const scannedWork = 20
 
-/** What costs no more than to look at it, such as an answer that the reader has. */
-export const free: Price = { counts: 0, work: 0 }
 /** What lies there, or is small. */
 export const atHand: Price = { counts: 1, work: 1 }
 

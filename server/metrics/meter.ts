@@ -10,7 +10,7 @@ export interface Meter {
   readonly queried: (pool: PoolName, timing: { readonly queue: number; readonly query: number }) => void
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   /** What the resource is called; `none` for an address of which there is none. */
   readonly route: string
   readonly countsAs: LimitClass

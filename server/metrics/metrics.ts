@@ -9,7 +9,7 @@ import { watchedOf, type WatchedTable } from './tables.ts'
 export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** What the metrics look at when they are asked for. */
-export interface Watched {
+interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'selections', { readonly stats: KeptStats }>>
   readonly tables: () => readonly TableStatus[]
@@ -28,7 +28,7 @@ const levels = {
   rate_limit_store_up:
     'Whether the counts of all servers can be asked; 1 where there are none but those of this one.',
 } as const
-export type Level = keyof typeof levels
+type Level = keyof typeof levels
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const now = (): number => Date.now() / 1000

@@ -18,7 +18,7 @@ import { saidOf } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { titleOf } from './table/view.ts'
 
-export interface ApiView {
+interface ApiView {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot | null

@@ -8,7 +8,7 @@ import { codePart, partyPart } from './link.ts'
 import { writtenIn } from './numbers.ts'
 import { truthPart, type TableTruth } from './truth.ts'
 
-export interface DatasetView {
+interface DatasetView {
   readonly dataset: Dataset
   readonly current: (table: Table) => Snapshot | null
   readonly truths: readonly TableTruth[]

@@ -16,7 +16,7 @@ export interface TableFiles {
   readonly earlier: readonly Manifest[]
 }
 
-export interface FilesView {
+interface FilesView {
   readonly dataset: Dataset
   readonly tables: readonly TableFiles[]
   readonly files: FileAddresses

@@ -4,7 +4,7 @@ import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
-export interface HomeView {
+interface HomeView {
   /** The words that a reader looks for; none for all. */
   readonly sought: readonly string[]
   readonly current: (table: Table) => Snapshot | null

@@ -1,7 +1,7 @@
 import { framed, type Setting } from './frame.ts'
 import { html, markup, safeAddress, type Html } from './html.ts'
 
-export interface JsonView {
+interface JsonView {
   /** Of the resource. */
   readonly name: string
   /** Absolute, of the answer itself. */

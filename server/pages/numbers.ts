@@ -1,7 +1,7 @@
 import type { Words } from './words/en.ts'
 
 /** Numbers, sizes and days as a language writes them, and the order in which it has texts. */
-export interface Written {
+interface Written {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string
   /** A day, `YYYY-MM-DD` or the moment of a snapshot. */

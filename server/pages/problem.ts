@@ -4,7 +4,7 @@ import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
-export interface ProblemView {
+interface ProblemView {
   readonly code: ProblemCode
   /** A sentence for the reader, of what is wrong and what would be right. */
   readonly detail: string

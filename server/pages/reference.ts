@@ -2,7 +2,7 @@ import type { Json } from '../documents/view.ts'
 import { framed, type Framed, type Setting } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'
 
-export interface ReferenceView {
+interface ReferenceView {
   readonly title: string
   /** OpenAPI, from which all of this is written. */
   readonly document: Json

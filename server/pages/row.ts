@@ -6,7 +6,7 @@ import { html, safeAddress, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { isNumber, titleOf } from './table/view.ts'
 
-export interface RowView {
+interface RowView {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot

@@ -5,7 +5,7 @@ import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { askOf, type AskView } from './table/view.ts'
 
-export interface SqlView extends AskView {
+interface SqlView extends AskView {
   /** Rows that were asked for. */
   readonly count: number
   /** Of the rows as an Arrow stream: a path, since the page may ask its own address alone. */

@@ -7,7 +7,7 @@ import { orderable } from './parameters.ts'
 import { readValue } from './values.ts'
 
 /** A query that a reader can try. */
-export interface ExampleQuery {
+interface ExampleQuery {
   readonly means: string
   readonly isExport: boolean
   readonly parameters: QueryParameters

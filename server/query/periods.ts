@@ -7,14 +7,14 @@ import { timeInZone } from '../../core/time-in-zone.ts'
  * What an operand names among the values of a field of dates or moments: a shorter date names all of its days. A time of
  * day names no day, but a place between two: `first` then comes after `last`.
  */
-export interface Period {
+interface Period {
   /** Least value that is not before the operand, as `readValue` writes it. */
   readonly first: string
   /** Greatest value that is not after it. */
   readonly last: string
 }
 
-export type PeriodUnit = 'day' | 'microsecond'
+type PeriodUnit = 'day' | 'microsecond'
 
 /** The unit of a field whose values are dates or moments; null for all other fields. */
 export function periodUnit({ type, kind }: Pick<Field, 'type' | 'kind'>): PeriodUnit | null {

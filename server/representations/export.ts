@@ -21,7 +21,7 @@ const batchRowsMin = 256
 const batchesMax = 3
 
 /** What is exported, and how. */
-export interface Export {
+interface Export {
   readonly snapshot: Snapshot
   readonly query: RowQuery
   readonly form: Form

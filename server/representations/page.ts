@@ -47,7 +47,7 @@ export interface PageBody {
 }
 
 /** One page of a count of rows. */
-export interface PageRange extends Slice {
+interface PageRange extends Slice {
   readonly count: number
   /** From 1. */
   readonly page: number
@@ -102,7 +102,7 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
 }
 
 /** @throws InvalidPage past the end; nothing at all has a page 1 */
-export function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
+function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = asked === 'last' ? lastPage : asked
   if (page > lastPage) throw new InvalidPage()

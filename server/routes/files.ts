@@ -24,7 +24,7 @@ import type { Snapshots } from '../snapshots/snapshots.ts'
 import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
 
-export interface FileService {
+interface FileService {
   readonly catalog: Catalog
   readonly publicUrl: URL
   /** Where readers find the warehouse itself, such as at a public address of its object store; empty where they do not. */

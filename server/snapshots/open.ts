@@ -15,7 +15,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { KnownSnapshot, Progress } from './table-state.ts'
 
 /** What becomes of a snapshot whose files are not what they were. */
-export interface Watch {
+interface Watch {
   readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['takeOut']>) => void
   readonly doubt: (snapshot: Snapshot, why: string) => void
   /** Told before files are read, and again when they are or cannot be, with null. */

@@ -5,7 +5,7 @@ import { sumsOf } from '../../core/warehouse/hash.ts'
 import { writeViews, type PublishedTable } from '../../core/warehouse/views.ts'
 import type { Snapshots } from './snapshots.ts'
 
-export interface PublicViewsOptions {
+interface PublicViewsOptions {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
   /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
@@ -16,7 +16,7 @@ export interface PublicViewsOptions {
   readonly scratch: string
 }
 
-export interface BuiltViews {
+interface BuiltViews {
   readonly folder: string
   readonly file: string
   readonly sha256: string

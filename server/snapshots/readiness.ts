@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Snapshots } from './snapshots.ts'
 
-export type ReadyState = 'starting' | 'ready' | 'stopping'
+type ReadyState = 'starting' | 'ready' | 'stopping'
 
 /** Whether the service can answer for all that is published. Once it could, what is damaged later is told by its health. */
 export class Readiness {

@@ -21,7 +21,7 @@ import type { Snapshot } from './snapshot.ts'
 import { statusOf, whyMissing, type TableStatus } from './status.ts'
 import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly store: Store
   readonly catalog: Catalog
   readonly retention: Retention

@@ -126,7 +126,7 @@ export interface FieldTypeRow {
 }
 
 /** https://json-schema.org/draft/2020-12 */
-export type JsonSchema = Readonly<Record<string, unknown>>
+type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What samples are made with: the same numbers from the same seed. */
 export interface SampleRandom {

@@ -254,7 +254,7 @@ export class Pack {
   }
 }
 
-export interface PacksShape {
+interface PacksShape {
   readonly rows: number
   readonly bytes: number
 }

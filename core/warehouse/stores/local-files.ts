@@ -9,7 +9,7 @@ import { hashOf } from '../hash.ts'
 import { NotHere } from '../not-here.ts'
 import type { HeldFile } from './store.ts'
 
-export interface LocalFilesOptions {
+interface LocalFilesOptions {
   /** Absolute folder of this machine; one process alone uses it. */
   readonly folder: string
   readonly bytesMax: number

@@ -5,7 +5,7 @@ import { Remembered } from './remembered.ts'
 import { S3Store } from './s3.ts'
 import type { Store } from './store.ts'
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Where what lies elsewhere is brought to, and put together before it goes there. */
   readonly localFolder: string
   /** Nothing is written, and what was read last is answered while the store is away. */

@@ -22,7 +22,7 @@ const connectMs = 3000
 /** Without a byte. */
 const silenceMs = 20_000
 
-export interface S3Options {
+interface S3Options {
   /** Folder of this machine for what is brought here, and for work in progress. */
   readonly folder: string
   /** Of what is brought here to be held. */

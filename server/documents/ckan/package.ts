@@ -146,7 +146,7 @@ function resourcesOf(writing: Writing, view: TableView, owner: string): Resource
   ]
 }
 
-export function packageId({ base }: Pick<Writing, 'base'>, slug: string): string {
+function packageId({ base }: Pick<Writing, 'base'>, slug: string): string {
   return idOf(`${base} ${slug}`)
 }
 

@@ -1,6 +1,6 @@
 import { html, type Html } from '../html.ts'
 
-export interface Bar {
+interface Bar {
   readonly name: string
   /** Where its rows are; null where they cannot be asked for. */
   readonly address: string | null

@@ -15,7 +15,7 @@ import { mixedTotal, totalsChoice } from './totals.ts'
 /** What stands in the address besides the ask. */
 export const chartParameters = ['chart_by', 'chart_sum'] as const
 
-export interface ChartView extends AskView {
+interface ChartView extends AskView {
   readonly dimensions: readonly Dimension[]
   /** What it is drawn by; null where there is nothing to draw by. */
   readonly drawn: Dimension | null

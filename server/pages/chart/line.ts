@@ -1,6 +1,6 @@
 import { html, type Html } from '../html.ts'
 
-export interface Point {
+interface Point {
   /** In any unit that grows. */
   readonly at: number
   readonly value: number

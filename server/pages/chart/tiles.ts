@@ -32,9 +32,9 @@ export const tilePlaces: Readonly<Record<string, readonly [row: number, column: 
 }
 
 /** From the fewest to the most. */
-export const shades = 5
+const shades = 5
 
-export interface Tile {
+interface Tile {
   readonly uf: string
   readonly address: string | null
   readonly value: number

@@ -28,7 +28,7 @@ interface Code {
 }
 
 /** Each runs as it is, and brings the same rows in the same order, with their types. */
-export function codesOf(view: TableView): Code[] {
+function codesOf(view: TableView): Code[] {
   const { fields, table } = view
   const to = (format: string): string => rowsAddress(view, format)
   return [

@@ -114,7 +114,7 @@ export function datasetViews({ catalog, snapshots }: DocumentService): DatasetVi
 }
 
 /** What a document is about, which it changes with. */
-export interface About {
+interface About {
   /** Alike for documents of the same kind about the same. */
   readonly key: readonly string[]
   /** Those whose snapshots it tells of; null for all that there are. */

@@ -15,7 +15,7 @@ import type { PageService } from './documents.ts'
 import { leadToTidy } from './tidy.ts'
 
 /** What a reader asks of a table, and the snapshot that is to answer. */
-export interface Asked {
+interface Asked {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot

@@ -84,7 +84,7 @@ export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog'
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'offers'>
 
-export const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
+const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
 
 export function pageAt({ setting, catalog }: PageService, below: string, name: string): Common {
   return {

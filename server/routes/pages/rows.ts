@@ -18,7 +18,7 @@ export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
   return pageOf(snapshot, query, cells, noLinks)
 }
 
-export interface Viewed {
+interface Viewed {
   readonly view: TableView
   readonly serverTiming: string
 }

@@ -46,7 +46,7 @@ interface Rows extends Selection {
 /** So few rows are looked at one by one, wherever they lie. */
 const candidatesMax = 2000
 /** So many positions of a value are taken from its index. */
-export const indexedMax = 1_000_000
+const indexedMax = 1_000_000
 /** The first rows of an order are found without sorting all the others. */
 const prefixRows = 5000
 /** How far into an order one may look that is too large to keep: what is looked through is held in memory. */

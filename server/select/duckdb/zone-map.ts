@@ -8,7 +8,7 @@ import { compareValues, equalValues, readValue } from '../../query/values.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** A row group, and what the values of the field lie between, which leads the order. */
-export interface Zone {
+interface Zone {
   /** Position of its first row, and of the one after its last. */
   readonly from: number
   readonly to: number
