@@ -1,3 +1,5 @@
+import { shorten } from '../core/shorten.ts'
+
 /** A value or row of a source that is not what the catalog declares. */
 export interface Reject {
   /** Named where a source has several files. */
@@ -38,9 +40,5 @@ export function rejectLine({ file, line, field, text, reason }: Reject): string 
   if (field !== null && text === null) return `${where}: the value ${reason}`
   return text === null || field === null
     ? `${where}: ${reason}`
-    : `${where}: ${JSON.stringify(shortened(text))} ${reason}`
-}
-
-function shortened(text: string): string {
-  return text.length <= textShownMax ? text : `${text.slice(0, textShownMax)}…`
+    : `${where}: ${JSON.stringify(shorten(text, textShownMax))} ${reason}`
 }

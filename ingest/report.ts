@@ -10,6 +10,7 @@ import type { FieldProfile } from './convert/profile.ts'
 import type { Before } from './drift.ts'
 import type { LineCounts } from './source/read.ts'
 import { rejectLine, type Reject, type TableFailure } from './rejects.ts'
+import { shorten } from '../core/shorten.ts'
 
 /**
  * What came of one table: kept = published already and not looked at; skipped = it never had a source; held = its
@@ -179,8 +180,7 @@ function profileLines({ fields, rows_out: rows }: Report): string[] {
 
 function shortened(text: string): string {
   // What would move the cursor or change colours on a terminal is shown as white space.
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
-  return line.length > cellMax ? `${line.slice(0, cellMax - 1)}…` : line
+  return shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), cellMax)
 }
 
 export async function writeReport(folder: string, report: Report): Promise<void> {

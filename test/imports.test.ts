@@ -8,6 +8,7 @@ const floors: readonly (readonly string[])[] = [
     'core/in-order.ts',
     'core/json.ts',
     'core/nearest.ts',
+    'core/shorten.ts',
     'core/sql.ts',
     'core/time-in-zone.ts',
     'core/wildcard.ts',

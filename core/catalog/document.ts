@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { messageOf } from '../errors.ts'
 import type { Path } from './declared.ts'
+import { shorten } from '../shorten.ts'
 
 /** Where something stands in the text, from 1. */
 export interface LineAndColumn {
@@ -99,7 +100,7 @@ function written(node: Node): Written {
   const text = isScalar(node) ? (node.source ?? JSON.stringify(value)) : JSON.stringify(value)
   return {
     kind: isScalar(node) ? 'scalar' : isSeq(node) ? 'list' : 'map',
-    text: text.length <= writtenMax ? text : `${text.slice(0, writtenMax)}…`,
+    text: shorten(text, writtenMax),
     value,
   }
 }

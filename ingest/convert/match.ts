@@ -2,6 +2,7 @@ import type { Field, SourceForm, Table } from '../../core/catalog/catalog.ts'
 import { hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { TableFailure } from '../rejects.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** A field and the column of the source that fills it. */
 export interface MatchedField {
@@ -99,6 +100,5 @@ function otherDelimiter(header: string, declared: string): string {
 }
 
 function shown(given: string): string {
-  const name = given.replaceAll(/\p{Cc}/gu, ' ')
-  return `"${name.length > nameShownMax ? `${name.slice(0, nameShownMax)}…` : name}"`
+  return `"${shorten(given.replaceAll(/\p{Cc}/gu, ' '), nameShownMax)}"`
 }

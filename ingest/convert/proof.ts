@@ -3,6 +3,7 @@ import path from 'node:path'
 import { quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
 import type { Work } from './convert.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** How a file beside the parts is compared with the rows that it was written from. */
 
@@ -19,9 +20,8 @@ export async function sumOf({ db }: Work, from: string, values: string): Promise
 /** @throws TableFailure */
 export function requireSame(what: string, due: string, written: string): void {
   if (due === written) return
-  const [one, other] = [due, written].map((text) => (text.length > 100 ? `${text.slice(0, 100)}…` : text))
   throw new TableFailure(
-    `the proof of the ${what} failed (source ${one}, read back ${other}); nothing was published`,
+    `the proof of the ${what} failed (source ${shorten(due)}, read back ${shorten(written)}); nothing was published`,
   )
 }
 

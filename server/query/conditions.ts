@@ -7,6 +7,7 @@ import { isOperator, operatorRow, operatorsOf, type Operator } from './operators
 import { readTruth } from '../../core/catalog/types/bool.ts'
 import { daysIn, parsePeriod, periodText, periodUnit } from './periods.ts'
 import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** What must hold of a field's value in every row of the answer. */
 export interface Condition {
@@ -59,7 +60,7 @@ export function parseCondition(
   if (!isOperator(operator) || !known.includes(operator)) {
     const what = isOperator(operator)
       ? `has no operator "${operator}", since its type is ${field.type}`
-      : `has no operator "${shortened(operator)}"`
+      : `has no operator "${shorten(operator)}"`
     return new Invalid(
       `The field "${field.name}" ${what}${didYouMean(operator, known)}; its operators: ${known.join(', ')}.`,
     )
@@ -138,7 +139,7 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   const meant = respelt(text)
   if (meant !== null) {
     return new Invalid(
-      `The parameter "${name}" must be values with commas between, such as ${shortened(meant)}; a value with brackets or semicolons stands in quotes.`,
+      `The parameter "${name}" must be values with commas between, such as ${shorten(meant)}; a value with brackets or semicolons stands in quotes.`,
     )
   }
   const texts = parseList(text)
@@ -254,8 +255,4 @@ function parameterOf(field: Field, operator: Operator): string {
 /** Whether nothing is left of a text when its accents are taken away: every text would hold that. */
 export function foldsToNothing(text: string): boolean {
   return /^\p{M}*$/u.test(text.normalize('NFD'))
-}
-
-export function shortened(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

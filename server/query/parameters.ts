@@ -1,10 +1,11 @@
 import { tableId, type Field, type OrderKey, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { foldsToNothing, shortened } from './conditions.ts'
+import { foldsToNothing } from './conditions.ts'
 import { Invalid } from './invalid.ts'
 import { formatList, parseList } from './list.ts'
 import { isTextValue } from './values.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** The parameters that are no conditions: text of an address -> value, and back. */
 
@@ -118,7 +119,7 @@ function fieldFault(
 ): Invalid | null {
   if (allowed.includes(name)) return null
   const list = `those that can be ${use}: ${allowed.join(', ') || 'none'}.`
-  const shown = shortened(name)
+  const shown = shorten(name)
   if (table.fields.some((field) => field.name === name)) {
     return new Invalid(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
   }

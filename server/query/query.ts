@@ -7,7 +7,6 @@ import {
   isAllowed,
   parameterFor,
   parseCondition,
-  shortened,
   targetOf,
   type Condition,
   type Target,
@@ -30,6 +29,7 @@ import {
   parseSnapshot,
   parseWords,
 } from './parameters.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** What a reader asks of a table's rows: the query string as a value. */
 export interface RowQuery extends RowFilter {
@@ -104,13 +104,13 @@ export function parseRowQuery(
     // Web forms of the ancestor's clients send every field empty; that asks for nothing.
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
     const said = saidBy(table, name, text, aim, offered)
-    if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shortened(name)) })
+    if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
     else if (said instanceof Invalid) errors.push({ parameter: name, message: said.message, type: said.type })
     else if (said === null) given.set(name, text)
     else if (conditions.some((other) => isAlike(said, other))) {
       errors.push({
         parameter: name,
-        message: `The parameter "${shortened(name)}" says twice what must hold.`,
+        message: `The parameter "${shorten(name)}" says twice what must hold.`,
       })
     } else conditions.push(said)
     seen.add(name)
@@ -182,13 +182,13 @@ function saidBy(
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
   const meant = signedCondition(table, name, text)
-  if (meant !== null) return new Invalid(`A condition is written with its name: ${shortened(meant)}`)
+  if (meant !== null) return new Invalid(`A condition is written with its name: ${shorten(meant)}`)
   const end = name.lastIndexOf('__')
   const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
   const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
   const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
   const known = [...offered, ...table.filters].join(', ')
-  return new Invalid(`There is no parameter "${shortened(name)}" here${hint}; known: ${known}.`)
+  return new Invalid(`There is no parameter "${shorten(name)}" here${hint}; known: ${known}.`)
 }
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../core/nearest.ts'
 import { InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** Query parameters by name, decoded; an empty value (left by web forms) is not there. */
 export type QueryParameters = ReadonlyMap<string, string>
@@ -54,6 +55,5 @@ function decoded(text: string): string {
 }
 
 function unknownParameter(name: string, known: readonly string[]): string {
-  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
-  return `There is no parameter "${shown}" here${didYouMean(name, known)}; known: ${known.join(', ')}.`
+  return `There is no parameter "${shorten(name)}" here${didYouMean(name, known)}; known: ${known.join(', ')}.`
 }

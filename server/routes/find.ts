@@ -3,6 +3,7 @@ import { didYouMean } from '../../core/nearest.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Problem } from '../http/problems.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
+import { shorten } from '../../core/shorten.ts'
 
 /** The parameters of a route, as decoded from the address. */
 export type RouteParameters = Readonly<Record<string, unknown>>
@@ -59,5 +60,5 @@ export function notPublished(table: Table, fault: string | null): Problem {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+  return JSON.stringify(shorten(text))
 }

@@ -3,6 +3,7 @@ import type { Language } from '../../../core/catalog/languages.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import type { DatasetView, Json, Writing } from '../view.ts'
+import { shorten } from '../../../core/shorten.ts'
 
 /** The dataset for search engines; its page has the same. */
 export const schemaOrg: DatasetDocument = {
@@ -77,7 +78,7 @@ function descriptionOf({ name, description, source, tables }: Dataset): string {
   const said = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
   let text = said[0] ?? ''
   for (const more of said.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
-  return text.length <= descriptionMax ? text : `${text.slice(0, descriptionMax - 1)}…`
+  return shorten(text, descriptionMax - 1)
 }
 
 /** South and west, north and east. */

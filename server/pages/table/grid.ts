@@ -5,6 +5,7 @@ import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { profilePart } from './profile.ts'
 import { changed, isNumber, queryLink, titleOf, type TableView } from './view.ts'
+import { firstCharacters, shorten } from '../../../core/shorten.ts'
 
 /** In characters; the page of a row has all. */
 const cellShownMax = 300
@@ -83,18 +84,11 @@ function cellPart({ words }: Setting, field: Field | undefined, value: string | 
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
   if (value.length <= cellLongMin) return html`<td>${value}</td>`
-  const shown = value.length > cellShownMax ? `${cut(value, cellShownMax)}…` : value
+  const shown = shorten(value, cellShownMax)
   return html`<td>
     <details class="long">
-      <summary>${cut(value, cellLongMin / 2)}…</summary>
+      <summary>${firstCharacters(value, cellLongMin / 2)}…</summary>
       ${shown}
     </details>
   </td>`
-}
-
-/** The first characters of a text, none of them halved. */
-function cut(text: string, length: number): string {
-  return Array.from(text.slice(0, length * 2))
-    .slice(0, length)
-    .join('')
 }
