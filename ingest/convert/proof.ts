@@ -17,11 +17,12 @@ export async function sumOf({ db }: Work, from: string, values: string): Promise
   return row.join(' ')
 }
 
-/** @throws TableFailure */
-export function requireSame(what: string, due: string, written: string): void {
-  if (due === written) return
+/** @throws TableFailure if what was read back is not what the source has */
+export function requireSame(what: string, source: unknown, read: unknown): void {
+  const [due, found] = [String(source), String(read)]
+  if (due === found) return
   throw new TableFailure(
-    `the proof of the ${what} failed (source ${shorten(due)}, read back ${shorten(written)}); nothing was published`,
+    `the proof of the ${what} failed (source ${shorten(due)}, read back ${shorten(found)}); nothing was published`,
   )
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { OrderKey } from '../../core/catalog/catalog.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../rejects.ts'
+import { requireSame } from './proof.ts'
 import type { Batch } from '../source/batches.ts'
 import {
   isNarrowed,
@@ -179,11 +180,4 @@ function hashSum(values: readonly string[]): string {
 
 function sumOf(number: string): string {
   return `coalesce(sum(${number}), 0)::varchar`
-}
-
-function requireSame(what: string, source: unknown, read: unknown): void {
-  if (String(source) === String(read)) return
-  throw new TableFailure(
-    `the proof failed: the ${what} differ (source ${String(source)}, read back ${String(read)}); nothing was published`,
-  )
 }
