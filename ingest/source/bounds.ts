@@ -8,6 +8,7 @@ import { reasons } from './soundness.ts'
 export class RecordBounds {
   /** Bytes of the values, without their quotes, of as many as there is room for. */
   lengths = new Int32Array()
+  /** Number of values of the record; of one that does not end in the bytes, those before the last. */
   values = 0
   /** Line feeds in values. */
   breaks = 0
@@ -52,7 +53,10 @@ export class RecordBounds {
         length = at - from
         if (at < size && data[at] === quote) return this.#isFault(reasons.quoteInside)
       }
-      if (at >= size) return false
+      if (at >= size) {
+        this.values = values
+        return false
+      }
       if (values < lengths.length) lengths[values] = length
       values += 1
       const stop = data[at] as number

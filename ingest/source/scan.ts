@@ -116,6 +116,9 @@ export class CsvScanner {
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
+  /** Bytes after `#rest`, which wait until there are as many. */
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
   readonly #hasMarks: boolean
 
   constructor(options: ScanOptions) {
@@ -164,21 +167,34 @@ export class CsvScanner {
 
   /** The next bytes of the source, in UTF-8 -> the records that they complete. */
   push(chunk: Buffer): Buffer {
-    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.length
+    // A long record is scanned from its start each time, so it is scanned again when it has doubled.
+    if (this.#rest.length > longRecordBytes && this.#waitingBytes < this.#rest.length) return nothing
+    return this.#scanWaiting()
+  }
+
+  #scanWaiting(): Buffer {
+    const [chunk = nothing, ...others] = this.#waiting
+    const isOne = this.#rest.length === 0 && others.length === 0
+    const data = isOne ? chunk : Buffer.concat([this.#rest, chunk, ...others])
     this.#rest = nothing
+    this.#waiting = []
+    this.#waitingBytes = 0
     return this.#scan(this.#skip === 0 ? data : this.#skipLines(data), false)
   }
 
-  /** No more bytes -> the last record. */
+  /** No more bytes -> the last records. */
   end(): Buffer {
-    if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return nothing
+    const records = this.#waiting.length === 0 ? nothing : this.#scanWaiting()
+    if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return records
     this.endsWithLineFeed = false
     if (this.#rest.at(-1) === CR) {
       const lines = this.#rest.filter((byte) => byte === LF).length
       this.#stop(this.#line + lines, reasons.loneReturn)
       return nothing
     }
-    return this.#scan(Buffer.concat([this.#rest, Buffer.from('\n')]), true)
+    return Buffer.concat([records, this.#scan(Buffer.concat([this.#rest, Buffer.from('\n')]), true)])
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
@@ -214,7 +230,7 @@ export class CsvScanner {
     // What is not complete waits for more; its line feeds are counted again then.
     this.#rest = start < data.length ? data.subarray(start) : nothing
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
-    else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, reasons.tooLong)
+    else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, this.#tooLong(this.#bounds.values))
     return kept.upTo(start)
   }
 
@@ -250,7 +266,7 @@ export class CsvScanner {
     this.#line += breaks + 1
     this.longest = Math.max(this.longest, end - start)
     if (end - start > recordBytesMax) {
-      this.#stop(line, reasons.tooLong)
+      this.#stop(line, this.#tooLong(longestIn(valuesOf(data.subarray(start, end), this.#marks))))
     } else if (end === start && this.#filled.length !== 1) {
       // In a file of one column a blank line is a row whose value is empty.
       this.blankLines += 1
@@ -291,6 +307,13 @@ export class CsvScanner {
       else if (next - end + extra > 1) kept.leaveOut(end - extra, next - 1)
       this.#count(line)
     }
+  }
+
+  /** @param column of the value that is too long, from 0 */
+  #tooLong(column: number): string {
+    const name = this.header?.[column]
+    const place = `column ${column + 1}${name === undefined ? '' : ` (${JSON.stringify(name)})`}`
+    return `${reasons.tooLong}: in ${place}, a quote is stray or the value is too long`
   }
 
   /** Explains how the header line differs from the one that the catalog names the columns of; null if it does not. */
@@ -443,4 +466,12 @@ export class CsvScanner {
     if (this.rejects.length >= rejectsKeptMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })
   }
+}
+
+const longRecordBytes = 1024 * 1024
+
+/** Returns the index of the longest value. */
+function longestIn(values: readonly string[]): number {
+  const lengths = values.map(({ length }) => length)
+  return lengths.indexOf(Math.max(...lengths))
 }

@@ -20,7 +20,7 @@ export const reasons = {
   otherHeader: 'the header is not source.header_in_file, so columns may have moved',
   emptyExtraCells: 'those beyond are empty, and source.drop_empty_extra_cells: true drops them',
   tooWide: `the header has more than ${columnsMax} columns: make rows of some, or several files with fewer columns`,
-  tooLong: `the row is longer than ${recordBytesMax} bytes: a quote is stray`,
+  tooLong: `the row is longer than ${recordBytesMax} bytes`,
 }
 
 /** In UTF-8. */

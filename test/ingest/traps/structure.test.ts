@@ -225,7 +225,28 @@ describe('structure', () => {
       'a row longer than 32 MiB',
       {},
       `a,b\n"${'x'.repeat(33 * 1024 * 1024)}",1\n`,
-      broken(2, 'the row is longer than 33554432 bytes: a quote is stray'),
+      broken(
+        2,
+        'the row is longer than 33554432 bytes: in column 1 ("a"), a quote is stray or the value is too long',
+      ),
+    ],
+    [
+      'a row longer than 32 MiB in its second column',
+      {},
+      `a,b\n1,"${'x'.repeat(33 * 1024 * 1024)}"\n`,
+      broken(
+        2,
+        'the row is longer than 33554432 bytes: in column 2 ("b"), a quote is stray or the value is too long',
+      ),
+    ],
+    [
+      'a header longer than 32 MiB',
+      {},
+      `a,"${'x'.repeat(33 * 1024 * 1024)}"\n1,2\n`,
+      broken(
+        1,
+        'the row is longer than 33554432 bytes: in column 2, a quote is stray or the value is too long',
+      ),
     ],
     [
       'a row of 8 MB',
