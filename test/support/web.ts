@@ -18,6 +18,7 @@ import type { Outcome } from '../../ingest/report.ts'
 import { getPage, serve } from './service.ts'
 import { tinyCatalog, workshop, type Workshop } from './workshop.ts'
 import { endWithFile } from './each-file.ts'
+import { until } from './until.ts'
 
 /** How the web answers one request. */
 export type Act = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -117,8 +118,11 @@ export function status(
   return (_request, response) => response.writeHead(code, headers).end(body)
 }
 
-/** Sends the head, and the bytes before `until`, then cuts the line. What arrived is on disk by then. */
-export function cut(content: string | Uint8Array, until: number, headers: OutgoingHttpHeaders = {}): Act {
+/**
+ * Sends the head, and the bytes before `end`, then cuts the line. By then the bytes are on disk, as far as the progress of
+ * the shop tells.
+ */
+export function cut(content: string | Uint8Array, end: number, headers: OutgoingHttpHeaders = {}): Act {
   const body = Buffer.from(content)
   return async ({ headers: { range } }, response) => {
     const from = Number(/\d+/.exec(range ?? '')?.[0] ?? 0)
@@ -128,13 +132,18 @@ export function cut(content: string | Uint8Array, until: number, headers: Outgoi
       ...(range !== undefined && { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` }),
     }
     response.writeHead(range === undefined ? 200 : 206, { ...facts, ...headers })
-    response.write(body.subarray(from, until))
-    await wait(cutMs)
+    fetchedBytes = 0
+    response.write(body.subarray(from, end))
+    // A body without a length has no progress, and one that is not wanted is not read.
+    await until(() => fetchedBytes >= end, cutMs).catch(() => undefined)
     response.destroy()
   }
 }
 
-const cutMs = 100
+const cutMs = 1000
+
+/** Bytes on disk of the file that is fetched, by the progress of the last shop. */
+let fetchedBytes = 0
 
 /** Sends a few bytes at a time. */
 export function slow(content: string, bytes: number, everyMs: number): Act {
@@ -197,7 +206,7 @@ export async function webShop(
   const withoutPort = (text: string): string => text.replaceAll(web.origin, 'http://web')
   const progress: Progress = {
     step: (name) => said.push(name),
-    advance: () => {},
+    advance: ({ bytes = 0 }) => (fetchedBytes = Math.max(fetchedBytes, bytes)),
     say: (line) => said.push(withoutPort(line)),
     end: () => {},
   }
