@@ -42,7 +42,7 @@ export async function factsTogether(
 }
 
 /**
- * Returns the facts of columns, from one reading; of wide tables from several, since what is read is in memory.
+ * Returns the facts of columns. Reads the rows once, or once for each group of columns of a wide table, to bound memory.
  *
  * @param from SQL
  * @param partition SQL of a text by which the rows are told apart; null for all together

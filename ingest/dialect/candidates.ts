@@ -15,6 +15,7 @@ import { requireReadable } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
+
 /**
  * The best way to read a sample.
  *

@@ -1,4 +1,4 @@
-/** The cells but for years that follow each other, by which columns are often named. */
+/** Returns the cells without consecutive years, which are common names of columns. */
 function withoutYears(cells: readonly string[]): readonly string[] {
   const years = cells.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).map(Number)
   const [first = 0] = years
@@ -6,7 +6,7 @@ function withoutYears(cells: readonly string[]): readonly string[] {
   return follow ? cells.filter((cell) => !years.includes(Number(cell))) : cells
 }
 
-/** Of a number or a date. */
+/** Matches a number or the start of a date. */
 const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 
 export function looksLikeHeader(cells: readonly string[]): boolean {

@@ -39,11 +39,11 @@ export interface Candidate extends Reading, QuoteSigns {
   readonly quote: string | null
   readonly skipLines: number
   readonly comment: string | null
-  /** Of its rows, those that fit. */
+  /** Share of its rows that have as many values as the first line. */
   readonly share: number
 }
 
-/** Of the rows of the sample that must have as many values as the first line, and no value that was cut apart. */
+/** Minimum share of the rows of the sample that have as many values as the first line, and no value cut in two. */
 export const consistentShare = 0.98
 
 /** Of a sample that ends somewhere in the file, what may be left of a value whose end is not in it. */

@@ -51,7 +51,7 @@ async function publishedTables(store: Store, catalog: Catalog): Promise<Publishe
 
 async function publishedTable(store: Store, catalog: Catalog, table: Table): Promise<PublishedTable | null> {
   const dataset = catalog.datasets.get(table.dataset)
-  // A damaged one is told by the ingest and by verify; here it is only left out.
+  // The ingest and `make verify` report a damaged manifest; the views only leave its table out.
   const manifest = await publishedOf(store, table).catch(() => null)
   if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
   const earlier: Manifest[] = []

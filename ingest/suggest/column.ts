@@ -85,7 +85,7 @@ const wholeMax = 18
 const longText = 255
 /** Minimum share of values of one type for which the others are reported as odd. */
 const mostShare = 0.5
-/** Minimum number of distinct eight-digit days that are dates whatever the column is called. */
+/** Minimum number of distinct eight-digit numbers that are taken for dates in a column of any name. */
 const daysMin = 20
 
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/

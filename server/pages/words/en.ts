@@ -9,7 +9,7 @@ import type { Aspect } from '../addresses.ts'
 /** All texts of a page in one language: a file of words that lacks one does not compile. */
 export type Words = typeof en
 
-/** What a reader can do about a problem, where its sentence does not say it better. */
+/** Advice for readers on problems whose own sentence has none. */
 const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
   'not-published': 'This table is in the catalog, but its rows have not been published yet. Come back later.',
   'unknown-address': 'The address may be mistyped, or what was here has moved.',
