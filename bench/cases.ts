@@ -46,7 +46,7 @@ const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 const one = (): string => pageOf('large', 7)
-export const noCaches = { BLOCK_CACHE_MB: '0', PAGE_CACHE_MB: '0' }
+export const noCaches = { PAGE_CACHE_MB: '0' }
 
 /** The least disturbed of several runs: whatever else a machine does adds to CPU time, and never takes from it. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)
@@ -116,7 +116,7 @@ export async function ownSql(bench: Bench, table: string): Promise<number> {
   return cpuMs
 }
 
-/** Live pages: what DuckDB and the blocks cost. */
+/** Live pages: what reading rows costs. */
 export async function livePages(bench: Bench): Promise<Line[]> {
   const hundredth = Math.max(1, Math.floor(bench.pages / 100))
   const own: number[] = []
@@ -140,7 +140,6 @@ export async function livePages(bench: Bench): Promise<Line[]> {
     const eight = (n: number): string => pageOf('large', 1 + (n % 8) * eighth + (Math.floor(n / 8) % eighth))
     walks.push(await measure(service, { connections: 8, requests: requestsOf(bench, 6000), target: eight }))
     await service.stop()
-    // Cut from blocks each time, never kept whole.
     const cutting = await startService({ ...bench.environment, PAGE_CACHE_MB: '0' })
     const thousand = (n: number): string => pageOf('large', 1 + (n % 8), 1000)
     warm.push(
@@ -175,7 +174,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
       walks,
     ),
     line(
-      'random page, cold block, CPU, to its own SQL',
+      'random page, CPU, to its own SQL',
       'ms',
       median(random.map(({ cpuMs }) => cpuMs)),
       median(own),
@@ -183,7 +182,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
       random,
     ),
     line(
-      'page of 1,000 rows, warm block, event loop busy',
+      'page of 1,000 rows, event loop busy',
       'ms',
       leastOf(warm.map(({ loopBusyMs }) => loopBusyMs)),
       null,
@@ -265,7 +264,6 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   const pages = 500
   const turn = (n: number): string => pageOf('large', 1 + (n % pages))
   const service = await startService(bench.environment)
-  const unkept = await startService({ ...bench.environment, PAGE_CACHE_MB: '0' })
   const kept = await fetched(
     service,
     Array.from({ length: pages }, (_, page) => turn(page)),
@@ -283,7 +281,6 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   const withHeaders = { HEADERS: 'yes' }
   const servers = {
     service,
-    unkept,
     http: await startReference('http', pagesOf),
     express: await startReference('express', pagesOf),
     expressHeaders: await startReference('express', { ...pagesOf, ...withHeaders }),
@@ -294,7 +291,6 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   const unchanged = { ...load, target: one, headers: { 'If-None-Match': tag } }
   const cases = {
     turn: () => measure(service, { ...load, target: turn }, warmUp),
-    turnUnkept: () => measure(unkept, { ...load, target: turn }, warmUp),
     turnHttp: () => measure(servers.http, { ...load, target: turn }, warmUp),
     turnExpress: () => measure(servers.express, { ...load, target: turn }, warmUp),
     one: () => measure(service, { ...load, target: one }, warmUp),
@@ -319,8 +315,6 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
     line(what, '1/s', rate(ours), rate(reference), ['>=', least], runs[ours] ?? [], runs[reference] ?? [])
   return [
     compare('500 pages in turn, kept as pages, to bare Express', 'turn', 'turnExpress', 0.6),
-    compare('500 pages in turn, cut from warm blocks, to bare Express', 'turnUnkept', 'turnExpress', 0.6),
-    compare('500 pages in turn, cut from warm blocks, to bare node:http', 'turnUnkept', 'turnHttp', 0),
     compare('one kept page, to bare Express with the same headers', 'one', 'oneExpress', 0.75),
     compare('one kept page, to bare node:http', 'one', 'oneHttp', 0),
     compare('304, to a 304 of bare Express', 'unchanged', 'unchangedExpress', 0.75),

@@ -9,7 +9,7 @@ import { measure, startService, type Server } from './servers.ts'
 
 /** What nobody asked for before: pages of a table that is prepared for it, with none of our caches. */
 export async function cold(bench: Bench): Promise<Line[]> {
-  const none = { PAGE_CACHE_MB: '0', BLOCK_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
+  const none = { PAGE_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
   const service = await startService({ ...bench.environment, ...none })
   try {
     return [...(await asks(bench, service)), ...(await costs(bench))]
@@ -34,8 +34,6 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   }
   for (const table of ['packed', 'packed_small'])
     for (const state of ['', ...states.map(of)]) await count(table, state)
-  const cities = await citiesOf(service)
-  for (const city of cities) await count('packed', city)
   /** A page anywhere in the rows of an ask. */
   const anywhere = (table: string, ask: string, size = 100, order = ''): string => {
     const pages = Math.max(1, Math.floor((counts.get(`${table} ${ask}`) ?? 0) / size))
@@ -56,8 +54,6 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     orderedDeepSmall: () => anywhere('packed_small', of(one(states)), 100, inOrder),
     order: () => anywhere('packed', '', 100, other),
     orderFiltered: () => anywhere('packed', of(one(states)), 100, other),
-    together: () => anywhere('packed', '', 1000),
-    clustered: () => anywhere('packed', one(cities), 1000),
   } as const
   const found = new Map<string, number[]>()
   // In turn, so that whatever else the machine does is met by all of them.
@@ -77,8 +73,8 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   ): Line => bareLine(`${what}, CPU`, 'ms', cpu(ours), cpu(reference), ['<=', limit], '')
   const own = await ownSql(bench, 'large')
   return [
-    bareLine('random page of a packed table, CPU, to its own SQL', 'ms', cpu('page'), own, ['<=', 1.3], ''),
-    line('random page of 10 M packed rows, to one of 350,000', 'page', 'pageSmall', 1.1),
+    bareLine('random page, CPU, to its own SQL', 'ms', cpu('page'), own, ['<=', 1.3], ''),
+    line('random page of 10 M rows, to one of 350,000', 'page', 'pageSmall', 1.1),
     line('first page of a state, 10 M rows, to the same of 350,000', 'first', 'firstSmall', 1.5),
     line('deep page of a state, 10 M rows, to the same of 350,000', 'deep', 'deepSmall', 1.5),
     line(
@@ -90,7 +86,6 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     line('deep page of a state in an order, 10 M rows, to 350,000', 'orderedDeep', 'orderedDeepSmall', 1.5),
     line('any page of a declared order, to one in file order', 'order', 'page', 1.5),
     line('the same with a filter', 'orderFiltered', 'page', 1.5),
-    line('1,000 rows of a clustered value, to 1,000 that lie together', 'clustered', 'together', 2),
   ]
 }
 
@@ -98,13 +93,6 @@ const of = (state: string): string => `&state=${state}`
 
 function addressOf(table: string, page: number, size: number, ask: string): string {
   return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${ask}`
-}
-
-async function citiesOf({ port }: Server): Promise<string[]> {
-  const answer = await fetch(`http://127.0.0.1:${port}${addressOf('packed_small', 1, 1000, '&fields=city')}`)
-  const { results } = (await answer.json()) as { results: { city: string | null }[] }
-  const names = new Set(results.flatMap(({ city }) => (city === null ? [] : [city])))
-  return [...names].slice(0, 10).map((name) => `&city=${encodeURIComponent(name)}`)
 }
 
 /** What the indexes of all filters of a table come to, in time and bytes. */

@@ -90,7 +90,7 @@ async function pause(over: AbortSignal): Promise<boolean> {
 
 /** 500 readers who ask for cold pages as fast as they can. */
 export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
-  const service = await startService({ ...bench.environment, BLOCK_CACHE_MB: '8' })
+  const service = await startService(bench.environment)
   const { port } = service
   const cold = (): string => `${base}/large/data/?page_size=100&page=${1 + below(bench.pages)}`
   const kept = `${base}/small/data/?page_size=100&page=3`

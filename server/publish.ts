@@ -11,8 +11,7 @@ import { createApp } from './app.ts'
 import type { ConcurrencyLimit } from './concurrency/limit.ts'
 import type { MemoryGate } from './engine/memory-gate.ts'
 import type { Pool } from './engine/pool.ts'
-import { Blocks } from './fetch/blocks.ts'
-import { PackedRows } from './fetch/packed-rows.ts'
+import { RowStore } from './fetch/row-store.ts'
 import { fileAddresses, mixedFamilies } from './http/addresses.ts'
 import { clientOf } from './http/client.ts'
 import { Responder } from './http/responder.ts'
@@ -63,7 +62,7 @@ interface Publication {
   readonly app: RequestListener
   readonly snapshots: Snapshots
   readonly readiness: Readiness
-  readonly caches: Readonly<Record<'answers' | 'blocks' | 'selections', { readonly stats: KeptStats }>>
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
   readonly isCountingUp: () => boolean
   readonly limits: Limits
   /** Looks at every table once, and follows them from then on. */
@@ -110,8 +109,7 @@ export async function publish(
     { ...settings, codesBytesMax: indexBytesMax },
     shared.clickHouse,
   )
-  const packed = new PackedRows(dictionaries)
-  const blocks = new Blocks(pool, packed, settings.blockCacheBytes)
+  const rowStore = new RowStore(dictionaries)
   const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, shared.sendBudget)
   number += 1
   const scratch = path.join(spill, `catalog-${number}`)
@@ -138,7 +136,7 @@ export async function publish(
     catalog,
     snapshots,
     readiness,
-    engine: { pool, blocks, packed, selections, memory: shared.memory },
+    engine: { pool, rowStore, selections, memory: shared.memory },
     responder,
     views,
     scratch,
@@ -154,7 +152,7 @@ export async function publish(
     app,
     snapshots,
     readiness,
-    caches: { answers: responder, blocks, selections },
+    caches: { answers: responder, selections },
     isCountingUp: () => limits.counting?.isUp() ?? true,
     limits,
     load: async () => {

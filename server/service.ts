@@ -170,11 +170,6 @@ export async function openService(
           return current.caches.answers.stats
         },
       },
-      blocks: {
-        get stats() {
-          return current.caches.blocks.stats
-        },
-      },
       selections: {
         get stats() {
           return current.caches.selections.stats

@@ -173,8 +173,8 @@ function buildTable(definition: TableDefinition, dataset: string, say: Say): Tab
     filters: definition.filters ?? names,
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     search: definition.search ?? fields.filter(isText).map((field) => field.name),
-    isPacked: definition.packed ?? (definition.orders !== undefined || definition.clustered !== undefined),
-    orders: buildOrders(definition),
+    hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
+    orders: (definition.orders ?? []).map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
     measures: definition.measures ?? [],
     totals: new Map(Object.entries(definition.totals ?? {})),
     exportRowsMax: definition.export_rows ?? exportRowsDefault,
@@ -269,21 +269,12 @@ function buildSource(source: NonNullable<SourceDefinition>): SourceForm {
   }
 }
 
+/** Tables of more fields have no row store by default: their rows are long, and it is written field by field. */
+const rowStoreFieldsMax = 200
+
 function buildOrderKey(key: string, names: readonly string[]): OrderKey {
   const field = orderedField(key, names)
   return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
-}
-
-/** Each once; what lies together in it is more than what is only ordered so. */
-function buildOrders({ orders = [], clustered }: TableDefinition): Table['orders'] {
-  const near = clustered?.map((field): OrderKey => ({ field, direction: 'asc' }))
-  const others = orders
-    .map((keys) => keys.map((key) => signedKey(key)))
-    .filter((keys) => JSON.stringify(keys) !== JSON.stringify(near))
-  return [
-    ...(near === undefined ? [] : [{ keys: near, isClustered: true }]),
-    ...others.map((keys) => ({ keys, isClustered: false })),
-  ]
 }
 
 /** Freezes plain objects and arrays; Maps and Sets stay read-only by their type. */

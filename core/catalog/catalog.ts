@@ -177,10 +177,10 @@ export interface Table {
   readonly search: readonly string[]
   /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
   readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
-  /** Whether rows are also kept one by one. */
-  readonly isPacked: boolean
-  /** Other orders in which they are kept: where each row is, or, clustered, the rows themselves. */
-  readonly orders: readonly { readonly keys: readonly OrderKey[]; readonly isClustered: boolean }[]
+  /** Whether rows are stored once more so that few of them are read at little cost. */
+  readonly hasRowStore: boolean
+  /** Other orders that are stored. */
+  readonly orders: readonly { readonly keys: readonly OrderKey[] }[]
   /** Integer and decimal fields whose sums over rows mean something. */
   readonly measures: readonly string[]
   /** By field: the value of rows that are totals of the others. */

@@ -173,7 +173,6 @@ function checkOrders(table: unknown, path: Path, known: readonly string[], repor
     const keys = Array.isArray(order) ? order.filter((key) => typeof key === 'string') : []
     check(keys.map((key, place) => [[...path, 'orders', index, place], signedKey(key).field] as const))
   }
-  check(strings(table, 'clustered').map(([index, name]) => [[...path, 'clustered', index], name] as const))
 }
 
 /** A key as an address has it: with a minus before it, it descends. */

@@ -329,20 +329,13 @@ const table = z.strictObject({
     .array(z.array(text).min(1, 'it must name a field'))
     .optional()
     .describe(
-      'Orders that readers ask for often, such as [-date, city], with - for descending: any page of them costs what a page of the table costs. Each takes about 4 bytes a row, and the codes of the filters once more. The table is packed then.',
-    ),
-  clustered: z
-    .array(text)
-    .min(1, 'it must name a field')
-    .optional()
-    .describe(
-      'Fields by which all rows are kept once more, so that those of one value lie together, such as [city]. Takes as much as packed.',
+      'Orders that readers ask for often, such as [-date, city], with - for descending: any page of them costs what a page of the table costs. Each takes about 4 bytes a row, and the codes of the filters once more.',
     ),
   packed: z
     .boolean()
     .optional()
     .describe(
-      'Whether rows are also kept one by one, which makes pages of filters and orders several times cheaper, and takes about as much disk as the Parquet. Default false.',
+      'Whether the rows are stored once more for reading few at a time, which makes pages several times cheaper, and takes about as much disk as the Parquet. Default true, false for tables of more than 200 fields.',
     ),
   measures: z
     .array(text)

@@ -17,11 +17,15 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(path)
-    return issue.keys.map((name) => ({
-      path: [...path, name],
-      ofKey: true,
-      message: `unknown key "${name}"${didYouMean(name, known)}; known here: ${known.join(', ')}`,
-    }))
+    return issue.keys.map((name) => {
+      const unknown = `unknown key "${name}"${didYouMean(name, known)}; known here: ${known.join(', ')}`
+      const removed = removedKeys.get(name)
+      return {
+        path: [...path, name],
+        ofKey: true,
+        message: removed === undefined ? unknown : `"${name}" ${removed}`,
+      }
+    })
   }
   // Of several forms that are possible, the one whose kind was written.
   const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
@@ -32,6 +36,11 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   if (written === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
   return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
 }
+
+/** Keys of earlier versions, and what to do about them. */
+const removedKeys: ReadonlyMap<string, string> = new Map([
+  ['clustered', 'is not used any more, since any few rows are read from the row store: remove the line'],
+])
 
 function hasRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => code !== 'invalid_type' || path.length > 0)

@@ -265,16 +265,6 @@ export const settingRows = {
     share: divided(10),
     expects: 'a whole number from 10 to 1000000',
   }),
-  blockCacheBytes: row({
-    name: 'BLOCK_CACHE_MB',
-    default: 'auto',
-    meaning:
-      'Rows kept as JSON to cut pages from, in megabytes; 0 keeps none. Shared; auto is 32 for each worker, at most a 64th of the memory.',
-    parse: (text) => megabytes(text, 0),
-    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
-    share: divided(0),
-    expects: `${expectsMegabytes(0)}, or auto`,
-  }),
   scanConnections: row({
     name: 'SCAN_CONNECTIONS',
     default: 'auto',
@@ -317,7 +307,7 @@ export const settingRows = {
     name: 'INDEX_CACHE_MB',
     default: 'auto',
     meaning:
-      'Codes of filter fields, and the values that they and packed rows stand for, kept in megabytes: a byte or two a row, and some 50 a different value; 0 leaves codes and packed rows alone. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
+      'Codes of filter fields, and the values that they and the row store stand for, kept in megabytes: a byte or two a row, and some 50 a different value; 0 leaves codes and the row store alone. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
     parse: (text) => megabytes(text, 0),
     auto: (machine) => megabytesFor(machine, 64, 32) * 1e6,
     share: divided(0),
@@ -468,5 +458,6 @@ export const settingRows = {
 
 /** Settings of former versions, and what to do instead. */
 export const removedSettings: Readonly<Record<string, string>> = {
+  BLOCK_CACHE_MB: 'is not used any more, since pages are read from the row store: remove the line',
   DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove the line',
 }

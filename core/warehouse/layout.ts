@@ -60,12 +60,11 @@ export const fileNames = {
   dictionary: 'dictionary.index',
   /** Which of them each row has: see `codes/layout.ts`. */
   codes: 'codes.bin',
-  /** All rows one by one: see `packs/layout.ts`. */
-  packs: 'packs.bin',
-  /** The rows in another order: where they are, their codes, and themselves. */
+  /** All rows, for reading few at a time: see `format/row-store.ts`. */
+  rowStore: 'rows.bin',
+  /** The positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
-  orderPacks: (order: number): string => `order-${digits(order)}-packs.bin`,
   /** Sums of the pieces of all Parquet beside it: see `FileChecks`. */
   checks: 'checks.json',
   /** What the ingest saw and proved. */

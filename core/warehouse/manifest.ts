@@ -18,7 +18,7 @@ const positions = z.int().min(0)
 
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
-/** A file that the server reads piece by piece: `codes/layout.ts`, `packs/layout.ts`, `orders.ts`. */
+/** A file that the server reads chunk by chunk: `codes/layout.ts`, `format/row-store.ts`, `orders.ts`. */
 const piecewiseShape = fileShape.extend({
   /** Last four bytes of the file: CRC-32 of the directory before them. Absent from older manifests. */
   directory_sum: positions.optional(),
@@ -55,9 +55,8 @@ const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
   /** Where each row is in the table: see `orders.ts`. */
   positions: piecewiseShape,
-  /** Codes and rows in this order; rows where the catalog says that they lie together so. */
+  /** Codes in this order. */
   codes: codesShape.optional(),
-  packs: piecewiseShape.optional(),
 })
 
 const sourceShape = z.object({
@@ -132,8 +131,8 @@ const manifestShape = z.object({
   /** For the server alone; not there in older manifests, and where no field has few different values. */
   dictionary: dictionaryShape.optional(),
   codes: codesShape.optional(),
-  /** All rows one by one, for the server alone, where the catalog says so: see `packs/layout.ts`. */
-  packs: piecewiseShape.optional(),
+  /** All rows, for reading few at a time, unless the catalog leaves it out; absent from manifests of 0.1. */
+  row_store: piecewiseShape.optional(),
   orders: z.array(orderShape).optional(),
   /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
   checks: fileShape.optional(),
@@ -236,9 +235,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 
 /** All files of a snapshot but its manifest. */
 export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
-  const { dictionary, codes, packs, orders = [], checks } = beside
-  const ordered = orders.flatMap((order) => [order.positions, order.codes, order.packs])
-  const apart = [dictionary, codes, packs, ...ordered, checks].flatMap((file) => file ?? [])
+  const { dictionary, codes, row_store: rowStore, orders = [], checks } = beside
+  const ordered = orders.flatMap((order) => [order.positions, order.codes])
+  const apart = [dictionary, codes, rowStore, ...ordered, checks].flatMap((file) => file ?? [])
   return [...parts, ...files, ...indexes, ...apart]
 }
 

@@ -76,8 +76,23 @@ export async function writeDictionary(
   )
 }
 
-/** Of each field, the codes of consecutive rows. */
+/** Returns the codes of consecutive rows, of each field. */
 export async function readCodes(
+  work: Work,
+  fields: readonly CodedField[],
+  first: number,
+  rows: number,
+): Promise<Codes[]> {
+  const codes: Codes[] = []
+  for (let from = 0; from < fields.length; from += joinsMax)
+    codes.push(...(await readSomeCodes(work, fields.slice(from, from + joinsMax), first, rows)))
+  return codes
+}
+
+/** Fields of a statement: each is a join, which takes memory. */
+const joinsMax = 24
+
+async function readSomeCodes(
   work: Work,
   fields: readonly CodedField[],
   first: number,

@@ -35,7 +35,7 @@ export interface Written {
   readonly dictionary: WrittenDictionary | null
   /** Names of the fields that have codes; null where none has. */
   readonly codes: readonly string[] | null
-  readonly hasPacks: boolean
+  readonly hasRowStore: boolean
   readonly orders: readonly WrittenOrder[]
 }
 
@@ -55,23 +55,22 @@ export async function writeIndexes(
   before: NumberedBefore | null,
 ): Promise<Written> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search, isPacked, partition, orders: declared } = work.table
-  const isClustered = declared.some((order) => order.isClustered)
+  const { indexes, search, hasRowStore: isDeclared, partition } = work.table
   const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])
   const few = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
     // What is counted now need not be counted again where few rows are others.
-    const isCounted = isPacked || isClustered || partition !== null || asked.has(field.name)
+    const isCounted = isDeclared || partition !== null || asked.has(field.name)
     return isCounted && isFew ? [index] : []
   })
   const fields = rows === 0 ? [] : await numbered(work, few, before?.fields ?? [])
   const coded = fields.filter(({ name }) => asked.has(name))
-  const hasPacks = isPacked && rows > 0
+  const hasRowStore = isDeclared && rows > 0
   if (fields.length > 0) await writeDictionary(work, folder, fields)
   const files = {
     codes: path.join(folder, fileNames.codes),
-    packs: hasPacks ? path.join(folder, fileNames.packs) : null,
+    rowStore: hasRowStore ? path.join(folder, fileNames.rowStore) : null,
   }
   const kept = before === null ? null : await KeptCodes.open(work, before.values, coded)
   try {
@@ -79,7 +78,7 @@ export async function writeIndexes(
   } finally {
     await kept?.close()
   }
-  const orders = await writeOrders(work, folder, rows, fields, coded)
+  const orders = await writeOrders(work, folder, rows, coded)
   await forgetValues(work, fields)
   const known = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
@@ -92,7 +91,7 @@ export async function writeIndexes(
         ],
     dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
-    hasPacks,
+    hasRowStore,
     orders,
   }
 }

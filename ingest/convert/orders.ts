@@ -20,28 +20,24 @@ import { writeRows } from './row-files.ts'
 
 type DeclaredOrder = Table['orders'][number]
 
-/** What was written of an order besides its positions: codes of fields, by their names; rows. */
+/** An order whose positions were written, and the names of the fields whose codes were. */
 export interface WrittenOrder {
   readonly keys: DeclaredOrder['keys']
   readonly codes: readonly string[] | null
-  readonly hasPacks: boolean
 }
 
 /** Positions that are in memory at once. */
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes where the rows are in each other order that the catalog declares, the codes of the filter fields in it and,
- * where it is clustered, the rows.
+ * Writes the positions of the rows in each other order that the catalog declares, and the codes of the filter fields in it.
  *
- * @param fields all that have codes while the table is written, of which `coded` keep them
- * @throws TableFailure where a proof fails
+ * @throws TableFailure if a proof fails
  */
 export async function writeOrders(
   work: Work,
   folder: string,
   rows: number,
-  fields: readonly CodedField[],
   coded: readonly CodedField[],
 ): Promise<WrittenOrder[]> {
   const written: WrittenOrder[] = []
@@ -51,16 +47,12 @@ export async function writeOrders(
     await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
     const files = {
       codes: path.join(folder, fileNames.orderCodes(number)),
-      packs: order.isClustered ? path.join(folder, fileNames.orderPacks(number)) : null,
+      rowStore: null,
     }
-    await writeRows(sorted, files, rows, order.isClustered ? fields : coded, coded)
+    await writeRows(sorted, files, rows, coded, coded)
     await rm(sorted.scratch, { recursive: true })
     const names = coded.map(({ name }) => name)
-    written.push({
-      keys: order.keys,
-      codes: names.length === 0 ? null : names,
-      hasPacks: order.isClustered,
-    })
+    written.push({ keys: order.keys, codes: names.length === 0 ? null : names })
   }
   return written
 }
@@ -69,7 +61,7 @@ export async function writeOrders(
 async function sortInto(
   work: Work,
   scratch: string,
-  { keys, isClustered }: DeclaredOrder,
+  { keys }: DeclaredOrder,
   coded: readonly CodedField[],
 ): Promise<Work> {
   await mkdir(scratch)
@@ -77,9 +69,7 @@ async function sortInto(
     index: work.fields.findIndex((matched) => matched.field.name === field),
     direction,
   }))
-  const held = isClustered
-    ? [...work.fields.keys()]
-    : [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
+  const held = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
   const columns = held.map((index) => `f${index}`)
   const order = terms.map(({ index, direction }) =>
     orderTerm({ field: `f${index}`, direction }, (name) => name),

@@ -12,22 +12,23 @@ import { CodesWriter, type Section } from './codes.ts'
 import type { Work } from './convert.ts'
 import { dueSums, readCodes, sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import type { KeptCodes } from './kept-values.ts'
-import { PacksWriter } from './packs.ts'
+import { requireSame } from './proof.ts'
+import { RowStoreWriter } from './row-store.ts'
 
 /** Sections whose codes are in memory at once. */
 const sliceRows = 2 * sectionRows
 
 /**
- * Codes and packs, from one reading of the sorted rows, or of what is known of them.
+ * Writes codes and the row store, from one reading of the sorted rows, or of what is known of them.
  *
- * @param files where to; without packs where it is null
- * @param fields that have codes in packs; of which `coded` have a file of them
- * @param kept codes of rows that are taken over; null where there are none
- * @throws TableFailure where a proof fails
+ * @param files where to; without a row store if it is null
+ * @param fields whose codes the row store has; of which `coded` have a file of them
+ * @param kept codes of reused rows; null if there are none
+ * @throws TableFailure if a proof fails
  */
 export async function writeRows(
   work: Work,
-  files: { readonly codes: string; readonly packs: string | null },
+  files: { readonly codes: string; readonly rowStore: string | null },
   rows: number,
   fields: readonly CodedField[],
   coded: readonly CodedField[],
@@ -35,10 +36,10 @@ export async function writeRows(
 ): Promise<void> {
   if (rows === 0) return
   let codes: CodesWriter | null = null
-  let packs: PacksWriter | null = null
+  let rowStore: RowStoreWriter | null = null
   const slices = Array.from({ length: Math.ceil(rows / sliceRows) }, (_, slice) => slice * sliceRows)
   const all = Array.from({ length: groupsIn(rows) }, (_, group) => group)
-  const written = files.packs === null ? coded : fields
+  const written = files.rowStore === null ? coded : fields
   const known = written.filter(({ index }) => kept?.has(index) === true)
   const taken = new Set(
     all.filter((group) => {
@@ -54,24 +55,27 @@ export async function writeRows(
   ])
   const read = async (first: number) => {
     const count = Math.min(sliceRows, rows - first)
-    // Packs hold codes in another way.
+    // The row store holds codes in another way.
     const lying =
-      files.packs === null ? await lyingAsBefore(known, first, count, kept) : new Map<number, never>()
+      files.rowStore === null ? await lyingAsBefore(known, first, count, kept) : new Map<number, never>()
     const rest = written.filter(({ index }) => !lying.has(index))
     const columns = await readKept(work, rest, first, count, kept)
     for (const { index } of known) {
       const sections = lying.get(index)
       if (sections !== undefined) expectAsBefore(due.get(index), sections, first)
-      else expectAsWritten(due.get(index), columns.get(index), first, taken, files.packs !== null)
+      else expectAsWritten(due.get(index), columns.get(index), first, taken)
     }
+    // The others are proved when their file is read back.
+    for (const field of written.filter(({ index }) => !coded.some((one) => one.index === index)))
+      requireDue(field, due.get(field.index), columns.get(field.index), first)
     return { count, columns, lying }
   }
   try {
     if (coded.length > 0) codes = await CodesWriter.open(files.codes, coded)
-    if (files.packs !== null) packs = await PacksWriter.open(work, files.packs, fields)
-    if (codes === null && packs === null) return
+    if (files.rowStore !== null) rowStore = await RowStoreWriter.open(work, files.rowStore, fields)
+    if (codes === null && rowStore === null) return
     // One is read while the one before is written, unless that takes the connection too.
-    for await (const { count, columns, lying } of inOrder(slices, packs === null ? 2 : 1, read)) {
+    for await (const { count, columns, lying } of inOrder(slices, rowStore === null ? 2 : 1, read)) {
       for (let from = 0; from < count; from += sectionRows) {
         const some = Math.min(sectionRows, count - from)
         const section = new Map(
@@ -80,14 +84,14 @@ export async function writeRows(
         const own = ({ index }: CodedField): Section =>
           lying.get(index)?.[from / sectionRows] ?? section.get(index) ?? new Uint8Array()
         await codes?.add(coded.map(own), some)
-        await packs?.add(section, some)
+        await rowStore?.add(section, some)
       }
     }
     await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
-    await packs?.finish(due)
+    await rowStore?.finish()
   } finally {
     await codes?.close()
-    await packs?.close()
+    await rowStore?.close()
   }
 }
 
@@ -152,17 +156,12 @@ function expectAsBefore(
     )
 }
 
-/**
- * What is read back of rows whose codes were known is to be what is written now.
- *
- * @param isPacked whether packs are compared with it too, which hold codes in another way
- */
+/** Expects the codes that are written now of rows whose codes were known. */
 function expectAsWritten(
   due: DueSums | undefined,
   codes: Codes = new Uint8Array(),
   first: number,
   taken: ReadonlySet<number>,
-  isPacked: boolean,
 ): void {
   if (due === undefined) return
   for (let from = 0; from < codes.length; from += groupRows) {
@@ -170,6 +169,20 @@ function expectAsWritten(
     if (!taken.has(group)) continue
     const own = codes.subarray(from, from + groupRows)
     due.written.set(group, zlib.crc32(packGroup(own)))
-    if (isPacked) due.sums.set(sumsOf(own, due), 2 * group)
+  }
+}
+
+/** @throws TableFailure if the codes of a field do not stand for the values of the sorted rows */
+function requireDue(
+  { name }: CodedField,
+  due: DueSums | undefined,
+  codes: Codes = new Uint8Array(),
+  first: number,
+): void {
+  if (due === undefined) throw new RangeError(`no sums are due of "${name}"`)
+  for (let from = 0; from < codes.length; from += groupRows) {
+    const group = (first + from) / groupRows
+    const sums = due.sums.subarray(2 * group, 2 * group + 2)
+    requireSame(`codes of "${name}"`, sums, sumsOf(codes.subarray(from, from + groupRows), due))
   }
 }

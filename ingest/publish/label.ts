@@ -99,7 +99,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     partRows,
     ...(table.partition !== null && { partition: table.partition }),
     ...(table.engine !== 'duckdb' && { engine: table.engine, filters: table.filters }),
-    ...(table.isPacked && { isPacked: true }),
+    ...(table.hasRowStore && { hasRowStore: true }),
     ...(table.orders.length > 0 && { orders: table.orders }),
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
@@ -234,9 +234,9 @@ export async function label(
 
 /** What the server reads itself. */
 async function readApart(
-  { dictionary, codes, hasPacks, orders }: Written,
+  { dictionary, codes, hasRowStore, orders }: Written,
   folder: string,
-): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'packs' | 'orders'>> {
+): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'row_store' | 'orders'>> {
   const piecewise = async (file: string): Promise<PiecewiseFile> => ({
     file,
     ...(await sumsOf(path.join(folder, file))),
@@ -250,7 +250,6 @@ async function readApart(
       ...(order.codes !== null && {
         codes: { ...(await piecewise(fileNames.orderCodes(number))), fields: [...order.codes] },
       }),
-      ...(order.hasPacks && { packs: await piecewise(fileNames.orderPacks(number)) }),
     })
   }
   return {
@@ -262,7 +261,7 @@ async function readApart(
       },
     }),
     ...(codes !== null && { codes: { ...(await piecewise(fileNames.codes)), fields: [...codes] } }),
-    ...(hasPacks && { packs: await piecewise(fileNames.packs) }),
+    ...(hasRowStore && { row_store: await piecewise(fileNames.rowStore) }),
     ...(ordered.length > 0 && { orders: ordered }),
   }
 }

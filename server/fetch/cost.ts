@@ -1,6 +1,6 @@
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { partOf } from './cuts.ts'
+import { partOf } from './parts.ts'
 
 /** A row group is decoded whole, for one row of it as for all. */
 export function valuesOfGroups(groups: number, fields: number): number {

@@ -4,7 +4,7 @@ import type { Answer } from '../../core/duckdb/connection.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import type { ColumnForm, LineForm } from '../formats/format.ts'
-import { partOf } from './cuts.ts'
+import { partOf } from './parts.ts'
 import { columnsOf, planColumns, planGathered } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -122,10 +122,21 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     if (rows === undefined) wanted.set(part, [row])
     else rows.push(row)
   }
+  const batchRows = Math.max(1, Math.floor(batchBytesMax / snapshot.rowBytes))
   return [...wanted]
     .toSorted(([a], [b]) => a - b)
-    .map(([part, rows]) => ({ part, rows: Uint32Array.from(rows).toSorted() }))
+    .flatMap(([part, found]) => {
+      const rows = Uint32Array.from(found).toSorted()
+      const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
+      // Scattered rows stay together, since each statement decodes all row groups that have some of them.
+      const most = isRun ? batchRows : rows.length
+      const batches = Array.from({ length: Math.ceil(rows.length / most) }, (_, batch) => batch * most)
+      return batches.map((first) => ({ part, rows: rows.subarray(first, first + most) }))
+    })
 }
+
+/** Rows of a statement, in bytes: to write them DuckDB needs some twenty times as much memory for a moment. */
+const batchBytesMax = 2_000_000
 
 /** One piece, since a socket takes one faster than thousands. */
 function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {

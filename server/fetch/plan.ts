@@ -4,28 +4,9 @@ import { orderTerm, quotedText } from '../../core/sql.ts'
 import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
 import type { Column, ColumnForm, LineForm } from '../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
-import { readsOf, rowsAmong, rowsBetween } from '../engine/reads.ts'
+import { readsOf, rowsAmong } from '../engine/reads.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { partOf, type Cut } from './cuts.ts'
-
-/**
- * The statement that writes the rows of a cut: the rows, the length of each, and their numbers in the part (see
- * `Connection.texts`). They come in the order of the file wherever one thread reads one row group; to ask for it
- * (`order by` in each aggregate) would cost a seventh of the statement.
- */
-export function planRows(snapshot: Snapshot, form: LineForm, { part, block, first, rows }: Cut): Plan {
-  const start = block * snapshot.blockRows + first
-  return {
-    sql: textsSql(form, 'part.file_row_number between $2 and $3'),
-    parameters: [fileOf(snapshot, part), start, start + rows - 1],
-    reads: readsOf(
-      snapshot,
-      [{ file: partFile(snapshot, part), isRead: rowsBetween(start, start + rows) }],
-      namesOf(form.fields),
-      false,
-    ),
-  }
-}
+import { partOf } from './parts.ts'
 
 /** The statement that writes some rows of one part, in whatever order they are found. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {

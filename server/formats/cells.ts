@@ -2,6 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { LineFormat } from './format.ts'
+import { copiedJson } from './json.ts'
 import { quotedJson } from '../../core/json.ts'
 
 /** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
@@ -17,6 +18,7 @@ export const cells: LineFormat = {
     takes: 'rendered',
     before: () => '',
     value: quotedJson,
+    copies: () => copiedJson,
     null: 'null',
     around: { before: '[', between: ',', after: ']' },
   },

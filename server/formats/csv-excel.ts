@@ -2,7 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
 import { csv, csvText, csvValueText } from './csv.ts'
-import type { LineFormat } from './format.ts'
+import { copiesNothing, type LineFormat } from './format.ts'
 
 const delimiter = ';'
 /** Matches the start of a formula in spreadsheets. An apostrophe before it makes it a text. */
@@ -31,6 +31,7 @@ export const csvExcel: LineFormat = {
       const plain = isText && startsFormula.test(text) ? `'${text}` : text
       return isQuotedInCsv ? csvValueText(plain, delimiter) : plain
     },
+    copies: () => copiesNothing,
     null: '',
     around: { before: '', between: delimiter, after: '' },
   },

@@ -1,7 +1,13 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
-import type { LineFormat } from './format.ts'
+import { allBytesBut, type Copies, type LineFormat } from './format.ts'
+
+/** Texts that need no quotes. */
+const copiedBare: Copies = {
+  isCopied: allBytesBut((byte) => ',"\r\n'.includes(String.fromCharCode(byte))),
+  quote: '',
+}
 
 /** RFC 4180; null is nothing, an empty text is "". */
 export const csv: LineFormat = {
@@ -18,6 +24,7 @@ export const csv: LineFormat = {
     takes: 'plain',
     before: () => '',
     value: (text, { type }) => (typeRow(type).isQuotedInCsv ? csvValueText(text) : text),
+    copies: () => copiedBare,
     null: '',
     around: { before: '', between: ',', after: '' },
   },

@@ -42,10 +42,27 @@ export interface WrittenLine {
   /** What stands before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string
+  /** Which texts of a field are written byte by byte as they are, in quotes or not. Empty ones never are. */
+  readonly copies: (field: Field) => Copies
   readonly null: string
   /** What stands around the values of a row. */
   readonly around: { readonly before: string; readonly between: string; readonly after: string }
 }
+
+/** How texts without special bytes are written. */
+export interface Copies {
+  /** By byte: 0 if a text that has it is not copied. */
+  readonly isCopied: Uint8Array
+  readonly quote: string
+}
+
+/** Returns the bytes of a text that is copied: all but some. */
+export function allBytesBut(isSpecial: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1))
+}
+
+/** No text is copied. */
+export const copiesNothing: Copies = { isCopied: allBytesBut(() => true), quote: '' }
 
 /** Writes rows column by column, each value of its own type. */
 export interface ColumnFormat extends AnyFormat {

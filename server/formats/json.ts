@@ -2,7 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedJson } from '../../core/json.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import type { LineFormat, WrittenLine } from './format.ts'
+import { allBytesBut, type Copies, type LineFormat, type WrittenLine } from './format.ts'
 
 /** Keys in alphabetical order, as in the spec's pages (spec: Row). */
 export function jsonLine(fields: readonly Field[]): string {
@@ -20,11 +20,17 @@ export function jsonLine(fields: readonly Field[]): string {
   return `concat('{', ${texts.join(", ',', ")}, '}')`
 }
 
+const isSpecial = (byte: number): boolean => byte < 0x20 || byte === 0x22 || byte === 0x5c
+/** Texts that JSON writes without escapes. */
+export const copiedJson: Copies = { isCopied: allBytesBut(isSpecial), quote: '"' }
+const copiedBare: Copies = { isCopied: allBytesBut(() => false), quote: '' }
+
 export const writtenJson: WrittenLine = {
   key: 'json',
   takes: 'json',
   before: ({ name }) => `${quotedJson(name)}:`,
   value: (text) => text,
+  copies: ({ type }) => (typeRow(type).wire.kind === 'text' ? copiedJson : copiedBare),
   null: 'null',
   around: { before: '{', between: ',', after: '}' },
 }

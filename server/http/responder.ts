@@ -43,8 +43,6 @@ export interface NamedResponse {
   readonly hasRanges?: boolean
   /** Whether the bytes cost neither work nor memory of their own. */
   readonly isAtHand: boolean
-  /** The bytes where they can be had without waiting; null where `body` has to make them. */
-  readonly bodyNow?: () => Body | null
   /** Makes the bytes; called only where they are not kept. The signal fires when nobody wants them any more. */
   readonly body: (signal: () => AbortSignal) => Promise<Body> | Body
 }
@@ -184,8 +182,6 @@ export class Responder {
 
   /** Made once for all who want it at the same time, in whichever coding. */
   async #body(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
-    const now = response.bodyNow?.() ?? null
-    if (now !== null) return now
     if (response.isAtHand) return response.body(signal)
     return this.#making.join(response.name, signal(), async (stop) => response.body(() => stop))
   }

@@ -11,7 +11,7 @@ export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 /** What the metrics look at when they are asked for. */
 interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
-  readonly caches: Readonly<Record<'answers' | 'blocks' | 'selections', { readonly stats: KeptStats }>>
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
   /** By what it is called: how much of it there is now. */
@@ -117,7 +117,7 @@ export class Metrics implements Meter {
     )
     this.#labelled(
       'acervo_cache_bytes',
-      'Bytes that are kept: answers, blocks of rows, and selections.',
+      'Bytes that are kept: answers and selections.',
       'cache',
       caches,
       ({ stats }) => stats.bytes,

@@ -4,20 +4,17 @@ import { TooLarge } from '../engine/errors.ts'
 import { unquotedIn } from '../query/conditions.ts'
 import { InvalidPage } from '../query/errors.ts'
 import type { RowQuery } from '../query/query.ts'
-import type { Blocks, ReadRows } from '../fetch/blocks.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
 import { hintHeader } from './hint-header.ts'
 import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../formats/format.ts'
-import type { PackedRows } from '../fetch/packed-rows.ts'
+import type { RowStore } from '../fetch/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../fetch/gather.ts'
 import { groupsOf, valuesOfGroups } from '../fetch/cost.ts'
-import { cutsOf, type Cut, type Slice } from '../fetch/cuts.ts'
 import { priceOfGathered, priceOfScan } from '../limits/prices.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
-import type { Near } from '../indexes/near.ts'
-import type { Hint, Selection, Selections } from '../select/selections.ts'
+import type { Hint, Selections } from '../select/selections.ts'
 import { isWhole } from '../select/whole.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 
@@ -40,14 +37,17 @@ export interface PageBody {
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
   readonly range: PageRange
-  /** Where its rows lie; null where they follow each other from the first of the range on. */
-  readonly positions: Uint32Array | null
+  /** Positions of its rows in the table. */
+  readonly positions: Uint32Array
   /** Why a page without rows may have none. */
   readonly hints: readonly Hint[]
 }
 
 /** One page of a count of rows. */
-interface PageRange extends Slice {
+interface PageRange {
+  /** Index of its first row in the selection, from 0. */
+  readonly first: number
+  readonly rows: number
   readonly count: number
   /** From 1. */
   readonly page: number
@@ -56,9 +56,8 @@ interface PageRange extends Slice {
 
 /** What pages are made with. */
 export interface RowEngine {
-  readonly blocks: Blocks
   readonly pool: Pool
-  readonly packed: PackedRows
+  readonly rowStore: RowStore
   readonly selections: Selections
   readonly memory: MemoryGate
 }
@@ -111,108 +110,33 @@ function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange 
 }
 
 /**
- * The bytes of a page that is not at hand, with what its headers tell. The rows are written by DuckDB and never become JavaScript values.
+ * Returns the bytes of a page, with what its headers say.
  *
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
-  const { form, range } = page
-  if (range !== null && isLineForm(form)) return blockBody(page, form, range, engine, requester)
-  return gatheredBody(page, engine, requester)
-}
-
-/** A page all of whose rows are in kept blocks; null where some would have to be read. */
-export function pageAtHand(
-  page: Page,
-  { blocks }: Pick<RowEngine, 'blocks'>,
-  limits: Pick<Requester, 'pageBytesMax'>,
-): PageBody | null {
-  const { snapshot, form, range } = page
-  if (range === null || !isLineForm(form) || !isSmall(page, range, limits)) return null
-  const cuts = cutsOf(snapshot, range)
-  const rows = allKept(cuts, (cut) => blocks.kept(snapshot, form, cut))
-  if (rows === null) return null
-  prefetchNext(snapshot, form, range, cuts, blocks)
-  return cutBody(page, form, range, rows, [])
-}
-
-/** A page of all rows as they lie: cut from blocks, uncopied. */
-async function blockBody(
-  page: Page,
-  form: LineForm,
-  range: PageRange,
-  { blocks, memory }: RowEngine,
-  requester: Requester,
-): Promise<PageBody> {
-  const { snapshot } = page
-  requireSmall(page, range, requester)
-  const cuts = cutsOf(snapshot, range)
-  const read: ReadRows[] = []
-  const make = async (): Promise<Uint8Array[]> => {
-    // Looked for when it is its turn, since what waits in the queue must not hold what it has found.
-    const kept = cuts.map((cut) => blocks.kept(snapshot, form, cut))
-    const missing = cuts.filter((_cut, index) => kept[index] === null)
-    read.push(...(await Promise.all(missing.map((cut) => blocks.read(snapshot, form, cut, requester)))))
-    const fresh = read.values()
-    return kept.map((bytes) => bytes ?? fresh.next().value?.bytes ?? new Uint8Array())
-  }
-  const bytes = range.rows * snapshot.rowBytes
-  const rows = await memory.during(bytes, requester.client, requester.signal(), make)
-  if (read.length === 0) prefetchNext(snapshot, form, range, cuts, blocks)
-  return cutBody(
-    page,
-    form,
-    range,
-    rows,
-    read.map(({ timing }) => timing),
-  )
-}
-
-function cutBody(
-  page: Page,
-  form: LineForm,
-  range: PageRange,
-  rows: readonly Uint8Array[],
-  timings: readonly Timing[],
-): PageBody {
-  const began = performance.now()
-  return {
-    pieces: piecesOf(page, form, range, rows),
-    headers: pageHeaders(range, page.links),
-    serverTiming: timingOf(timings, performance.now() - began),
-    range,
-    positions: null,
-    hints: [],
-  }
-}
-
-/** The rows of all cuts, where none has to be read. */
-function allKept(cuts: readonly Cut[], find: (cut: Cut) => Uint8Array | null): Uint8Array[] | null {
-  const found = cuts.map(find)
-  return found.every((bytes) => bytes !== null) ? found : null
-}
-
-/** A page of what a filter or an order has chosen: gathered from wherever the rows lie. */
-async function gatheredBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { snapshot, query, form, links } = page
   const asked = performance.now()
-  const selection = await engine.selections.find(snapshot, query, requester)
-  const range = rangeOf(selection.count, query)
-  requireSmall(page, range, requester)
-  const { near, positions } = await located(selection, range, requester)
+  const selection = page.range === null ? await engine.selections.find(snapshot, query, requester) : null
+  const range = page.range ?? rangeOf(selection?.count ?? 0, query)
   const bytes = range.rows * snapshot.rowBytes
-  const isPacked = isLineForm(form) && engine.packed.has(snapshot, form, near)
+  if (bytes > requester.pageBytesMax) throw new TooLarge()
+  const positions =
+    selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
+  const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
-  // What is no more than a page is paid for as one.
-  const price = priceOfGathered(isPacked ? 0 : decoded(), bytes)
-  if (price.counts > 1) await requester.pay(price)
+  if (selection !== null) {
+    // An ordinary page was paid for when it was requested.
+    const price = priceOfGathered(isStored ? 0 : decoded(), bytes)
+    if (price.counts > 1) await requester.pay(price)
+  }
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = async (): Promise<Gathered> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-    const packed = isPacked ? await engine.packed.read(snapshot, form, near, requester) : null
-    if (packed !== null) return { pieces: [packed.bytes], timings: [packed.timing] }
-    // Packs too large for an ask: it was paid for as if they would do.
-    if (isPacked) await requester.pay(priceOfScan(decoded()))
+    const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
+    if (stored !== null) return { pieces: [stored.bytes], timings: [stored.timing] }
+    // Its chunks were too large, which the price did not include.
+    if (isStored && selection !== null) await requester.pay(priceOfScan(decoded()))
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
@@ -221,22 +145,18 @@ async function gatheredBody(page: Page, engine: RowEngine, requester: Requester)
   const timings = [selecting, ...gathered.timings]
   return {
     pieces,
-    headers: { ...pageHeaders(range, links), ...hintHeader(selection.hints) },
+    headers: { ...pageHeaders(range, links), ...hintHeader(selection?.hints) },
     serverTiming: timingOf(timings, performance.now() - began),
     range,
     positions,
-    hints: selection.hints ?? [],
+    hints: selection?.hints ?? [],
   }
 }
 
-async function located(
-  selection: Selection,
-  { first, rows }: Slice,
-  requester: Requester,
-): Promise<{ readonly near: Near; readonly positions: Uint32Array }> {
-  if (selection.near !== undefined) return selection.near(first, rows, requester)
-  const positions = await selection.slice(first, rows, requester)
-  return { near: { packs: null, places: positions }, positions }
+function consecutive({ first, rows }: PageRange): Uint32Array {
+  const positions = new Uint32Array(rows)
+  for (let row = 0; row < rows; row += 1) positions[row] = first + row
+  return positions
 }
 
 function piecesOf(
@@ -253,31 +173,6 @@ function piecesOf(
   }
   pieces.push(isInEnvelope ? envelopeTail : format.tail(range.rows))
   return pieces
-}
-
-function isSmall(
-  { snapshot }: Page,
-  { rows }: Slice,
-  { pageBytesMax }: Pick<Requester, 'pageBytesMax'>,
-): boolean {
-  return rows * snapshot.rowBytes <= pageBytesMax
-}
-
-function requireSmall(page: Page, slice: Slice, requester: Requester): void {
-  if (!isSmall(page, slice, requester)) throw new TooLarge()
-}
-
-/** Whoever finds a block and comes to its end is on a walk, and will want the next one. */
-function prefetchNext(
-  snapshot: Snapshot,
-  form: LineForm,
-  range: PageRange,
-  cuts: readonly Cut[],
-  blocks: Blocks,
-): void {
-  const last = cuts.at(-1)
-  if (last !== undefined && last.first + last.rows + range.rows > snapshot.blockRows)
-    blocks.prefetch(snapshot, form, last)
 }
 
 /** The longest wait in the queue, the time of all queries, and what it took to put the answer together. */

@@ -11,7 +11,7 @@ import { pathOf } from '../http/shortcuts.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { json } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { pageAtHand, pageBody, pageOf, type Page } from '../representations/page.ts'
+import { pageBody, pageOf, type Page } from '../representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable } from './find.ts'
 import { pageLinks } from './page-links.ts'
@@ -78,8 +78,6 @@ export function tableRows(family: Family, service: RowService): Resource {
         price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         hasRanges: true,
         isAtHand: false,
-        bodyNow: () =>
-          snapshots.current(table) === page.snapshot ? pageAtHand(page, engine, { pageBytesMax }) : null,
         body: (signal) =>
           snapshots.use(table, id, async (kept) => {
             orGone(kept)

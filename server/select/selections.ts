@@ -1,6 +1,5 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { Near } from '../indexes/near.ts'
 import type { KeptStats } from '../kept.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -87,10 +86,4 @@ export interface Selection {
    * @throws as `find` does
    */
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
-  /** The same, with where these rows lie together, if the snapshot keeps them so besides. */
-  readonly near?: (
-    first: number,
-    rows: number,
-    requester: Requester,
-  ) => Promise<{ readonly near: Near; readonly positions: Uint32Array }>
 }

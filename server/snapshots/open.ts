@@ -8,7 +8,7 @@ import { parseReport, readReport, type SnapshotReport } from '../../core/warehou
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/verified.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
-import { blockRowsOf, rowBytesOf } from './block-size.ts'
+import { rowBytesOf } from './row-bytes.ts'
 import { Checks } from './checks.ts'
 import { Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -99,7 +99,6 @@ export async function openSnapshot(
     isUnchanged: (file) => store.isElsewhere || versionOf(path.join(folder, file)) === seen.get(file),
     lastModified: new Date(manifest.import_date).toUTCString(),
     rowBytes,
-    blockRows: blockRowsOf(rowBytes),
   }
   return snapshot
 }

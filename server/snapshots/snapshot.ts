@@ -22,7 +22,6 @@ export interface Snapshot {
   readonly lastModified: string
   /** About how long a row is as JSON. */
   readonly rowBytes: number
-  readonly blockRows: number
   /** What its ingest saw of its fields; null where that cannot be read. */
   readonly report: SnapshotReport | null
   /** By field: all its values, where they are few. */

@@ -339,10 +339,12 @@ describe('the loader', () => {
       ['c.yaml:24:18: item 1 of "orders" is [], and it must name a field'],
     ],
     [
-      'rows together by a field that is not there',
+      'rows together, which are not stored any more',
       'search: [city]',
-      'clustered: [cit]',
-      ['c.yaml:24:21: there is no field "cit" (did you mean "city"?); known: date, city, value'],
+      'clustered: [city]',
+      [
+        'c.yaml:24:9: "clustered" is not used any more, since any few rows are read from the row store: remove the line',
+      ],
     ],
     [
       'a partition by a field that is not there',

@@ -24,6 +24,8 @@ describe('a job', () => {
       'part-00000.parquet',
       't.csv.gz',
       'report.json',
+      'dictionary.index',
+      'rows.bin',
       'checks.json',
     ])
     expect(await noted()).toEqual(await now())

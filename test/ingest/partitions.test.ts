@@ -17,7 +17,6 @@ const table = {
   filters: ['month', 'city', 'state', 'key', 'value'],
   search: ['note'],
   orders: [['-value', 'city']],
-  clustered: ['state'],
   source: { files: 'd/t-*.csv' },
   fields: ['month:integer', 'city:string', 'state:string', 'key:string', 'value:decimal', 'note:text'].map(
     fieldOf,

@@ -363,7 +363,7 @@ describe('what is damaged', () => {
     await flip(part)
     await shop.ingest({ ...onDay(4), retention })
     expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
-    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
+    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 7)
   })
 
   testAll('is told as long as nothing took its place', async () => {
@@ -492,9 +492,15 @@ describe('flipped bits', () => {
     expect(files.map((file) => path.basename(file)).toSorted()).toEqual(
       [
         'current.json',
-        ...['checks.json', 'manifest.json', 'part-00000.parquet', 'report.json', 't.csv.gz'].flatMap(
-          (name) => [name, name],
-        ),
+        ...[
+          'checks.json',
+          'dictionary.index',
+          'manifest.json',
+          'part-00000.parquet',
+          'report.json',
+          'rows.bin',
+          't.csv.gz',
+        ].flatMap((name) => [name, name]),
       ].toSorted(),
     )
     const right = [

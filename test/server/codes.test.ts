@@ -41,6 +41,7 @@ const all = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
 const table = {
   name: 't',
   order: ['n asc'],
+  packed: false,
   filters: ['state', 'city', 'day', 'price', 'flag', 'rare'],
   search: ['city', 'state'],
   fields: [

@@ -44,7 +44,7 @@ let pristine: string
 let home: string
 const due = new Map<string, Buffer>()
 
-const uncached: ServiceOptions = { keptBytesMax: 0, blockBytes: 0, ownDatabases: true }
+const uncached: ServiceOptions = { keptBytesMax: 0, ownDatabases: true }
 
 beforeAll(async () => {
   const catalog = catalogAround([
@@ -54,7 +54,6 @@ beforeAll(async () => {
       filters: ['n', 'state', 'name', 'code'],
       search: ['name', 'code'],
       orders: [['-name', 'code'], ['code']],
-      clustered: ['state'],
       fields: ['n:integer', 'state:string', 'name:string', 'code:string', 'x:float'].map(fieldOf),
     },
   ])

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { blockRowsMax } from '../../server/snapshots/block-size.ts'
 import { MemoryGate } from '../../server/engine/memory-gate.ts'
 import { until } from '../support/until.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
@@ -11,8 +10,7 @@ import { freePort } from '../support/ports.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
 
-/** More than a block, so that there are several. */
-const rowCount = 2 * blockRowsMax + 100
+const rowCount = 4196
 const endless = {
   sql: "select encode('x'), [1::uinteger], true from range(100000000000) as t(x) where sqrt(x) * 2 = 3",
   parameters: [],
@@ -22,7 +20,7 @@ const endless = {
 let shop: Workshop
 beforeAll(async () => {
   const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(10)}${n}`)
-  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], packed: false }), {
     'd/t.csv': `n,s\n${lines.join('\n')}\n`,
   })
   await shop.ingest()
@@ -55,7 +53,7 @@ describe('under pressure', () => {
   })
 
   test('a client who asks for much keeps another waiting for one query, not for all', async () => {
-    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
     // A part of its own for each page, so that none shares a query with another.
@@ -99,7 +97,7 @@ describe('under pressure', () => {
 
   testAll('pages are made in so much room, a larger one alone, and all are answered', async () => {
     const makingBytesMax = 150_000
-    const service = await serve(shop, { makingBytesMax, blockBytes: 0, keptBytesMax: 0, trustProxy: 1 })
+    const service = await serve(shop, { makingBytesMax, keptBytesMax: 0, trustProxy: 1 })
     const { memory } = service.engine
     const during = jest.spyOn(memory, 'during')
     let most = 0
@@ -140,7 +138,7 @@ describe('under pressure', () => {
   })
 
   test('a client who fills the line does not keep others out of it', async () => {
-    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+    const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
     await many.ingest({ partRows: 10 })

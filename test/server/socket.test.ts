@@ -21,7 +21,7 @@ let service: Service
 let listening: Listening
 let port: number
 beforeAll(async () => {
-  shop = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'] }), {
+  shop = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
     'd/t.csv': 'n\n1\n2\n3\n',
   })
   await shop.ingest()
@@ -171,10 +171,10 @@ test('a system that lets next to nothing be open is said at the start', () => {
 })
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
-  const { app, pool, blocks } = await serve(shop, { connections: 1 })
+  const { app, pool } = await serve(shop, { connections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal)
-  const asked = jest.spyOn(blocks, 'read')
+  const asked = jest.spyOn(pool, 'texts')
   const other = await freePort()
   const impatient = await listen(app, at(other))
   const sockets = Array.from({ length: 30 }, () => net.connect(other, '127.0.0.1'))

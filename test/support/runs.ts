@@ -32,7 +32,7 @@ const runs = {
   /** Queries of each sample table, for each way to select rows. */
   TABLE_QUERIES: { quick: 3, all: 6, long: 1000 },
   /** Queries of a packed table. */
-  PACKED_QUERIES: { quick: 8, all: 12, long: 5000 },
+  ROW_STORE_QUERIES: { quick: 8, all: 12, long: 5000 },
   /** Dates, lists and texts in any of their spellings. */
   SPELLINGS: { quick: 60, all: 300, long: 5000 },
   /** Queries of texts with unusual characters. */

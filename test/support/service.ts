@@ -15,7 +15,6 @@ import { noMeter } from '../../server/metrics/meter.ts'
 import { openLog, type Log } from '../../server/log.ts'
 import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
 import { SendBudget, type SendLimits } from '../../server/http/send-budget.ts'
-import { Blocks } from '../../server/fetch/blocks.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import { FinishedExports } from '../../server/representations/finished-exports.ts'
@@ -25,7 +24,7 @@ import { MemoryGate, type MemoryGateLimits } from '../../server/engine/memory-ga
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import type { CodedLimits } from '../../server/select/codes/coded-selections.ts'
 import type { SelectionLimits } from '../../server/select/duckdb/duckdb-selections.ts'
-import { PackedRows } from '../../server/fetch/packed-rows.ts'
+import { RowStore } from '../../server/fetch/row-store.ts'
 import { Dictionaries } from '../../server/indexes/dictionaries.ts'
 import { openSelections } from '../../server/select/open.ts'
 import type { KeptSelections, Selections } from '../../server/select/selections.ts'
@@ -75,7 +74,6 @@ export interface Service {
   readonly pool: Pool
   /** Of scans for selections. */
   readonly scans: Pool
-  readonly blocks: Blocks
   readonly selections: KeptSelections
   readonly engine: RowEngine
   readonly sendBudget: SendBudget
@@ -99,7 +97,6 @@ export type ServiceOptions = Partial<
   readonly exportsMax?: number
   readonly finishedBytesMax?: number
   readonly filesMax?: number
-  readonly blockBytes?: number
   /** DuckDB's memory; such a service has databases of its own. */
   readonly memory?: string
   /** Databases of its own, for tests that change published files in place. */
@@ -155,11 +152,10 @@ export async function serve(
     ...options,
   }
   const dictionaries = new Dictionaries(pool, 10_000_000)
-  const packed = new PackedRows(dictionaries)
+  const rowStore = new RowStore(dictionaries)
   const selections = openSelections(scanConnections, dictionaries, limits, options.clickHouse ?? null)
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const blocks = new Blocks(pool, packed, options.blockBytes ?? 10_000_000)
-  const engine = { blocks, pool, packed, selections: options.otherSelections ?? selections, memory }
+  const engine = { pool, rowStore, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({
     catalog,
     snapshots,
@@ -216,7 +212,6 @@ export async function serve(
     snapshots,
     pool,
     scans: scanConnections,
-    blocks,
     selections,
     engine,
     sendBudget,

@@ -106,6 +106,8 @@ interface TinyTable {
   readonly filters?: readonly string[]
   readonly search?: readonly string[]
   readonly may_be_empty?: boolean
+  /** False has DuckDB read all pages. */
+  readonly packed?: boolean
 }
 
 /** A catalog of one dataset `d` with a few tables, families as in the real one. */

@@ -15,8 +15,8 @@ const cellLongMin = 120
 /** Rows under their fields, each with a link to it alone. */
 export function gridPart(setting: Setting, view: TableView): Html {
   const { words } = setting
-  const { fields, rows, range, positions, snapshot } = view
-  const numbers = rows.map((_row, index) => (positions?.[index] ?? range.first + index) + 1)
+  const { fields, rows, positions, snapshot } = view
+  const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
       <table>

@@ -28,8 +28,8 @@ export interface TableView extends AskView {
   readonly fields: readonly Field[]
   /** Values as texts, with all their digits, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
-  /** Where the rows lie in the table, from 0; null where they follow each other from `range.first` on. */
-  readonly positions: Uint32Array | null
+  /** Positions of the rows in the table, from 0. */
+  readonly positions: Uint32Array
   /** Why a page without rows may have none. */
   readonly hints: readonly Hint[]
   readonly files: FileAddresses

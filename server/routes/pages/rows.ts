@@ -4,7 +4,7 @@ import type { ResourceRequest } from '../../http/resource.ts'
 import type { AskView, TableView } from '../../pages/table/view.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { PageLinks } from '../../representations/envelope.ts'
-import { pageAtHand, pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
+import { pageBody, pageOf, type Page, type PageBody } from '../../representations/page.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { rowAddresses, type PageService } from './documents.ts'
 import { requesterOf } from '../requester.ts'
@@ -31,9 +31,7 @@ export async function viewOf(
   signal: () => AbortSignal,
 ): Promise<Viewed> {
   const { engine, pageBytesMax } = service
-  const body =
-    pageAtHand(page, engine, { pageBytesMax }) ??
-    (await pageBody(page, engine, requesterOf(request, signal, pageBytesMax)))
+  const body = await pageBody(page, engine, requesterOf(request, signal, pageBytesMax))
   return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
 }
 

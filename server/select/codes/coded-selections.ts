@@ -11,7 +11,7 @@ import { RowSet } from '../row-set.ts'
 import { foldedText } from '../folding.ts'
 import { filterKey, type Found } from '../found.ts'
 import type { Group, Grouping, Selection, Selections } from '../selections.ts'
-import { areCoded, orderTogether, sequenceFor, type Sequence } from './sequences.ts'
+import { areCoded, sequenceFor, type Sequence } from './sequences.ts'
 import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
 import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
@@ -81,10 +81,8 @@ export class CodedSelections implements Selections {
       return this.#sorted(snapshot, sequence, clauses, filter, requester)
     }
     if (first === undefined) return inTable(snapshot, sequence, consecutive(rows))
-    if (first.length === 1 && second === undefined) {
-      const together = await this.#together(snapshot, filter, requester)
-      return together ?? inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0], filter))
-    }
+    if (first.length === 1 && second === undefined)
+      return inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0], filter))
     if (rows > scannedRowsMax) return null
     const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
     const slice: Selection['slice'] = async (from, some) => found.slice(from, some)
@@ -108,19 +106,6 @@ export class CodedSelections implements Selections {
           return sliceOf(table, choice, starts, slice, new Turns(requester.signal()))
         }),
     }
-  }
-
-  /** The rows of one value, where an order of the snapshot has them together, and as they are asked for. */
-  async #together(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection | null> {
-    const order = orderTogether(snapshot, filter)
-    const [condition] = filter.conditions
-    if (order === undefined || condition === undefined) return null
-    const dictionary = await this.#dictionaries.values(snapshot, condition.field, requester)
-    if (dictionary === null) return null
-    const code = chosenBy(dictionary, condition, '').indexOf(1)
-    const before = dictionary.rows.subarray(0, code).reduce((sum, count) => sum + count, 0)
-    const together = consecutive(dictionary.rows[code] ?? 0, before)
-    return inTable(snapshot, { order, codes: order.codes, isInOrder: true }, together)
   }
 
   async #sorted(
@@ -238,10 +223,9 @@ export class CodedSelections implements Selections {
   }
 }
 
-/** Places in a sequence as rows of the table, and where they lie in it. */
+/** Places in a sequence as positions in the table. */
 function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
   if (order === null) return places
-  const { packs } = order
   const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
     const letGo = await snapshot.hold([order.positions.file])
     const table = new OrderedTable(snapshot, order)
@@ -252,20 +236,13 @@ function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Se
       letGo()
     }
   }
-  const slice: Selection['slice'] = async (...some) => positionsOf(await places.slice(...some))
-  if (packs === undefined) return { count: places.count, slice }
-  const near: Selection['near'] = async (...some) => {
-    const found = await places.slice(...some)
-    return { near: { packs, places: found }, positions: await positionsOf(found) }
-  }
-  return { count: places.count, slice, near }
+  return { count: places.count, slice: async (...some) => positionsOf(await places.slice(...some)) }
 }
 
-/** @param before how many there are before them */
-function consecutive(count: number, before = 0): Selection {
+function consecutive(count: number): Selection {
   return {
     count,
-    slice: async (first, rows) => placesFrom(before + first, Math.max(0, Math.min(rows, count - first))),
+    slice: async (first, rows) => placesFrom(first, Math.max(0, Math.min(rows, count - first))),
   }
 }
 

@@ -41,27 +41,3 @@ export function areCoded(
   ]
   return asked.every((name) => codes?.fields.includes(name) === true)
 }
-
-/**
- * The order in which the rows that a condition on one field chooses lie together, in the order that is asked for, and
- * are kept themselves; undefined where there is none.
- */
-export function orderTogether(snapshot: Snapshot, filter: RowFilter): Order | undefined {
-  const { orders = [], order: lying } = snapshot.manifest
-  const settled = settledBy(filter)
-  const isOne = filter.conditions.length === 1 && settled.size === 1 && filter.words.length === 0
-  if (!isOne || !isInFileOrder(snapshot, filter)) return undefined
-  const terms = lying.filter((term) => ![...settled].some((field) => isOf(term, field)))
-  return orders.find(
-    ({ keys: [first, ...others], packs }) =>
-      packs !== undefined &&
-      first !== undefined &&
-      first.direction === 'asc' &&
-      settled.has(first.field) &&
-      others.every((key, index) => orderTerm(key) === terms[index]),
-  )
-}
-
-function isOf(term: string, field: string): boolean {
-  return (['asc', 'desc'] as const).some((direction) => orderTerm({ field, direction }) === term)
-}

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { Written } from '../../server/fetch/written.ts'
+import { ByteBuilder } from '../../server/fetch/byte-builder.ts'
 import { seed } from '../support/runs.ts'
 
 /** So much is there from the start; more is made as it is needed. */
@@ -9,17 +9,17 @@ test.each(['a', 'ã', '漢', '🎉'])(
   'a text of %s that begins or ends beside the end of the room is whole',
   (character) => {
     for (let before = firstBytes - 12; before <= firstBytes; before += 1) {
-      const written = new Written()
+      const written = new ByteBuilder()
       written.add(Buffer.alloc(before, 'x'))
       for (const count of [1, 2, 3, 4, 40_000]) written.text(character.repeat(count))
       const due = 'x'.repeat(before) + character.repeat(1 + 2 + 3 + 4 + 40_000)
-      expect(Buffer.from(written.taken()).equals(Buffer.from(due))).toBe(true)
+      expect(Buffer.from(written.build()).equals(Buffer.from(due))).toBe(true)
       expect(written.length).toBe(Buffer.byteLength(due))
     }
   },
 )
 
-test('whatever is added comes in its order', () => {
+test('pieces come in the order in which they were added', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 300 })
   const piece = fc.oneof(
     text,
@@ -28,7 +28,7 @@ test('whatever is added comes in its order', () => {
   )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-      const written = new Written()
+      const written = new ByteBuilder()
       for (const one of pieces) {
         if (typeof one === 'string') written.text(one)
         else written.copy(one, 1, one.length)
@@ -36,7 +36,7 @@ test('whatever is added comes in its order', () => {
       const due = pieces.map((one) =>
         typeof one === 'string' ? Buffer.from(one) : Buffer.from(one).subarray(1),
       )
-      expect(Buffer.from(written.taken()).equals(Buffer.concat(due))).toBe(true)
+      expect(Buffer.from(written.build()).equals(Buffer.concat(due))).toBe(true)
     }),
     { seed, numRuns: 100 },
   )

@@ -1,5 +1,5 @@
-/** Bytes that are put together piece by piece: short ones by hand, which is faster than anything that takes a call each. */
-export class Written {
+/** Builds bytes piece by piece. Copies short pieces in a loop, which is faster than a call per piece. */
+export class ByteBuilder {
   #bytes = Buffer.allocUnsafe(64 * 1024)
   #length = 0
 
@@ -31,8 +31,8 @@ export class Written {
     this.#length += this.#bytes.write(text, this.#length)
   }
 
-  /** All of it; nothing is added after. */
-  taken(): Uint8Array {
+  /** Returns all bytes; nothing may be added after. */
+  build(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
 
@@ -46,5 +46,5 @@ export class Written {
 }
 
 const longBytes = 100
-/** Of a code unit of UTF-16. */
+/** UTF-8 bytes per code unit of UTF-16, at most. */
 const utf8BytesMax = 3

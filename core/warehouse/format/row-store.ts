@@ -1,0 +1,336 @@
+import zlib from 'node:zlib'
+
+/**
+ * The layout of the row store, from which any few rows are read at little cost: chunks of 128 rows, each with all fields of
+ * them. A chunk has, for each field in the order of declaration, if the values of the field are in the dictionary:
+ *
+ *     width of a number in bits (UINT8), least number (UINT16)
+ *     numbers: the code of each row
+ *
+ * and otherwise the texts that JSON has for its values, those of a text field without quotes and escapes. If all are decimals:
+ *
+ *     1 + digits after the point (UINT8), width of a number in bits (UINT8), least number (DOUBLE)
+ *     numbers: per row 0 for null, or 1 + the digits as an integer - the least number
+ *
+ * where zeros at the end were left out as JSON does, except one directly after the point; 101 + digits stands where each
+ * text has all of its digits. Or else:
+ *
+ *     0 (UINT8), width of a number in bits (UINT8), least number (UINT32), bytes of the texts as they are stored (UINT32)
+ *     numbers: per row 0 for null, or 1 + the bytes of the text
+ *     texts: in UTF-8, one after the other; if the first byte is 255, their bytes (UINT32), then the texts deflated (RFC 1951)
+ *
+ * A number is stored as its difference from the least, bit after bit, the lowest first.
+ */
+
+/** Rows of a chunk, except the last one. */
+export const chunkRows = 128
+
+/** Texts of consecutive rows. */
+export interface Texts {
+  /** In UTF-8, one after the other. */
+  readonly bytes: Uint8Array
+  /** Per row 0 for null, or 1 + the bytes of its text. */
+  readonly lengths: Uint32Array
+}
+
+/** The values of a field in some rows, to be stored in a chunk. */
+export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Texts
+
+/** @param columns of at most 128 rows, all of the same number */
+export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
+  return Buffer.concat(
+    columns.flatMap((column) =>
+      'codes' in column ? encodeCodes(column.codes) : (encodeDecimals(column) ?? encodeTexts(column)),
+    ),
+  )
+}
+
+const codedHead = 3
+const otherHead = 10
+/** A wider number could not be read exactly. */
+const widthMax = 45
+const deflatedForm = 255
+const fixedForm = 101
+
+function encodeCodes(codes: ArrayLike<number>): Buffer[] {
+  const { least, width, bytes } = encodeNumbers(codes, codes.length)
+  const head = Buffer.alloc(codedHead)
+  head.writeUInt8(width)
+  head.writeUInt16LE(least, 1)
+  return [head, bytes]
+}
+
+/** Shorter texts are not worth the time of inflating them, nor those that hardly shrink. */
+const deflatedBytesMin = 4096
+const deflatedShareMax = 3 / 4
+/** Of the length of texts that are deflated. */
+const sizeBytes = 4
+
+function encodeTexts({ bytes: texts, lengths }: Texts): Buffer[] {
+  const { least, width, bytes } = encodeNumbers(lengths, lengths.length)
+  const deflated = texts.length < deflatedBytesMin ? texts : zlib.deflateRawSync(texts, { level: 1 })
+  const isSmaller = deflated.length < texts.length * deflatedShareMax
+  const stored = isSmaller ? deflated : texts
+  const size = Buffer.alloc(isSmaller ? sizeBytes : 0)
+  if (isSmaller) size.writeUInt32LE(texts.length)
+  const head = Buffer.alloc(otherHead)
+  head.writeUInt8(isSmaller ? deflatedForm : 0)
+  head.writeUInt8(width, 1)
+  head.writeUInt32LE(least, 2)
+  head.writeUInt32LE(size.length + stored.length, 6)
+  return [head, bytes, size, Buffer.from(stored.buffer, stored.byteOffset, stored.length)]
+}
+
+const [minus, point, zero, nine] = [0x2d, 0x2e, 0x30, 0x39]
+const digitsMax = 15
+
+/** The decimals of a chunk, as integers without their point: shared, since one chunk is encoded at a time. */
+const integers = new Float64Array(chunkRows)
+const fractions = new Uint8Array(chunkRows)
+
+/** Returns null if a text is no decimal, or not the text that a decimal is read back as. */
+function encodeDecimals({ bytes: texts, lengths }: Texts): Buffer[] | null {
+  let [start, digits, digitsMin, hasTrailingZero] = [0, 0, digitsMax, false]
+  for (let row = 0; row < lengths.length; row += 1) {
+    const length = (lengths[row] ?? 0) - 1
+    if (length < 0) continue
+    const fraction = readDecimal(texts, start, start + length, row)
+    start += length
+    if (fraction < 0) return null
+    fractions[row] = fraction
+    if (fraction > digits) digits = fraction
+    if (fraction < digitsMin) digitsMin = fraction
+    if (fraction > 1 && texts[start - 1] === zero) hasTrailingZero = true
+  }
+  const isFixed = digitsMin >= digits
+  if (!isFixed && (digitsMin === 0 || hasTrailingZero)) return null
+  let least = Infinity
+  for (let row = 0; row < lengths.length; row += 1) {
+    if (lengths[row] === 0) continue
+    const integer = (integers[row] ?? 0) * 10 ** (digits - (fractions[row] ?? 0))
+    if (!Number.isSafeInteger(integer)) return null
+    integers[row] = integer
+    if (integer < least) least = integer
+  }
+  if (least === Infinity) least = 0
+  for (let row = 0; row < lengths.length; row += 1)
+    integers[row] = lengths[row] === 0 ? 0 : 1 + (integers[row] ?? 0) - least
+  const { width, bytes } = encodeNumbers(integers, lengths.length, 0)
+  if (width > widthMax) return null
+  const head = Buffer.alloc(otherHead)
+  head.writeUInt8((isFixed ? fixedForm : 1) + digits)
+  head.writeUInt8(width, 1)
+  head.writeDoubleLE(least, 2)
+  return [head, bytes]
+}
+
+/** Stores the digits of a decimal as an integer; returns how many are after the point, or -1 if the text is none. */
+function readDecimal(texts: Uint8Array, start: number, end: number, row: number): number {
+  const isNegative = texts[start] === minus
+  const first = isNegative ? start + 1 : start
+  let [integer, pointAt] = [0, -1]
+  for (let at = first; at < end; at += 1) {
+    const byte = texts[at] ?? 0
+    if (byte === point && pointAt === -1 && at > first) {
+      pointAt = at
+      continue
+    }
+    if (byte < zero || byte > nine) return -1
+    integer = integer * 10 + (byte - zero)
+  }
+  const before = (pointAt === -1 ? end : pointAt) - first
+  const fraction = pointAt === -1 ? 0 : end - pointAt - 1
+  if (before === 0 || before > digitsMax || fraction > digitsMax || (pointAt !== -1 && fraction === 0))
+    return -1
+  if ((before > 1 && texts[first] === zero) || (isNegative && integer === 0)) return -1
+  integers[row] = isNegative ? -integer : integer
+  return fraction
+}
+
+/** @param digits after the point, all of them if they are fixed, else without zeros at the end, but for the first one */
+function decimalText(integer: number, digits: number, isFixed: boolean): string {
+  if (digits === 0) return String(integer)
+  const all = String(Math.abs(integer)).padStart(digits + 1, '0')
+  let end = all.length
+  const pointAt = end - digits
+  if (!isFixed) while (end > pointAt + 1 && all.charCodeAt(end - 1) === zero) end -= 1
+  return `${integer < 0 ? '-' : ''}${all.slice(0, pointAt)}.${all.slice(pointAt, end)}`
+}
+
+/** Numbers of this width or less fit into 32 bits with what is left of the byte before. */
+const narrowMax = 24
+
+/** @param known the least number, if it is known */
+function encodeNumbers(
+  numbers: ArrayLike<number>,
+  count: number,
+  known?: number,
+): { readonly least: number; readonly width: number; readonly bytes: Buffer } {
+  let [least, most] = [known ?? numbers[0] ?? 0, numbers[0] ?? 0]
+  for (let row = 0; row < count; row += 1) {
+    const number = numbers[row] ?? 0
+    if (number < least) least = number
+    if (number > most) most = number
+  }
+  const range = most - least
+  const width = range < 2 ** 31 ? 32 - Math.clz32(range) : range.toString(2).length
+  const bytes = Buffer.alloc(bytesOf(width, count))
+  if (width === 0) return { least, width, bytes }
+  // Bits of the byte that is not full yet.
+  let [pending, filled, at] = [0, 0, 0]
+  if (width <= narrowMax) {
+    for (let row = 0; row < count; row += 1) {
+      pending |= ((numbers[row] ?? 0) - least) << filled
+      for (filled += width; filled >= 8; filled -= 8, at += 1) {
+        bytes[at] = pending & 255
+        pending >>>= 8
+      }
+    }
+  } else {
+    for (let row = 0; row < count; row += 1) {
+      pending += ((numbers[row] ?? 0) - least) * 2 ** filled
+      for (filled += width; filled >= 8; filled -= 8, at += 1) {
+        bytes[at] = pending % 256
+        pending = Math.floor(pending / 256)
+      }
+    }
+  }
+  if (filled > 0) bytes[at] = pending
+  return { least, width, bytes }
+}
+
+const bytesOf = (width: number, rows: number): number => Math.ceil((width * rows) / 8)
+
+/** What is known of a field in a chunk, number by number: an object per field would cost more than reading it. */
+const head = {
+  width: 0,
+  least: 1,
+  /** Where its numbers begin and end. */
+  first: 2,
+  end: 3,
+  form: 4,
+} as const
+const headNumbers = 5
+
+/** Rows that were read from the row store. */
+export class RowChunk {
+  /** Bytes that its deflated texts take in memory once they are read. */
+  readonly inflatedBytes: number
+  readonly #bytes: Buffer
+  readonly #rows: number
+  readonly #heads: Float64Array
+  /** By field: its texts, once one was read. */
+  readonly #texts: ({ readonly bytes: Uint8Array; readonly ends: Uint32Array } | undefined)[] = []
+
+  /**
+   * @param bytes a chunk as `encodeChunk` made it
+   * @param areCoded per field, whether it has codes
+   */
+  constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
+    this.#bytes = bytes
+    this.#rows = rows
+    const heads = new Float64Array(headNumbers * areCoded.length)
+    let [at, inflated] = [0, 0]
+    for (let field = 0, to = 0; field < areCoded.length; field += 1, to += headNumbers) {
+      const isCoded = areCoded[field] === true
+      const form = isCoded ? 1 : (bytes[at] ?? 0)
+      const width = bytes[isCoded ? at : at + 1] ?? 0
+      const first = at + (isCoded ? codedHead : otherHead)
+      const end = first + bytesOf(width, rows)
+      const isText = isTextForm(form)
+      heads[to] = width
+      heads[to + head.least] = isCoded
+        ? (bytes[at + 1] ?? 0) | ((bytes[at + 2] ?? 0) << 8)
+        : isText
+          ? bytes.readUInt32LE(at + 2)
+          : bytes.readDoubleLE(at + 2)
+      heads[to + head.first] = first
+      heads[to + head.end] = end
+      heads[to + head.form] = form
+      if (form === deflatedForm) inflated += bytes.readUInt32LE(end)
+      at = isText ? end + bytes.readUInt32LE(at + 6) : end
+    }
+    this.#heads = heads
+    this.inflatedBytes = inflated
+  }
+
+  /** The code of a row, of a field that has codes. */
+  code(field: number, row: number): number {
+    return this.#of(field, head.least) + this.#number(field, row)
+  }
+
+  /** Whether a field without codes is stored as texts here. */
+  hasTexts(field: number): boolean {
+    return isTextForm(this.#of(field, head.form))
+  }
+
+  /** The decimal of a row, of a field that is not stored as texts here; null for null. */
+  decimal(field: number, row: number): string | null {
+    const number = this.#number(field, row)
+    if (number === 0) return null
+    const form = this.#of(field, head.form)
+    const isFixed = form >= fixedForm
+    return decimalText(number - 1 + this.#of(field, head.least), form - (isFixed ? fixedForm : 1), isFixed)
+  }
+
+  /** Whether the text of a row is null, of a field that is stored as texts here. */
+  isNull(field: number, row: number): boolean {
+    return this.#of(field, head.least) + this.#number(field, row) === 0
+  }
+
+  /**
+   * The texts of a field that is stored as texts here: in UTF-8, one after the other, and where that of each row ends.
+   * A null ends where it begins.
+   */
+  texts(field: number): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    const known = this.#texts[field]
+    if (known !== undefined) return known
+    const least = this.#of(field, head.least)
+    const ends = new Uint32Array(this.#rows)
+    let end = 0
+    for (let row = 0; row < ends.length; row += 1) {
+      end += Math.max(0, least + this.#number(field, row) - 1)
+      ends[row] = end
+    }
+    const start = this.#of(field, head.end)
+    const isDeflated = this.#of(field, head.form) === deflatedForm
+    const bytes = isDeflated
+      ? zlib.inflateRawSync(this.#bytes.subarray(start + sizeBytes, start + this.#storedBytes(field)))
+      : this.#bytes.subarray(start, start + end)
+    const texts = { bytes, ends }
+    this.#texts[field] = texts
+    return texts
+  }
+
+  /** Length of the stored texts, which is the last number before the numbers of the rows. */
+  #storedBytes(field: number): number {
+    return this.#bytes.readUInt32LE(this.#of(field, head.first) - 4)
+  }
+
+  #of(field: number, what: number): number {
+    const found = this.#heads[headNumbers * field + what]
+    if (found === undefined) throw new RangeError(`there is no field ${field}`)
+    return found
+  }
+
+  /** The number of a row, less the least. */
+  #number(field: number, row: number): number {
+    const width = this.#of(field, head.width)
+    if (width === 0) return 0
+    const bytes = this.#bytes
+    let at = this.#of(field, head.first) + ((width * row) >> 3)
+    const skip = (width * row) & 7
+    if (width <= 17) {
+      const three = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16)
+      return (three >> skip) & ((1 << width) - 1)
+    }
+    let [more, place] = [(bytes[at] ?? 0) >> skip, 8 - skip]
+    for (; place < width; place += 8) {
+      at += 1
+      more += (bytes[at] ?? 0) * 2 ** place
+    }
+    return more % 2 ** width
+  }
+}
+
+const isTextForm = (form: number): boolean => form === 0 || form === deflatedForm
