@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { copyFile, link, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { checksText, parseChecks } from '../core/warehouse/checks-text.ts'
-import type { FileChecks } from '../core/warehouse/file-checks.ts'
 import { sumsOf } from '../core/warehouse/hash.ts'
 import { fileNames, layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { manifestText, type Manifest, type Part } from '../core/warehouse/manifest.ts'
@@ -57,10 +55,6 @@ async function linkTable(
   const snapshot: SnapshotId = `${source.snapshot.slice(0, 16) as `${string}Z`}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
   const target = store.place(layout.snapshot(table, snapshot))
   await mkdir(target, { recursive: true })
-  const known = parseChecks(
-    String(await from.get(`${layout.snapshot(large, source.snapshot)}/${fileNames.checks}`)),
-  )
-  const checks = new Map<string, FileChecks>()
   const parts: Part[] = []
   for (let firstRow = 0; firstRow < rows;) {
     const part = source.parts[parts.length % source.parts.length]
@@ -68,12 +62,9 @@ async function linkTable(
     const file = fileNames.part(parts.length)
     await link(path.join(home, part.file), path.join(target, file))
     parts.push({ ...part, file, firstRow })
-    const own = known.get(part.file)
-    if (own !== undefined) checks.set(file, own)
     firstRow += part.rows
   }
   await copyFile(path.join(home, fileNames.report), path.join(target, fileNames.report))
-  await writeFile(path.join(target, fileNames.checks), checksText(checks))
   const stored = async (file: string) => ({ file, ...(await sumsOf(path.join(target, file))) })
   const { indexes: _i, dictionary: _d, codes: _c, row_store: _r, orders: _o, ...kept } = source
   const manifest: Manifest = {
@@ -85,7 +76,6 @@ async function linkTable(
     textBytes: Math.round((source.textBytes / source.rows) * rows),
     parts,
     files: [await stored(fileNames.report)],
-    checks: await stored(fileNames.checks),
     ...besides,
   }
   await writeFile(path.join(target, fileNames.manifest), manifestText(manifest))

@@ -4,8 +4,6 @@ import path from 'node:path'
 import type { Table } from '../core/catalog/catalog.ts'
 import { typeRow } from '../core/catalog/field-types.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
-import { parseChecks } from '../core/warehouse/checks-text.ts'
-import type { FileChecks } from '../core/warehouse/file-checks.ts'
 import { fileNames, layout } from '../core/warehouse/layout.ts'
 import type { Manifest, Part, Partition, StoredFile } from '../core/warehouse/manifest.ts'
 import { readReport, type DownloadMember } from '../core/warehouse/report.ts'
@@ -37,7 +35,6 @@ interface KeptPart {
 /** What is taken over from the snapshot before. */
 export interface Kept {
   readonly before: Manifest
-  readonly checks: ReadonlyMap<string, FileChecks>
   readonly partitions: readonly KeptPartition[]
   /** Of the files of the source, by their place: those that are read. */
   readonly read: readonly number[]
@@ -61,8 +58,8 @@ export async function keptOf(
   before: Manifest,
   files: readonly KnownFile[],
 ): Promise<Kept | null> {
-  const { partitions, parts, sources, snapshot, tools, checks } = before
-  if (table.partition === null || partitions === undefined || checks === undefined) return null
+  const { partitions, parts, sources, tools } = before
+  if (table.partition === null || partitions === undefined) return null
   // Another version may write the same rows in other bytes.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
@@ -75,8 +72,6 @@ export async function keptOf(
   if (report === null || report.accepted_drift.length > 0) return null
   const members = report.download_members
   if (members?.length !== parts.length + 1) return null
-  const sums = await store.get(`${layout.snapshot(table, snapshot)}/${checks.file}`)
-  if (sums === null) return null
   const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
   const kept: KeptPartition[] = []
   const own = partsOf(before, members)
@@ -89,7 +84,7 @@ export async function keptOf(
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
     if (isSame) kept.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
   }
-  return requiringOne({ before, checks: parseChecks(String(sums)), partitions: kept, read: [] }, files.length)
+  return requiringOne({ before, partitions: kept, read: [] }, files.length)
 }
 
 /** Without those partitions, other files of which were read. */
@@ -211,7 +206,6 @@ function comparing({
 export interface TakenFile extends StoredFile {
   /** Where it is in the warehouse. */
   readonly key: string
-  readonly checks: FileChecks | undefined
 }
 
 /** Files that are taken over into the folder of a new snapshot, by their names there. */
@@ -222,8 +216,7 @@ export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart
     if (!isTaken(part)) continue
     const { words, part: own } = part.taken
     const take = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
-      const checks = kept.checks.get(file)
-      files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}`, checks })
+      files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
     }
     take(part.file, own)
     if (words !== null) take(fileNames.wordIndex(number), words)

@@ -55,7 +55,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'iconv-lite': ['ingest/source/decode.ts'],
   'hono/html': ['server/pages/html.ts'],
   n3: ['server/documents/rdf.ts'],
-  hyparquet: ['core/warehouse/file-checks.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
   'range-parser': ['server/http/files.ts', 'server/http/range.ts'],
   send: ['server/http/files.ts'],
@@ -176,7 +175,7 @@ test('where a warehouse lies is known to its stores alone', () => {
     .filter(([file, target]) => file.startsWith('core/warehouse/') && target.startsWith('node:fs'))
   expect(new Set(disk.map(([file]) => file))).toEqual(
     new Set(
-      ['file-checks.ts', 'fingerprint.ts', 'hash-here.ts', 'hash.ts', 'published.ts', 'views.ts'].map(
+      ['fingerprint.ts', 'hash-here.ts', 'hash.ts', 'published.ts', 'views.ts'].map(
         (file) => `core/warehouse/${file}`,
       ),
     ),

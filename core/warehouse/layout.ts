@@ -65,8 +65,6 @@ export const fileNames = {
   /** The positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
-  /** Sums of the pieces of all Parquet beside it: see `FileChecks`. */
-  checks: 'checks.json',
   /** What the ingest saw and proved. */
   report: 'report.json',
   /** All rows as one file. */

@@ -134,8 +134,6 @@ const manifestShape = z.object({
   /** All rows, for reading few at a time, unless the catalog leaves it out; absent from manifests of 0.1. */
   row_store: piecewiseShape.optional(),
   orders: z.array(orderShape).optional(),
-  /** Sums of the pieces of parts and indexes, for the server alone; not there in older manifests. */
-  checks: fileShape.optional(),
   /** In the order of declaration. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */
@@ -235,9 +233,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 
 /** All files of a snapshot but its manifest. */
 export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
-  const { dictionary, codes, row_store: rowStore, orders = [], checks } = beside
+  const { dictionary, codes, row_store: rowStore, orders = [] } = beside
   const ordered = orders.flatMap((order) => [order.positions, order.codes])
-  const apart = [dictionary, codes, rowStore, ...ordered, checks].flatMap((file) => file ?? [])
+  const apart = [dictionary, codes, rowStore, ...ordered].flatMap((file) => file ?? [])
   return [...parts, ...files, ...indexes, ...apart]
 }
 

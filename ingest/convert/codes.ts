@@ -15,7 +15,7 @@ import {
   type Codes,
   type Shape,
 } from '../../core/warehouse/codes/layout.ts'
-import type { Piece } from '../../core/warehouse/file-checks.ts'
+import type { Chunk } from '../../core/warehouse/format/chunk-file.ts'
 import { TableFailure } from '../rejects.ts'
 import { sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import { bytesAt, requireSame } from './proof.ts'
@@ -27,7 +27,7 @@ export type Section = Codes | readonly Uint8Array[]
 export class CodesWriter {
   readonly #handle: FileHandle
   readonly #fields: readonly CodedField[]
-  readonly #pieces: Omit<Piece, 'start'>[] = []
+  readonly #pieces: Omit<Chunk, 'start'>[] = []
   #bytes = 0
   #rows = 0
 
@@ -141,7 +141,7 @@ async function proveCodes(
  *
  * @throws TableFailure where one has another sum
  */
-export async function piecesAt(handle: FileHandle, pieces: readonly Piece[]): Promise<Uint8Array[]> {
+export async function piecesAt(handle: FileHandle, pieces: readonly Chunk[]): Promise<Uint8Array[]> {
   const start = pieces[0]?.start ?? 0
   const bytes = await bytesAt(
     handle,

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { open, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Reading, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
-import { checksText } from '../../core/warehouse/checks-text.ts'
-import { checksOf, type FileChecks } from '../../core/warehouse/file-checks.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
@@ -190,14 +188,6 @@ export async function label(
       index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
     )
   }
-  const checks = await writeChecks(
-    folder,
-    [
-      ...[...parts, ...beside.indexes].map(({ file }) => file),
-      ...(beside.dictionary === null ? [] : [fileNames.dictionary]),
-    ],
-    taken,
-  )
   return {
     format: manifestFormat,
     dataset: table.dataset,
@@ -217,7 +207,6 @@ export async function label(
     ...(frequent !== undefined && { frequent }),
     ...(indexes.length > 0 && { indexes }),
     ...(await readApart(beside, folder)),
-    checks,
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),
@@ -275,20 +264,6 @@ async function directorySum(file: string): Promise<number> {
   } finally {
     await handle.close()
   }
-}
-
-/** Sums up the pieces of Parquet files, so that no server has to read all of them first. */
-async function writeChecks(
-  folder: string,
-  files: readonly string[],
-  taken: ReadonlyMap<string, TakenFile>,
-): Promise<StoredFile> {
-  const checks = new Map<string, FileChecks>()
-  for (const file of files)
-    checks.set(file, taken.get(file)?.checks ?? (await checksOf(path.join(folder, file))))
-  const target = path.join(folder, fileNames.checks)
-  await writeFile(target, checksText(checks))
-  return { file: fileNames.checks, ...(await sumsOf(target)) }
 }
 
 async function sumsOfFile(

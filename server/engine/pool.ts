@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { Connection, Answer, RunOptions, Texts } from '../../core/duckdb/connection.ts'
 import type { Database } from '../../core/duckdb/database.ts'
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
@@ -6,8 +5,7 @@ import type { Value } from '../../core/duckdb/vectors.ts'
 import { QueueFull } from '../concurrency/queue-full.ts'
 import { FairQueue, waitIn, type Waiter } from '../concurrency/fair-queue.ts'
 import { TooLarge } from './errors.ts'
-import type { Plan } from './plan.ts'
-import { blamed, requireWhole } from './reads.ts'
+import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 
 export interface PoolLimits {
   readonly connections: number
@@ -130,8 +128,7 @@ export class Pool {
     work: (connection: Connection, options: RunOptions) => Promise<T>,
   ): Promise<T & { timing: Timing }> {
     const asked = performance.now()
-    const names = reads?.files.map(({ file }) => path.basename(file)) ?? []
-    const letGo = reads === null ? null : await reads.snapshot.hold(names)
+    const letGo = reads === null ? null : await reads.snapshot.hold(reads.files)
     try {
       return await this.#runHere(asked, reads, client, signal, work)
     } finally {
@@ -156,11 +153,11 @@ export class Pool {
       signal.throwIfAborted()
       if (error instanceof QueryTimeout) throw error
       if (error instanceof OutOfMemory) throw new TooLarge()
-      throw reads === null ? error : await blamed(error, reads)
+      throw reads === null ? error : explainQueryError(error, reads)
     } finally {
       this.#giveBack(connection, client)
     }
-    if (reads !== null) await requireWhole(reads)
+    if (reads !== null) requireUnchanged(reads)
     const timing = { queue: begun - asked, query: performance.now() - begun }
     this.#limits.observe?.(timing)
     return { ...answer, timing }

@@ -1,10 +1,9 @@
 import path from 'node:path'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerm, quotedText } from '../../core/sql.ts'
-import type { Field, OrderKey } from '../../core/catalog/catalog.ts'
+import type { OrderKey } from '../../core/catalog/catalog.ts'
 import type { Column, ColumnForm, LineForm } from '../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
-import { readsOf, rowsAmong } from '../engine/reads.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { partOf } from './parts.ts'
 
@@ -13,12 +12,7 @@ export function planGathered(snapshot: Snapshot, form: LineForm, part: number, r
   return {
     sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
     parameters: [fileOf(snapshot, part)],
-    reads: readsOf(
-      snapshot,
-      [{ file: partFile(snapshot, part), isRead: rowsAmong(rows.toSorted()) }],
-      namesOf(form.fields),
-      false,
-    ),
+    reads: { snapshot, files: [partFile(snapshot, part)] },
   }
 }
 
@@ -60,15 +54,7 @@ export function planColumns(
       where file_row_number ${oneOf(rows)}${inParts}
       ${known.length === 1 && comeInOrder(rows) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
-    reads: readsOf(
-      snapshot,
-      known.map(({ file, firstRow, rows: count }) => {
-        const inPart = positions.filter((position) => position >= firstRow && position < firstRow + count)
-        return { file, isRead: rowsAmong(inPart.map((position) => position - firstRow).toSorted()) }
-      }),
-      [...namesOf(form.fields), ...ordering.map(({ field }) => field)],
-      false,
-    ),
+    reads: { snapshot, files: known.map(({ file }) => file) },
   }
 }
 
@@ -103,10 +89,6 @@ function partFile({ manifest }: Snapshot, part: number): string {
   const label = manifest.parts[part]
   if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
   return label.file
-}
-
-function namesOf(fields: readonly Field[]): string[] {
-  return fields.map(({ name }) => name)
 }
 
 function textsSql({ format, fields }: LineForm, where: string): string {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import zlib from 'node:zlib'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { Piece } from '../../core/warehouse/file-checks.ts'
+import type { Chunk } from '../../core/warehouse/format/chunk-file.ts'
 import type { PiecewiseFile } from '../../core/warehouse/manifest.ts'
 import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { DamagedTable } from '../engine/errors.ts'
@@ -32,7 +32,7 @@ export class CheckedFile {
   }
 
   /** @throws DamagedTable */
-  piece(piece: Piece): Buffer {
+  piece(piece: Chunk): Buffer {
     return this.pieces([piece])[0] ?? Buffer.alloc(0)
   }
 
@@ -42,7 +42,7 @@ export class CheckedFile {
    * @param pieces ascending
    * @throws DamagedTable
    */
-  pieces(pieces: readonly Piece[]): Buffer[] {
+  pieces(pieces: readonly Chunk[]): Buffer[] {
     const [first, last] = [pieces[0], pieces.at(-1)]
     if (first === undefined || last === undefined) return []
     const all = this.#read(first.start, last.start + last.length - first.start)

@@ -2,10 +2,13 @@ import path from 'node:path'
 import { tableId, type Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
+import { messageOf } from '../../core/errors.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
+import { DamagedFile } from '../../core/warehouse/whole.ts'
 import { SingleFlight } from '../concurrency/single-flight.ts'
+import { DamagedTable } from '../engine/errors.ts'
 import type { Plan } from '../engine/plan.ts'
 import type { Pool } from '../engine/pool.ts'
-import { readsOf, rowsBetween } from '../engine/reads.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { WrittenLine } from '../formats/format.ts'
 import { quotedJson } from '../../core/json.ts'
@@ -48,6 +51,7 @@ export class Dictionaries {
   readonly #pool: Pool
   readonly #kept: Kept<Dictionary | Cells>
   readonly #flights = new SingleFlight<Dictionary | Cells | null>()
+  readonly #verified = new WeakSet<Snapshot>()
 
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
@@ -111,11 +115,32 @@ export class Dictionaries {
     const plan = planOf(snapshot, field, columns)
     if (plan === null) return null
     return this.#flights.join(key, signal(), async (stop) => {
+      await this.#verify(snapshot)
       const { rows } = await this.#pool.rows(plan, client, stop)
       const made = read(rows)
       if (made !== null) this.#kept.set(key, made)
       return made
     }) as Promise<T | null>
+  }
+
+  /** Hashes the dictionary once in each process, since a damaged value would stand in every page that has it. */
+  async #verify(snapshot: Snapshot): Promise<void> {
+    const { dictionary } = snapshot.manifest
+    if (dictionary === undefined || this.#verified.has(snapshot)) return
+    const letGo = await snapshot.hold([dictionary.file])
+    try {
+      const hash = await hashOf(path.join(snapshot.folder, dictionary.file))
+      if (hash === dictionary.sha256) {
+        this.#verified.add(snapshot)
+        return
+      }
+      snapshot.takeOut(new DamagedFile(`${dictionary.file} is not as it was written`))
+    } catch (error) {
+      snapshot.doubt(messageOf(error))
+    } finally {
+      letGo()
+    }
+    throw new DamagedTable(tableId(snapshot.table))
   }
 }
 
@@ -126,12 +151,11 @@ function planOf(snapshot: Snapshot, { name }: Field, columns: readonly string[])
   const { file, fields } = manifest.dictionary
   const first = fields.slice(0, place).reduce((sum, { values }) => sum + values, 0)
   const end = first + (fields[place]?.values ?? 0)
-  const reads = [{ file, isRead: rowsBetween(first, end) }]
   return {
     sql: `select ${columns.join(', ')} from read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)
       where file_row_number between ${first} and ${end - 1} order by file_row_number`,
     parameters: [],
-    reads: readsOf(snapshot, reads, ['field', 'value', 'rows'], false),
+    reads: { snapshot, files: [file] },
   }
 }
 

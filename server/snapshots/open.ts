@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { hashOf } from '../../core/warehouse/hash.ts'
 import { fingerprintNow, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core/warehouse/manifest.ts'
@@ -9,7 +10,6 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/verified.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
 import { rowBytesOf } from './row-bytes.ts'
-import { Checks } from './checks.ts'
 import { Unfit } from './reasons.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownSnapshot, Progress } from './table-state.ts'
@@ -48,8 +48,7 @@ export async function openSnapshot(
   )
   const hold: Snapshot['hold'] = (names) => store.hold(names.flatMap((name) => stored.get(name) ?? []))
   const verified = await readVerified(store, table, manifest.snapshot)
-  const checks = new Checks(folder, manifest, hold)
-  const isKnown = (file: string): boolean => seen.get(file) === verified.get(file) && checks.isKept(file)
+  const isKnown = (file: string): boolean => seen.get(file) === verified.get(file)
   const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)
   const progress: Progress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
@@ -62,7 +61,7 @@ export async function openSnapshot(
       // Now it is known what each file is like.
       if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
       watch.reading(progress)
-      const hash = await checks.hash(file)
+      const hash = await hashOf(path.join(folder, file))
       progress.bytes += stored.get(file)?.bytes ?? 0
       return hash
     },
@@ -75,8 +74,6 @@ export async function openSnapshot(
       watch.reading(null)
     }
   }
-  const unfit = filesOf(manifest).find(({ file }) => !checks.has(file))
-  if (unfit !== undefined) throw new Unfit(`${unfit.file} is no Parquet that this server can read`)
   const rowBytes = rowBytesOf(manifest)
   const told = new Told(
     store.isElsewhere ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
@@ -92,7 +89,6 @@ export async function openSnapshot(
     get choices() {
       return told.choices
     },
-    checksOf: (file) => checks.of(file),
     // Of what lies elsewhere, another copy may be whole.
     takeOut: (error) => (store.isElsewhere ? store.distrust(key) : watch.takeOut(snapshot, error)),
     doubt: (why) => (store.isElsewhere ? store.distrust(key) : watch.doubt(snapshot, why)),

@@ -1,6 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { FileChecks } from '../../core/warehouse/file-checks.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { DamagedFile } from '../../core/warehouse/whole.ts'
 
@@ -26,12 +25,6 @@ export interface Snapshot {
   readonly report: SnapshotReport | null
   /** By field: all its values, where they are few. */
   readonly choices: ReadonlyMap<string, readonly string[]>
-  /**
-   * What the pieces of a Parquet file were when they were whole.
-   *
-   * @throws DamagedFile, or whatever keeps what is known of them from being read
-   */
-  readonly checksOf: (file: string) => Promise<FileChecks>
   /** Says that a file is proved to be damaged: the snapshot serves no more. */
   readonly takeOut: (error: DamagedFile) => void
   /** Says that something of its files may be wrong: all are read again. */

@@ -440,8 +440,13 @@ export class Snapshots {
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
     const about = { table: tableId(state.table), snapshot: manifest.snapshot, why }
+    // Taken before, so that no later change passes for what was read.
+    const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
       await requireFiles(filesInFolder(folder), manifest)
+      const kept = state.kept.get(manifest.snapshot)
+      if ((await kept?.opened) === snapshot)
+        for (const [file, version] of versions) kept?.seen.set(file, version)
       this.#log.warn(about, 'files were in doubt, and are whole')
     } catch (error) {
       if (isDamage(error)) this.#takeOutSoon(state, snapshot, error)

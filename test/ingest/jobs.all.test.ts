@@ -26,7 +26,6 @@ describe('a job', () => {
       'report.json',
       'dictionary.index',
       'rows.bin',
-      'checks.json',
     ])
     expect(await noted()).toEqual(await now())
 

@@ -192,7 +192,6 @@ test('the manifest and the report tell what was published, and an independent re
     rows: 5,
     textBytes: 20,
     files: [beside('t.csv.gz'), beside('report.json')],
-    checks: beside('checks.json'),
     dictionary: {
       ...beside('dictionary.index'),
       fields: [

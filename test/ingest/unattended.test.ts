@@ -363,7 +363,7 @@ describe('what is damaged', () => {
     await flip(part)
     await shop.ingest({ ...onDay(4), retention })
     expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
-    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 7)
+    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 6)
   })
 
   testAll('is told as long as nothing took its place', async () => {
@@ -493,7 +493,6 @@ describe('flipped bits', () => {
       [
         'current.json',
         ...[
-          'checks.json',
           'dictionary.index',
           'manifest.json',
           'part-00000.parquet',

@@ -363,7 +363,7 @@ test.each(
   sampled([
     ['a part', 'part-00001.parquet'],
     ['the download', 't.csv.gz'],
-    ['the sums of pieces', 'checks.json'],
+    ['the row store', 'rows.bin'],
     ['the report', 'report.json'],
   ]),
 )('a start does not serve a snapshot of which %s was damaged before', async (_what, file) => {

@@ -1,5 +1,5 @@
 import zlib from 'node:zlib'
-import type { Piece } from '../file-checks.ts'
+import type { Chunk } from '../format/chunk-file.ts'
 
 /**
  * How the codes of a snapshot lie in their file. Each value of a coded field has a number, its code: its place among all
@@ -119,7 +119,7 @@ export function directoryBytes({ rows, values }: Shape): number {
 }
 
 /** The directory of pieces in the order in which they were written. */
-export function directoryOf(pieces: readonly Pick<Piece, 'length' | 'sum'>[]): Uint8Array {
+export function directoryOf(pieces: readonly Pick<Chunk, 'length' | 'sum'>[]): Uint8Array {
   const bytes = Buffer.alloc(pieces.length * 8 + 4)
   for (const [index, { length, sum }] of pieces.entries()) {
     bytes.writeUInt32LE(length, index * 8)
@@ -158,18 +158,18 @@ export class Directory {
   }
 
   /** The counts of a section. */
-  counts(field: number, section: number): Piece {
+  counts(field: number, section: number): Chunk {
     return this.#piece(this.#first(field, section))
   }
 
   /** The codes of a group, by its number in the table. */
-  group(field: number, group: number): Piece {
+  group(field: number, group: number): Chunk {
     const section = Math.floor(group / sectionGroups)
     return this.#piece(this.#first(field, section) + 1 + (group % sectionGroups))
   }
 
   /** All that a section has of a field, which follows each other: the counts, then each group. */
-  section(field: number, section: number): Piece[] {
+  section(field: number, section: number): Chunk[] {
     const first = this.#first(field, section)
     return Array.from({ length: 1 + this.#groups(section) }, (_, piece) => this.#piece(first + piece))
   }
@@ -183,7 +183,7 @@ export class Directory {
     return Math.min(sectionGroups, groupsIn(this.#shape.rows) - section * sectionGroups)
   }
 
-  #piece(index: number): Piece {
+  #piece(index: number): Chunk {
     return {
       start: this.#starts[index] ?? 0,
       length: this.#bytes.readUInt32LE(index * 8),

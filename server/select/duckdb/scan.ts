@@ -4,10 +4,8 @@ import type { Part } from '../../../core/warehouse/manifest.ts'
 import { foldedSql, orderTerm, quotedName, quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
-import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { Parameters, type Plan } from '../../engine/plan.ts'
-import { everyRow, readsOf, rowsAmong, rowsBetween } from '../../engine/reads.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Grouping } from '../selections.ts'
 import type { PartRows } from '../row-set.ts'
@@ -81,12 +79,7 @@ export function planWords(
       from read_parquet([${list.join(', ')}], file_row_number = true)
       where ${terms.join(' and ')} group by file_index order by file_index`,
     parameters: parameters.values,
-    reads: readsOf(
-      snapshot,
-      files.map((file) => ({ file, isRead: everyRow })),
-      ['words'],
-      true,
-    ),
+    reads: { snapshot, files },
   }
 }
 
@@ -108,7 +101,7 @@ export function planValues(
       where ${conditionSql(condition, duckDbDialect(parameters, 'value'))} and file_row_number between ${from} and ${to - 1}
       order by position limit ${max}`,
     parameters: parameters.values,
-    reads: readsOf(snapshot, [{ file, isRead: rowsBetween(from, to) }], ['value', 'position'], true),
+    reads: { snapshot, files: [file] },
   }
 }
 
@@ -148,8 +141,7 @@ export function planGroups(
   { by, length, measure }: Grouping,
   max: number,
 ): Plan {
-  const counted = [by, ...(measure === null ? [] : [measure])]
-  const { from, where, parameters, reads } = filtered(snapshot, scan, filter, counted)
+  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   const whole = typeRow(by.type).rendered(quotedName(by.name))
   const key = length === null ? whole : `left(${whole}, ${length})`
   const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
@@ -170,8 +162,7 @@ function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
 function filtered(
   snapshot: Snapshot,
   { parts, span, rows }: Scan,
-  { conditions, words, ordering = [] }: Wanted & Partial<Pick<RowFilter, 'ordering'>>,
-  also: readonly Field[] = [],
+  { conditions, words }: Wanted,
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder } = snapshot
   const parameters = new Parameters()
@@ -188,31 +179,10 @@ function filtered(
   if (part !== undefined && other === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
-  // Once for all parts, since it is sorted.
-  const isCandidate = rows === null ? everyRow : rowsAmong(Uint32Array.from(rows).toSorted())
   return {
     from: `read_parquet([${files.join(', ')}], file_row_number = true)`,
     where: terms.join(' and ') || 'true',
     parameters: parameters.values,
-    reads: readsOf(
-      snapshot,
-      parts.map(({ file, firstRow }) => {
-        const isSpanned = rowsBetween(span.from - firstRow, span.to - firstRow)
-        return { file, isRead: (first, end) => isSpanned(first, end) && isCandidate(first, end) }
-      }),
-      [...new Set([...columnsOf(table, { conditions, words, ordering }), ...also.map(({ name }) => name)])],
-      true,
-    ),
+    reads: { snapshot, files: parts.map(({ file }) => file) },
   }
-}
-
-/** The columns that a filter looks at. */
-function columnsOf({ search }: Table, { conditions, words, ordering }: Omit<RowFilter, 'key'>): string[] {
-  return [
-    ...new Set([
-      ...conditions.map(({ field }) => field.name),
-      ...(words.length > 0 ? search : []),
-      ...ordering.map(({ field }) => field),
-    ]),
-  ]
 }

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Plan } from '../../engine/plan.ts'
-import { noRow, readsOf } from '../../engine/reads.ts'
 import { quotedText } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues, equalValues, readValue } from '../../query/values.ts'
@@ -49,12 +48,7 @@ function planStatistics(snapshot: Snapshot, names: readonly string[], column: nu
     sql: `select file_name, row_group_num_rows, stats_min_value, stats_max_value, stats_null_count, path_in_schema
       from parquet_metadata([${files.join(', ')}]) where column_id = $1 order by file_name, row_group_id`,
     parameters: [column],
-    reads: readsOf(
-      snapshot,
-      names.map((file) => ({ file, isRead: noRow })),
-      [],
-      false,
-    ),
+    reads: { snapshot, files: names },
   }
 }
 
