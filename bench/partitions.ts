@@ -41,7 +41,7 @@ export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
         's',
         refresh.seconds,
         Math.min(first.seconds, whole.seconds),
-        ['<=', 1 / 8],
+        ['<=', 1 / 4],
         `refresh: ${stepsOf(refresh)}\n    all: ${stepsOf(whole)}\n    ${megabytesOf(whole)}`,
       ),
       bareLine(

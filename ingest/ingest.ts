@@ -82,8 +82,6 @@ const duckdbShare = 0.55
 const wideShare = 0.8
 /** Each thread has buffers of its own. */
 const threadsMax = 4
-/** What a job needs to work on two things at the same time. */
-const asideBytesMin = 800e6
 const retryMsDefault = 1000
 const silenceMsDefault = 30_000
 
@@ -246,11 +244,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     const work = await Database.open({
       ...duckdbLimits(options, table),
       scratch: path.join(scratch, 'spill'),
-      // What is taken over is counted where it lies.
-      folders: [
-        scratch,
-        ...(kept === null ? [] : [store.place(layout.snapshot(table, kept.before.snapshot))]),
-      ],
+      folders: [scratch],
     })
     const db = await work.connect({ progress: true })
     try {
@@ -266,7 +260,6 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         previous: found.previous,
         scratch,
         db,
-        connect: options.memoryBytes < asideBytesMin ? null : () => work.connect(),
         progress,
         partRows,
         definition,

@@ -9,7 +9,6 @@ import type { Manifest, Part, Partition, StoredFile } from '../core/warehouse/ma
 import { readReport, type DownloadMember } from '../core/warehouse/report.ts'
 import type { HeldFile, Store } from '../core/warehouse/stores/store.ts'
 import type { DuePart, WrittenPart } from './convert/convert.ts'
-import type { ValuesBefore } from './convert/kept-values.ts'
 import type { SortedPartition } from './convert/partitions.ts'
 
 /**
@@ -236,43 +235,13 @@ export function downloadBefore(table: Table, { before }: Kept): HeldFile {
   }
 }
 
-/** Absolute paths of the parts of the snapshot before that are not taken over. */
-export function goneParts(store: Store, table: Table, { before, partitions }: Kept): string[] {
-  const taken = new Set(partitions.flatMap((partition) => partition.parts.map(({ part }) => part.file)))
-  const folder = store.place(layout.snapshot(table, before.snapshot))
-  return before.parts.flatMap(({ file }) => (taken.has(file) ? [] : [path.join(folder, file)]))
-}
-
-/** What the snapshot before knows of its values; null where it counted none. */
-export function valuesBefore(store: Store, table: Table, kept: Kept, plan: Planned): ValuesBefore | null {
-  const { before } = kept
-  const { dictionary, codes, rows } = before
-  if (dictionary === undefined) return null
-  const place = (file: string): string => store.place(`${layout.snapshot(table, before.snapshot)}/${file}`)
-  const runs = plan.parts.flatMap((part) =>
-    isTaken(part) ? [{ first: part.firstRow, rows: part.rows, before: part.taken.part.firstRow }] : [],
-  )
-  return {
-    dictionary: place(dictionary.file),
-    fields: dictionary.fields,
-    codes: codes === undefined ? null : { file: place(codes.file), bytes: codes.bytes, fields: codes.fields },
-    rows,
-    gone: goneParts(store, table, kept),
-    runs,
-  }
-}
-
 /** All that is read of the snapshot before. */
 export function heldFiles(table: Table, kept: Kept): HeldFile[] {
-  const { snapshot, parts: all, dictionary, codes } = kept.before
+  const { snapshot } = kept.before
   const folder = layout.snapshot(table, snapshot)
-  const words = kept.partitions.flatMap(({ parts }) => parts.flatMap((part) => part.words ?? []))
-  const files = [
-    ...all,
-    ...words,
-    ...(dictionary === undefined ? [] : [dictionary]),
-    ...(codes === undefined ? [] : [codes]),
-  ]
+  const files = kept.partitions.flatMap(({ parts }) =>
+    parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
+  )
   return [
     downloadBefore(table, kept),
     ...files.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 })),

@@ -112,29 +112,48 @@ export class Connection {
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
-    const [numbers = new Uint32Array()] = await this.numberColumns(sql, parameters, options)
+    const [numbers = new Uint32Array()] = await this.#columns(sql, parameters, options, Uint32Array)
     return numbers
   }
 
-  /** The same of several UINTEGER columns. */
-  async numberColumns(
+  /** Returns an answer of UINTEGER columns. */
+  async numberColumns(sql: string): Promise<Uint32Array[]> {
+    return this.#columns(sql, [], {}, Uint32Array)
+  }
+
+  /** Returns an answer of DOUBLE columns. */
+  async doubleColumns(sql: string): Promise<Float64Array[]> {
+    return this.#columns(sql, [], {}, Float64Array)
+  }
+
+  async #columns<T extends Uint32Array | Float64Array>(
     sql: string,
-    parameters: readonly Parameter[] = [],
-    options: RunOptions = {},
-  ): Promise<Uint32Array[]> {
+    parameters: readonly Parameter[],
+    options: RunOptions,
+    Items: new (length: number) => T,
+  ): Promise<T[]> {
     return this.#run(sql, parameters, options, async (statement) => {
       const result = await statement.run()
-      const chunks: Uint32Array[][] = []
+      const chunks: T[][] = []
       for (;;) {
         const chunk = await result.fetchChunk()
         if (chunk === null || chunk.rowCount === 0) break
         chunks.push(
-          Array.from({ length: chunk.columnCount }, (_, column) => itemsOf(chunk.getColumnVector(column))),
+          Array.from({ length: chunk.columnCount }, (_, column) =>
+            itemsOf(chunk.getColumnVector(column), Items),
+          ),
         )
       }
-      return Array.from({ length: result.columnCount }, (_, column) =>
-        joined(chunks.map((pieces) => pieces[column] ?? new Uint32Array())),
-      )
+      return Array.from({ length: result.columnCount }, (_, column) => {
+        const pieces = chunks.map((columns) => columns[column] ?? new Items(0))
+        const all = new Items(pieces.reduce((sum, { length }) => sum + length, 0))
+        let at = 0
+        for (const piece of pieces) {
+          all.set(piece, at)
+          at += piece.length
+        }
+        return all
+      })
     })
   }
 
@@ -217,16 +236,6 @@ export class Connection {
       },
     }
   }
-}
-
-function joined(pieces: readonly Uint32Array[]): Uint32Array {
-  const numbers = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    numbers.set(piece, at)
-    at += piece.length
-  }
-  return numbers
 }
 
 function bind(statement: DuckDBPreparedStatement, index: number, value: Parameter): void {

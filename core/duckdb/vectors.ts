@@ -2,6 +2,7 @@ import {
   DuckDBBlobValue,
   DuckDBBlobVector,
   DuckDBTypeId,
+  DuckDBDoubleVector,
   DuckDBUIntegerVector,
   DuckDBVarCharVector,
   type DuckDBValue,
@@ -114,10 +115,13 @@ function isValidity(value: unknown): value is { itemValid: (index: number) => bo
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'itemValid') === 'function'
 }
 
-/** The items of a vector of UINTEGER without a null, all at once: one by one takes longer than many a query. */
-export function itemsOf(vector: DuckDBVector): Uint32Array {
+/** Returns the items of a vector of UINTEGER or DOUBLE without a null, all at once: one by one takes longer than many a query. */
+export function itemsOf<T extends Uint32Array | Float64Array>(
+  vector: DuckDBVector,
+  Items: new (length: number) => T,
+): T {
   const items: unknown = Reflect.get(vector, 'items')
-  if (!(vector instanceof DuckDBUIntegerVector) || !(items instanceof Uint32Array))
-    throw new TypeError('expected UINTEGER')
+  const isKnown = vector instanceof DuckDBUIntegerVector || vector instanceof DuckDBDoubleVector
+  if (!isKnown || !(items instanceof Items)) throw new TypeError(`expected a column of ${Items.name}`)
   return items
 }

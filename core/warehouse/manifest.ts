@@ -69,17 +69,6 @@ const sourceShape = z.object({
   last_modified: z.string().optional(),
 })
 
-/** What is told of the values of a field in some rows, of which that of more rows can be put together. */
-const valueFactsShape = z.object({
-  /** Rows that have one. */
-  filled: positions,
-  /** Of HyperLogLog as DuckDB keeps them, one a byte, as hexadecimal digits. */
-  registers: z.string().regex(/^[0-9A-F]{128}$/),
-  /** The least and the greatest, as text; null where there is none. */
-  min: z.string().nullable(),
-  max: z.string().nullable(),
-})
-
 /** Rows of one value of the field that tells partitions apart, which came from files of their own. */
 const partitionShape = z.object({
   /** As it is rendered. */
@@ -96,12 +85,7 @@ const partitionShape = z.object({
   commentLines: positions,
   /** Fields whose columns none of them has. */
   lacks: z.array(z.string()),
-  /** Of fields that are not in the dictionary, where the ends are short; not there in older manifests. */
-  facts: z.record(z.string(), valueFactsShape).optional(),
 })
-
-/** The most frequent texts of a field, with how many rows have each, and how many rows any other text has at the most. */
-const frequentTextsShape = z.object({ values: z.array(z.tuple([z.string(), positions])), others: positions })
 
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
@@ -124,8 +108,6 @@ const manifestShape = z.object({
   partitions: z.array(partitionShape).optional(),
   /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */
   header: sha256.optional(),
-  /** Of tables that declare partitions, for the next ingest: of fields of very many texts. */
-  frequent: z.record(z.string(), frequentTextsShape).optional(),
   /** For the server alone; snapshots of one part need none. */
   indexes: z.array(indexShape).optional(),
   /** For the server alone; not there in older manifests, and where no field has few different values. */
@@ -157,8 +139,6 @@ const manifestShape = z.object({
 /** The label of a snapshot: the pointer file `current.json` holds it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
-export type ValueFacts = z.infer<typeof valueFactsShape>
-export type FrequentTexts = z.infer<typeof frequentTextsShape>
 export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
 export type CodesFile = z.infer<typeof codesShape>

@@ -7,9 +7,7 @@ import {
   directoryBytes,
   directoryOf,
   groupRows,
-  groupsIn,
   packGroup,
-  sectionGroups,
   sectionsIn,
   unpackGroup,
   type Codes,
@@ -19,9 +17,6 @@ import type { Chunk } from '../../core/warehouse/format/chunk-file.ts'
 import { TableFailure } from '../rejects.ts'
 import { sumsOf, type CodedField, type DueSums } from './dictionary.ts'
 import { bytesAt, requireSame } from './proof.ts'
-
-/** Codes of the rows of a section; or its pieces as they are to lie, where they were written and proved before. */
-export type Section = Codes | readonly Uint8Array[]
 
 /** Writes codes section by section: see `core/warehouse/codes/layout.ts`. */
 export class CodesWriter {
@@ -44,12 +39,9 @@ export class CodesWriter {
    * @param columns of each field, the next section
    * @param rows of it
    */
-  async add(columns: readonly Section[], rows: number): Promise<void> {
+  async add(columns: readonly Codes[], rows: number): Promise<void> {
     const packed = this.#fields.flatMap(({ values }, place): readonly Promise<Uint8Array>[] => {
-      const column = columns[place] ?? []
-      if (!(column instanceof Uint8Array || column instanceof Uint16Array))
-        return column.map((piece) => Promise.resolve(piece))
-      const groups = groupsOf(column)
+      const groups = groupsOf(columns[place] ?? new Uint8Array())
       const counts = countCodes(groups, values)
       return [new Uint8Array(counts.buffer), ...groups.map(packGroup)].map(deflated)
     })
@@ -102,32 +94,12 @@ async function proveCodes(
     const what = `codes of "${field.name}"`
     const found: number[] = []
     for (let section = 0; section < sectionsIn(shape.rows); section += 1) {
-      const first = section * sectionGroups
-      const end = Math.min(groupsIn(shape.rows), first + sectionGroups)
       const [counted = new Uint8Array(), ...pieces] = await piecesAt(
         handle,
         directory.section(place, section),
       )
-      const before = sums.sections.get(section)
-      if (before !== undefined) {
-        const written = [counted, ...pieces].map((piece) => zlib.crc32(piece))
-        requireSame(what, before.join(' '), written.join(' '))
-        found.push(...sums.sums.subarray(2 * first, 2 * end))
-        continue
-      }
-      const groups: Codes[] = []
-      for (const [nth, piece] of pieces.entries()) {
-        const planes = zlib.inflateRawSync(piece)
-        const codes = unpackGroup(planes, field.values)
-        groups.push(codes)
-        const group = first + nth
-        const written = sums.written.get(group)
-        if (written === undefined) found.push(...sumsOf(codes, sums))
-        else {
-          requireSame(what, String(written), String(zlib.crc32(planes)))
-          found.push(...sums.sums.subarray(2 * group, 2 * group + 2))
-        }
-      }
+      const groups = pieces.map((piece) => unpackGroup(zlib.inflateRawSync(piece), field.values))
+      for (const codes of groups) found.push(...sumsOf(codes, sums))
       const counts = Buffer.from(countCodes(groups, field.values).buffer)
       const kept = zlib.inflateRawSync(counted)
       requireSame(`counts of "${field.name}"`, counts.toString('base64'), kept.toString('base64'))
@@ -141,7 +113,7 @@ async function proveCodes(
  *
  * @throws TableFailure where one has another sum
  */
-export async function piecesAt(handle: FileHandle, pieces: readonly Chunk[]): Promise<Uint8Array[]> {
+async function piecesAt(handle: FileHandle, pieces: readonly Chunk[]): Promise<Uint8Array[]> {
   const start = pieces[0]?.start ?? 0
   const bytes = await bytesAt(
     handle,

@@ -23,7 +23,7 @@ export interface CodedField {
 }
 
 /** Holds `value`, its `text`, how many `rows` have it, and its `code`. */
-export const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
+const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
 /** @param indexes of the fields that are said to have few different values; those that have too many, or too long ones, are left out */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
@@ -42,8 +42,8 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
   return fields
 }
 
-/** A field whose values are numbered; null where they are too many, or too long, and are forgotten. */
-export async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
+/** Returns a field whose values are numbered; null if they are too many or too long, and are forgotten. */
+async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
   const table = tableOf({ index })
   const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
   const [values = 0, bytes = 0] = row.map(numberOf)
@@ -118,71 +118,43 @@ async function readSomeCodes(
 }
 
 /**
- * What the codes of a field must come to: two sums of each group over what they stand for, of a part of the hash of a value
+ * Sums that the codes of a field must have: two of each group over the values that they stand for, of a part of the hash of a value
  * times the number of its row from 1. All numbers stay below 2^53.
  */
 export interface DueSums {
-  /** Two a group, from the sorted rows. */
+  /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
-  /** By group, instead of these: the CRC-32 of codes that were proved before, as they are written. */
-  readonly written: Map<number, number>
-  /** By section, of those that lie as they did before: the CRC-32 of each of their pieces. */
-  readonly sections: Map<number, readonly number[]>
-  /** Of a code, two parts of the hash of its value. */
+  /** By code, two parts of the hash of its value. */
   readonly hashes: readonly Uint32Array[]
 }
 
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-/**
- * By the index of the field; one reading of the rows for all.
- *
- * @param groups the row groups whose rows are read; of the others the sums are 0
- */
+/** Returns the sums by the index of the field, from one reading of the rows for all. */
 export async function dueSums(
   work: Work,
   fields: readonly CodedField[],
   rows: number,
-  groups: readonly number[],
 ): Promise<Map<number, DueSums>> {
   if (fields.length === 0) return new Map()
   const weighed = fields.flatMap(({ index }) =>
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
   const sums = fields.map(() => new Float64Array(2 * groupsIn(rows)))
-  for (const { first, end } of runsOf(groups)) {
-    const some = sortedRowsSql(work, first * groupRows, (end - first) * groupRows)
-    const found = await work.db.rows(
-      `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${some} group by 1`,
-    )
-    for (const [group, ...own] of found) {
-      for (const [place, field] of sums.entries()) {
-        field[2 * numberOf(group)] = Number(own[2 * place])
-        field[2 * numberOf(group) + 1] = Number(own[2 * place + 1])
-      }
+  const found = await work.db.rows(
+    `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(work)} group by 1`,
+  )
+  for (const [group, ...own] of found) {
+    for (const [place, field] of sums.entries()) {
+      field[2 * numberOf(group)] = Number(own[2 * place])
+      field[2 * numberOf(group) + 1] = Number(own[2 * place + 1])
     }
   }
   const due = new Map<number, DueSums>()
   for (const [place, field] of fields.entries())
-    due.set(field.index, {
-      sums: sums[place] ?? new Float64Array(),
-      written: new Map(),
-      sections: new Map(),
-      hashes: await hashesOf(work, field),
-    })
+    due.set(field.index, { sums: sums[place] ?? new Float64Array(), hashes: await hashesOf(work, field) })
   return due
-}
-
-/** Numbers that ascend, as runs of those that follow each other. */
-function runsOf(numbers: readonly number[]): { readonly first: number; readonly end: number }[] {
-  const runs: { first: number; end: number }[] = []
-  for (const number of numbers) {
-    const last = runs.at(-1)
-    if (last !== undefined && last.end === number) last.end += 1
-    else runs.push({ first: number, end: number + 1 })
-  }
-  return runs
 }
 
 /** Of each code, two parts of the hash of its value. */

@@ -1,8 +1,16 @@
-import { chunkRows, encodeChunk, RowChunk, type ChunkColumn } from '../../core/warehouse/format/row-store.ts'
+import {
+  chunkRows,
+  encodeChunk,
+  RowChunk,
+  textsOf,
+  type ChunkColumn,
+  type Integers,
+  type Texts,
+} from '../../core/warehouse/format/row-store.ts'
 import { requireSame } from './proof.ts'
 
 /** Consecutive rows of a table, column by column. */
-export interface Slice {
+interface Slice {
   readonly columns: readonly ChunkColumn[]
   readonly rows: number
 }
@@ -20,6 +28,7 @@ export function encodeRows({ columns, rows }: Slice): Buffer[] {
     const end = Math.min(rows, first + chunkRows)
     const some = columns.map((column, index): ChunkColumn => {
       if ('codes' in column) return { codes: column.codes.subarray(first, end) }
+      if ('integers' in column) return { ...column, integers: column.integers.subarray(first, end) }
       const lengths = column.lengths.subarray(first, end)
       const start = textEnds[index] ?? 0
       const textEnd = lengths.reduce((sum, length) => sum + Math.max(0, length - 1), start)
@@ -36,13 +45,24 @@ export function encodeRows({ columns, rows }: Slice): Buffer[] {
 }
 
 function isSame(chunk: RowChunk, field: number, column: ChunkColumn): boolean {
-  if ('codes' in column) {
-    for (let row = 0; row < column.codes.length; row += 1)
-      if (chunk.code(field, row) !== column.codes[row]) return false
-    return true
-  }
-  const { bytes, lengths } = column
-  if (!chunk.hasTexts(field)) return areDecimals(chunk, field, column)
+  if ('codes' in column) return areCodes(chunk, field, column.codes)
+  if ('integers' in column)
+    return chunk.hasTexts(field) ? areTexts(chunk, field, textsOf(column)) : areIntegers(chunk, field, column)
+  return chunk.hasTexts(field) ? areTexts(chunk, field, column) : areDecimals(chunk, field, column)
+}
+
+function areCodes(chunk: RowChunk, field: number, codes: ArrayLike<number>): boolean {
+  for (let row = 0; row < codes.length; row += 1) if (chunk.code(field, row) !== codes[row]) return false
+  return true
+}
+
+function areIntegers(chunk: RowChunk, field: number, { integers }: Integers): boolean {
+  for (let row = 0; row < integers.length; row += 1)
+    if (!Object.is(chunk.integer(field, row), integers[row])) return false
+  return true
+}
+
+function areTexts(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {
   const texts = chunk.texts(field)
   for (let row = 0, start = 0; row < lengths.length; row += 1) {
     const end = texts.ends[row] ?? 0
@@ -53,11 +73,7 @@ function isSame(chunk: RowChunk, field: number, column: ChunkColumn): boolean {
   return Buffer.compare(texts.bytes, bytes) === 0
 }
 
-function areDecimals(
-  chunk: RowChunk,
-  field: number,
-  { bytes, lengths }: Exclude<ChunkColumn, { codes: unknown }>,
-): boolean {
+function areDecimals(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {
   const texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let row = 0, start = 0; row < lengths.length; row += 1) {
     const length = lengths[row] ?? 0

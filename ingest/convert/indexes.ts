@@ -2,8 +2,7 @@ import path from 'node:path'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
-import { forgetValues, numberValues, writeDictionary, type CodedField } from './dictionary.ts'
-import { KeptCodes, type ValuesBefore } from './kept-values.ts'
+import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { writeOrders, type WrittenOrder } from './orders.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
 import { writeRows } from './row-files.ts'
@@ -52,19 +51,16 @@ export async function writeIndexes(
   taken: ReadonlySet<string>,
   profiles: readonly FieldProfile[],
   codedDistinctMax: number,
-  before: NumberedBefore | null,
 ): Promise<Written> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search, hasRowStore: isDeclared, partition } = work.table
+  const { indexes, search, hasRowStore: isDeclared } = work.table
   const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])
   const few = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
-    // What is counted now need not be counted again where few rows are others.
-    const isCounted = isDeclared || partition !== null || asked.has(field.name)
-    return isCounted && isFew ? [index] : []
+    return isFew && (isDeclared || asked.has(field.name)) ? [index] : []
   })
-  const fields = rows === 0 ? [] : await numbered(work, few, before?.fields ?? [])
+  const fields = rows === 0 ? [] : await numberValues(work, few)
   const coded = fields.filter(({ name }) => asked.has(name))
   const hasRowStore = isDeclared && rows > 0
   if (fields.length > 0) await writeDictionary(work, folder, fields)
@@ -72,12 +68,7 @@ export async function writeIndexes(
     codes: path.join(folder, fileNames.codes),
     rowStore: hasRowStore ? path.join(folder, fileNames.rowStore) : null,
   }
-  const kept = before === null ? null : await KeptCodes.open(work, before.values, coded)
-  try {
-    await writeRows(work, files, rows, fields, coded, kept)
-  } finally {
-    await kept?.close()
-  }
+  await writeRows(work, files, rows, fields, coded)
   const orders = await writeOrders(work, folder, rows, coded)
   await forgetValues(work, fields)
   const known = new Set(coded.map(({ name }) => name))
@@ -94,27 +85,6 @@ export async function writeIndexes(
     hasRowStore,
     orders,
   }
-}
-
-/** Fields whose values are numbered already, by what the snapshot before knows. */
-export interface NumberedBefore {
-  readonly values: ValuesBefore
-  readonly fields: readonly CodedField[]
-}
-
-/** Those that are to be numbered, in their order. */
-async function numbered(
-  work: Work,
-  few: readonly number[],
-  known: readonly CodedField[],
-): Promise<CodedField[]> {
-  const own = known.filter(({ index }) => few.includes(index))
-  await forgetValues(
-    work,
-    known.filter((field) => !own.includes(field)),
-  )
-  const others = few.filter((index) => !own.some((field) => field.index === index))
-  return [...own, ...(await numberValues(work, others))].toSorted((a, b) => a.index - b.index)
 }
 
 /** A field that has more different values than this share of its rows is next to unique: codes would save nothing. */

@@ -1,22 +1,30 @@
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { groupRows, type Codes } from '../../core/warehouse/codes/layout.ts'
 import { sectionChunks } from '../../core/warehouse/format/chunk-file.ts'
-import { chunkRows, type Texts } from '../../core/warehouse/format/row-store.ts'
-import { encodeRows, type Slice } from './encode-rows.ts'
+import { chunkRows, type ChunkColumn } from '../../core/warehouse/format/row-store.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import { sortedRowsSql, sortedSql, type Work } from './convert.ts'
+import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
 import type { CodedField } from './dictionary.ts'
+import { encodeRows } from './encode-rows.ts'
 
-/** A field of the table: its codes or its texts are stored. */
+/** A field of the table and what is stored of it: its codes, its values as whole numbers, or as texts. */
 interface StoredField {
   readonly index: number
-  readonly isCoded: boolean
+  readonly kind: 'codes' | 'integers' | 'texts'
+  /** Of numbers: digits after the point. */
+  readonly digits: number
   /** Rows that are read at once if it has texts. */
   readonly rowsAtOnce: number
 }
 
 /** Of the texts of a field that are in memory at once, about. */
 const textBytesMax = 32_000_000
+/** A number of more digits is not exact, or not written in JSON as it is in DuckDB; nor is one of more digits after the point. */
+const integerMax = 1e15
+const digitsMax = 4
+
+/** Columns of consecutive rows, by the index of their field. */
+type Columns = ReadonlyMap<number, ChunkColumn>
 
 /** Writes the row store: see `core/warehouse/format/row-store.ts`. */
 export class RowStoreWriter {
@@ -35,16 +43,32 @@ export class RowStoreWriter {
     const fields: StoredField[] = []
     for (const index of work.fields.keys()) {
       const isCoded = coded.some((one) => one.index === index)
-      fields.push({ index, isCoded, rowsAtOnce: isCoded ? Infinity : await rowsAtOnceOf(work, index) })
+      const common = { index, digits: 0, rowsAtOnce: Infinity }
+      fields.push(isCoded ? { ...common, kind: 'codes' } : await storedField(work, index))
     }
     return new RowStoreWriter(work, await ChunkWriter.open(file), fields)
   }
 
-  /** @param codes of the next rows, by the index of the field; of a multiple of 128 rows, except for the last ones */
-  async add(codes: ReadonlyMap<number, Codes>, rows: number): Promise<void> {
-    const atOnce = Math.min(rows, ...this.#fields.map(({ rowsAtOnce }) => rowsAtOnce))
-    for (let first = 0; first < rows; first += atOnce)
-      await this.#addSome(codes, first, Math.min(rows, first + atOnce))
+  /** Reads the values without codes of some rows ahead; null if they do not fit into memory, and `add` has to read them. */
+  async read(first: number, rows: number): Promise<Columns | null> {
+    return rows > this.#rowsAtOnce ? null : this.#read(first, rows)
+  }
+
+  /**
+   * @param codes of the next rows, by the index of the field; of a multiple of 128 rows, except for the last ones
+   * @param others what `read` returned for them
+   */
+  async add(codes: ReadonlyMap<number, Codes>, others: Columns | null, rows: number): Promise<void> {
+    const atOnce = Math.min(rows, this.#rowsAtOnce)
+    for (let first = 0; first < rows; first += atOnce) {
+      const some = Math.min(atOnce, rows - first)
+      const read = others ?? (await this.#read(this.#rows + first, some))
+      const columns = this.#fields.map(({ index }): ChunkColumn => {
+        const own = codes.get(index)?.subarray(first, first + some)
+        return own === undefined ? (read.get(index) ?? { codes: new Uint8Array() }) : { codes: own }
+      })
+      await this.#file.add(encodeRows({ columns, rows: some }))
+    }
     this.#rows += rows
   }
 
@@ -57,22 +81,47 @@ export class RowStoreWriter {
     await this.#file.close()
   }
 
-  async #addSome(codes: ReadonlyMap<number, Codes>, from: number, to: number): Promise<void> {
-    const columns: Slice['columns'][number][] = []
-    for (const { index, isCoded } of this.#fields)
-      columns.push(
-        isCoded
-          ? { codes: codes.get(index)?.subarray(from, to) ?? new Uint8Array() }
-          : await readTexts(this.#work, index, this.#rows + from, to - from),
-      )
-    await this.#file.add(encodeRows({ columns, rows: to - from }))
+  get #rowsAtOnce(): number {
+    return Math.min(...this.#fields.map(({ rowsAtOnce }) => rowsAtOnce))
+  }
+
+  async #read(first: number, rows: number): Promise<Columns> {
+    const columns = new Map<number, ChunkColumn>()
+    const numbers = this.#fields.filter(({ kind }) => kind === 'integers')
+    const integers = numbers.length === 0 ? [] : await readIntegers(this.#work, numbers, first, rows)
+    for (const [place, { index, digits }] of numbers.entries())
+      columns.set(index, { integers: integers[place] ?? new Float64Array(), digits })
+    for (const { index, kind } of this.#fields)
+      if (kind === 'texts') columns.set(index, await readTexts(this.#work, index, first, rows))
+    return columns
   }
 }
 
-/** SQL: the text of a value as it is stored; see `core/warehouse/format/row-store.ts`. */
-function textSql({ fields }: Work, index: number): string {
+async function storedField(work: Work, index: number): Promise<StoredField> {
+  const field = fieldAt(work, index)
+  const digits = field.type === 'integer' ? 0 : field.type === 'decimal' ? field.scale : Infinity
+  if (digits <= digitsMax) {
+    const [[most] = []] = await work.db.rows(
+      `select coalesce(max(abs(${integerSql(index, digits)})), 0) from ${sortedSql(work)}`,
+    )
+    if (numberOf(most) < integerMax) return { index, kind: 'integers', digits, rowsAtOnce: Infinity }
+  }
+  return { index, kind: 'texts', digits: 0, rowsAtOnce: await rowsAtOnceOf(work, index) }
+}
+
+function fieldAt({ fields }: Work, index: number) {
   const field = fields[index]?.field
   if (field === undefined) throw new RangeError(`the table has no field ${index}`)
+  return field
+}
+
+/** SQL: a value without its point. */
+const integerSql = (index: number, digits: number): string =>
+  digits === 0 ? `f${index}::double` : `round(f${index}::double * ${10 ** digits})`
+
+/** SQL: the text of a value as it is stored; see `core/warehouse/format/row-store.ts`. */
+function textSql(work: Work, index: number): string {
+  const field = fieldAt(work, index)
   const { json, wire } = typeRow(field.type)
   const value = json(`f${index}`, field)
   return wire.kind === 'text' || wire.kind === 'json' ? value : `to_json(${value})::varchar`
@@ -88,7 +137,25 @@ async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
   return chunkRows * Math.min(sectionChunks, Math.max(1, chunks))
 }
 
-async function readTexts(work: Work, index: number, first: number, rows: number): Promise<Texts> {
+/** Reads the values of fields as numbers without their points, in the order of the rows; NaN for null. */
+async function readIntegers(
+  work: Work,
+  fields: readonly StoredField[],
+  first: number,
+  rows: number,
+): Promise<Float64Array[]> {
+  const values = fields.map(({ index, digits }) => `coalesce(${integerSql(index, digits)}, 'nan'::double)`)
+  const [positions = new Float64Array(), ...columns] = await work.db.doubleColumns(
+    `select ${[`(file_row_number - ${first})::double`, ...values].join(', ')} from ${sortedRowsSql(work, first, rows)}`,
+  )
+  return columns.map((column) => {
+    const placed = new Float64Array(rows).fill(Number.NaN)
+    for (let row = 0; row < column.length; row += 1) placed[positions[row] ?? 0] = column[row] ?? 0
+    return placed
+  })
+}
+
+async function readTexts(work: Work, index: number, first: number, rows: number): Promise<ChunkColumn> {
   const [bytes, lengths] = await work.db.columns(
     `select coalesce(encode(string_agg(text, '' order by row)), ''::blob),
         list((coalesce(strlen(text) + 1, 0))::uinteger order by row)

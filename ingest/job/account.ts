@@ -1,5 +1,4 @@
-import type { FrequentTexts, Manifest, Partition } from '../../core/warehouse/manifest.ts'
-import type { PartitionFacts } from '../convert/partition-facts.ts'
+import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
 import type { Planned } from '../partitions.ts'
 import type { FileTally, ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
@@ -37,19 +36,8 @@ export function allRead(
 /** What the next ingest may take over. */
 export function partitionsOf(
   { table, files }: Job,
-  {
-    read,
-    intake,
-    kept,
-    plan,
-    facts,
-    frequent,
-  }: TakenIn & {
-    readonly plan: Planned
-    readonly facts: PartitionFacts
-    readonly frequent: ReadonlyMap<string, FrequentTexts>
-  },
-): Pick<Manifest, 'partitions' | 'header' | 'frequent'> {
+  { read, intake, kept, plan }: TakenIn & { readonly plan: Planned },
+): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
   const places = kept === null ? [...files.keys()] : kept.read
   let first = 0
@@ -59,8 +47,7 @@ export function partitionsOf(
     return own.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
-    const told = { facts: Object.fromEntries(facts.get(partition.value) ?? []) }
-    if ('sources' in partition) return { ...partition, ...told }
+    if ('sources' in partition) return partition
     const tallies = partition.files.flatMap((file) => read.tallies[file] ?? [])
     const sum = (of: (one: FileTally) => number): number => tallies.reduce((total, one) => total + of(one), 0)
     const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
@@ -74,13 +61,11 @@ export function partitionsOf(
       blankLines: sum(({ blankLines }) => blankLines),
       commentLines: sum(({ commentLines }) => commentLines),
       lacks: lacks.filter((name) => others.every((other) => other.includes(name))),
-      ...told,
     }
   })
   return {
     partitions,
     ...(!table.source.unionByName && { header: headerOf(read) }),
-    ...(frequent.size > 0 && { frequent: Object.fromEntries(frequent) }),
   }
 }
 

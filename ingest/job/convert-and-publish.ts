@@ -4,35 +4,22 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure } from '../../core/warehouse/failure.ts'
-import { filesOf, type FrequentTexts } from '../../core/warehouse/manifest.ts'
+import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/published.ts'
 import { forgetWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
-import { writeIndexes, type NumberedBefore, type Written } from '../convert/indexes.ts'
-import { numberKept } from '../convert/kept-values.ts'
-import { factsToKeep, type PartitionFacts, type ProfileBefore } from '../convert/partition-facts.ts'
+import { writeIndexes, type Written } from '../convert/indexes.ts'
 import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptinessOf } from '../drift.ts'
-import {
-  goneParts,
-  isTaken,
-  planned,
-  takenFiles,
-  takeOver,
-  valuesBefore,
-  type Kept,
-  type Planned,
-  type TakenFile,
-} from '../partitions.ts'
+import { isTaken, planned, takenFiles, takeOver, type TakenFile } from '../partitions.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { label, nameSnapshot } from '../publish/label.ts'
 import { rejectsKeptMax, TableFailure } from '../rejects.ts'
 import { readBefore, writeReport, type Outcome, type Report } from '../report.ts'
 import { allRead, goneFiles, partitionsOf, warningsOf } from './account.ts'
-import { Aside } from './aside.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
-import { pack, packAside, type Packed, type Proved } from './pack.ts'
+import { pack, type Packed, type Proved } from './pack.ts'
 import { heldOf, takeIn, type TakenIn } from './take-in.ts'
 
 /**
@@ -43,18 +30,13 @@ import { heldOf, takeIn, type TakenIn } from './take-in.ts'
 export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
   const { kept, letGo } = await heldOf(job)
-  const aside = new Aside()
   try {
     const taken = await takeIn(job, kept, steps)
-    const converted = await convert(job, taken, steps, aside)
+    const converted = await convert(job, taken, steps)
     const drift = await requireLikeness(job, converted)
-    const { packing } = converted
-    const packed = await steps.time('packing', () => packing ?? pack(job, converted, job.progress), 'own')
-    await aside.end()
+    const packed = await steps.time('packing', () => pack(job, converted), 'own')
     return await publishAndReport(job, steps, converted, drift, packed)
   } finally {
-    // What is removed when a job ends is not to be written to any more.
-    await aside.end().catch(() => undefined)
     letGo()
   }
 }
@@ -65,12 +47,7 @@ interface Converted extends Proved {
   readonly rows: number
   /** Files of the snapshot before. */
   readonly taken: ReadonlyMap<string, TakenFile>
-  /** Of the download, which is made meanwhile where little of it is new; null where it is not begun. */
-  readonly packing: Promise<Packed> | null
   readonly profiles: readonly FieldProfile[]
-  /** Of each partition, for the next ingest. */
-  readonly facts: PartitionFacts
-  readonly frequent: ReadonlyMap<string, FrequentTexts>
   readonly beside: Written
   /** What of the header is not as declared, and was accepted. */
   readonly ofHeader: readonly string[]
@@ -78,7 +55,7 @@ interface Converted extends Proved {
   readonly lacking: Report['missing_columns']
 }
 
-async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside): Promise<Converted> {
+async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Converted> {
   const { table, store, scratch, progress, partRows } = job
   const { kept, intake, read, partitions } = taken
   const folder = path.join(scratch, 'snapshot')
@@ -87,31 +64,19 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
   const { work: ofRead, drift: ofHeader } = intake.taken
   const plan = planned(table, kept, partitions, partRows)
   const files = kept === null ? new Map<string, TakenFile>() : takenFiles(table, kept, plan.parts)
-  const copying = aside.start(takeOver(store, files.values(), folder))
+  await takeOver(store, files.values(), folder)
   await steps.time('sorting', () => sort(ofRead, staged))
   const due = plan.parts.filter((part): part is DuePart => !isTaken(part))
   await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
   await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
-  await copying
   const proved = { ...taken, folder, plan }
-  const { connect } = job
-  const packing = kept === null || connect === null ? null : aside.start(packAside(job, proved, connect))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = kept === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
-  const before =
-    kept === null ? null : await steps.time('counting', () => numberedBefore(job, work, ofRead, plan, kept))
-  const known = kept === null ? null : await profileBefore(job, ofRead, kept, before)
-  const {
-    profiles,
-    partitions: told,
-    frequent,
-  } = await steps.time('profiling', () => profile(work, rows, known))
+  const profiles = await steps.time('profiling', () => profile(work, rows))
   const beside = await steps.time('indexing', () =>
-    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax, before),
+    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax),
   )
-  const counted = new Set(beside.dictionary?.map(({ name }) => name))
-  const facts = table.partition === null ? new Map() : await factsToKeep(work, told, counted)
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
@@ -120,43 +85,10 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch, aside: Aside)
     work,
     rows,
     taken: files,
-    packing,
     profiles,
-    facts,
-    frequent,
     beside,
     ofHeader,
     lacking,
-  }
-}
-
-/** The values of fields, counted by what the snapshot before knows of them; null where it knows nothing. */
-async function numberedBefore(
-  { store, table }: Job,
-  work: Work,
-  read: Work,
-  plan: Planned,
-  kept: Kept,
-): Promise<NumberedBefore | null> {
-  const values = valuesBefore(store, table, kept, plan)
-  return values === null ? null : { values, fields: await numberKept(work, read, values) }
-}
-
-async function profileBefore(
-  { store, table }: Job,
-  read: Work,
-  kept: Kept,
-  numbered: NumberedBefore | null,
-): Promise<ProfileBefore> {
-  const { before, partitions } = kept
-  return {
-    counted: numbered?.fields ?? [],
-    read,
-    kept: partitions.map(({ partition }) => partition),
-    all: before.partitions ?? [],
-    frequent: before.frequent,
-    gone: goneParts(store, table, kept),
-    profiles: (await readBefore(store, table, before)).fields,
   }
 }
 

@@ -27,8 +27,6 @@ export interface Job {
   /** Folder of this job alone, from which the warehouse takes what is finished. */
   readonly scratch: string
   readonly db: Connection
-  /** Another one, for statements beside those of `db`; null where memory is for one at a time. */
-  readonly connect: (() => Promise<Connection>) | null
   readonly progress: Progress
   readonly partRows: number
   /** Of the table, as `definitionOf` tells it. */

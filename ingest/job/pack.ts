@@ -1,11 +1,9 @@
 import path from 'node:path'
-import type { Connection } from '../../core/duckdb/connection.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import type { DuePart } from '../convert/convert.ts'
 import { downloadBefore, isTaken, type Planned } from '../partitions.ts'
-import { silentProgress, type Progress } from '../progress.ts'
 import { writeDownload, type MemberBefore } from '../publish/download.ts'
 import type { Job } from './job.ts'
 import type { TakenIn } from './take-in.ts'
@@ -22,26 +20,10 @@ export interface Packed {
   readonly sums: Sums
 }
 
-/** With a connection of its own, since another's statements come one after the other. */
-export async function packAside(
-  job: Job,
-  proved: Proved,
-  connect: () => Promise<Connection>,
-): Promise<Packed> {
-  const db = await connect()
-  try {
-    return await pack(job, proved, silentProgress, db)
-  } finally {
-    db.close()
-  }
-}
-
 /** Writes the download, and reads it back for its sums. */
 export async function pack(
-  { table, store, db: own }: Job,
+  { table, store, progress }: Job,
   { intake, folder, plan, read, kept }: Proved,
-  progress: Progress,
-  db: Connection = own,
 ): Promise<Packed> {
   const file = kept === null ? '' : store.place(downloadBefore(table, kept).key)
   const pieces = plan.parts.map((part): DuePart | MemberBefore => {
@@ -49,7 +31,6 @@ export async function pack(
     const { member, memberStart: start } = part.taken
     return { file, start, member }
   })
-  const work = { ...intake.taken.work, db }
-  const members = await writeDownload(work, folder, pieces, read.breaks > 0, progress)
+  const members = await writeDownload(intake.taken.work, folder, pieces, read.breaks > 0, progress)
   return { members, sums: await sumsOf(path.join(folder, fileNames.download(table))) }
 }

@@ -134,7 +134,7 @@ export function definitionsUntil(table: Table, partRows: number, converter: numb
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
-interface Labelled extends Pick<Manifest, 'partitions' | 'header' | 'frequent'> {
+interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly dataset: Dataset
   readonly table: Table
   readonly sources: readonly Source[]
@@ -179,7 +179,7 @@ export async function label(
   beside: Written,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { taken, partitions, header, frequent, isLoaded, download } = labelled
+  const { taken, partitions, header, isLoaded, download } = labelled
   const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
   for (const index of beside.indexes) {
@@ -204,7 +204,6 @@ export async function label(
     ...(isLoaded && { clickhouse: true as const }),
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
-    ...(frequent !== undefined && { frequent }),
     ...(indexes.length > 0 && { indexes }),
     ...(await readApart(beside, folder)),
     fields: storedFields(table),

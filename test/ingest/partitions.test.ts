@@ -150,15 +150,13 @@ const namesOf = (month: number, count: number, extra: Readonly<Record<string, nu
   return `month,name\n${names.map((name) => `${month},${name}\n`).join('')}`
 }
 
-// Of 300 names the 200 most frequent are known, each of the others has 6 of 5,700 rows at the most, and the tenth has 90.
-testSampled<[what: string, changed: string, areKnown: boolean]>([
-  ['of which one is more frequent', namesOf(3, 300, { 'name 0': 1 }), true],
-  ['of which two change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 }), true],
-  ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 79 }), true],
-  ['of which one that was rare may be as frequent as the tenth', namesOf(3, 300, { 'name 250': 82 }), false],
-  ['of which one that was not there is the most frequent', namesOf(3, 300, { another: 2000 }), false],
-  ['that are few', namesOf(3, 30), true],
-])('the most frequent names are the same after others: %s', async (_what, changed, areKnown) => {
+testSampled<[what: string, changed: string]>([
+  ['of which one is more frequent', namesOf(3, 300, { 'name 0': 1 })],
+  ['of which two change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 })],
+  ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 82 })],
+  ['of which one that was not there is the most frequent', namesOf(3, 300, { another: 2000 })],
+  ['that are few', namesOf(3, 30)],
+])('the most frequent names are the same after others: %s', async (_what, changed) => {
   const plain = byMonths('name:string')
   const [shop, other] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
@@ -169,9 +167,6 @@ testSampled<[what: string, changed: string, areKnown: boolean]>([
   const [own, fresh] = [await publishedBy(shop, large), await publishedBy(other, large)]
   expect(own.report.taken_over).toEqual(['1', '2'])
   expect(essence(own)).toEqual(essence(fresh))
-  // What is known of before is a bound, and that of all rows is a closer one.
-  const [bound = 0, exact = 0] = [own, fresh].map(({ manifest }) => manifest.frequent?.['name']?.others)
-  expect(bound > exact).toBe(areKnown)
 })
 
 testAll.each<[what: string, change: (files: Files) => void, taken: string[]]>([

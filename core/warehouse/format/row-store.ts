@@ -33,15 +33,25 @@ export interface Texts {
   readonly lengths: Uint32Array
 }
 
+/** Decimals of consecutive rows, which JSON writes without zeros at the end. */
+export interface Integers {
+  /** Without their points; NaN for null. */
+  readonly integers: Float64Array
+  /** After the point. */
+  readonly digits: number
+}
+
 /** The values of a field in some rows, to be stored in a chunk. */
-export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Texts
+export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Integers | Texts
 
 /** @param columns of at most 128 rows, all of the same number */
 export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
   return Buffer.concat(
-    columns.flatMap((column) =>
-      'codes' in column ? encodeCodes(column.codes) : (encodeDecimals(column) ?? encodeTexts(column)),
-    ),
+    columns.flatMap((column) => {
+      if ('codes' in column) return encodeCodes(column.codes)
+      if ('integers' in column) return encodeIntegers(column) ?? encodeTexts(textsOf(column))
+      return encodeDecimals(column) ?? encodeTexts(column)
+    }),
   )
 }
 
@@ -104,24 +114,44 @@ function encodeDecimals({ bytes: texts, lengths }: Texts): Buffer[] | null {
   }
   const isFixed = digitsMin >= digits
   if (!isFixed && (digitsMin === 0 || hasTrailingZero)) return null
-  let least = Infinity
   for (let row = 0; row < lengths.length; row += 1) {
-    if (lengths[row] === 0) continue
     const integer = (integers[row] ?? 0) * 10 ** (digits - (fractions[row] ?? 0))
-    if (!Number.isSafeInteger(integer)) return null
-    integers[row] = integer
-    if (integer < least) least = integer
+    if (lengths[row] !== 0 && !Number.isSafeInteger(integer)) return null
+    integers[row] = lengths[row] === 0 ? Number.NaN : integer
   }
+  return encodeIntegers({ integers: integers.subarray(0, lengths.length), digits }, isFixed)
+}
+
+/** Differences from the least integer: shared, since one chunk is encoded at a time. */
+const differences = new Float64Array(chunkRows)
+
+/** Returns null if they are too wide. */
+function encodeIntegers({ integers: all, digits }: Integers, isFixed = digits === 0): Buffer[] | null {
+  let least = Infinity
+  for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < least) least = all[row] ?? 0
   if (least === Infinity) least = 0
-  for (let row = 0; row < lengths.length; row += 1)
-    integers[row] = lengths[row] === 0 ? 0 : 1 + (integers[row] ?? 0) - least
-  const { width, bytes } = encodeNumbers(integers, lengths.length, 0)
+  for (let row = 0; row < all.length; row += 1) {
+    const integer = all[row] ?? 0
+    differences[row] = Number.isNaN(integer) ? 0 : 1 + integer - least
+  }
+  const { width, bytes } = encodeNumbers(differences, all.length, 0)
   if (width > widthMax) return null
   const head = Buffer.alloc(otherHead)
   head.writeUInt8((isFixed ? fixedForm : 1) + digits)
   head.writeUInt8(width, 1)
   head.writeDoubleLE(least, 2)
   return [head, bytes]
+}
+
+/** Returns integers as the texts that JSON has for them. */
+export function textsOf({ integers: all, digits }: Integers): Texts {
+  const texts = Array.from(all, (integer) =>
+    Number.isNaN(integer) ? null : decimalText(integer, digits, digits === 0),
+  )
+  return {
+    bytes: Buffer.from(texts.map((text) => text ?? '').join('')),
+    lengths: Uint32Array.from(texts, (text) => (text === null ? 0 : 1 + text.length)),
+  }
 }
 
 /** Stores the digits of a decimal as an integer; returns how many are after the point, or -1 if the text is none. */
@@ -262,6 +292,12 @@ export class RowChunk {
   /** Whether a field without codes is stored as texts here. */
   hasTexts(field: number): boolean {
     return isTextForm(this.#of(field, head.form))
+  }
+
+  /** The decimal of a row without its point, of a field that is not stored as texts here; NaN for null. */
+  integer(field: number, row: number): number {
+    const number = this.#number(field, row)
+    return number === 0 ? Number.NaN : number - 1 + this.#of(field, head.least)
   }
 
   /** The decimal of a row, of a field that is not stored as texts here; null for null. */
