@@ -29,6 +29,13 @@ export async function writeRows(
   )
   const written = files.rowStore === null ? coded : fields
   const due = await dueSums(work, written, rows)
+  // A connection runs one statement at a time.
+  let queue: Promise<unknown> = Promise.resolve()
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(work)
+    queue = turn.catch(() => undefined)
+    return turn
+  }
   const read = async (first: number) => {
     const count = Math.min(sectionRows, rows - first)
     const found = await readCodes(work, written, first, count)
@@ -43,12 +50,14 @@ export async function writeRows(
     if (files.rowStore !== null) rowStore = await RowStoreWriter.open(work, files.rowStore, fields)
     if (codes === null && rowStore === null) return
     // One section is read while the one before is written.
-    for await (const { count, columns, others } of inOrder(sections, 2, read)) {
+    const reading = inOrder(sections, 2, (first) => inTurn(() => read(first)))
+    for await (const { count, columns, others } of reading) {
       await codes?.add(
         coded.map(({ index }) => columns.get(index) ?? new Uint8Array()),
         count,
       )
-      await rowStore?.add(columns, others, count)
+      const add = async () => rowStore?.add(columns, others, count)
+      await (others === null ? inTurn(add) : add())
     }
     await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
     await rowStore?.finish()
