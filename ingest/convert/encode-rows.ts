@@ -52,25 +52,24 @@ function isSame(chunk: RowChunk, field: number, column: ChunkColumn): boolean {
 }
 
 function areCodes(chunk: RowChunk, field: number, codes: ArrayLike<number>): boolean {
-  for (let row = 0; row < codes.length; row += 1) if (chunk.code(field, row) !== codes[row]) return false
-  return true
+  return areEqual(chunk.decode(field), codes)
 }
 
 function areIntegers(chunk: RowChunk, field: number, { integers }: Integers): boolean {
-  for (let row = 0; row < integers.length; row += 1)
-    if (!Object.is(chunk.integer(field, row), integers[row])) return false
-  return true
+  return areEqual(chunk.decode(field), integers)
 }
 
 function areTexts(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {
-  const texts = chunk.texts(field)
-  for (let row = 0, start = 0; row < lengths.length; row += 1) {
-    const end = texts.ends[row] ?? 0
-    const length = chunk.isNull(field, row) ? 0 : 1 + end - start
-    if (length !== lengths[row]) return false
-    start = end
+  return areEqual(chunk.decode(field), lengths) && Buffer.compare(chunk.texts(field).bytes, bytes) === 0
+}
+
+/** Compares numbers, of which NaN is equal to NaN. */
+function areEqual(found: ArrayLike<number>, due: ArrayLike<number>): boolean {
+  for (let row = 0; row < due.length; row += 1) {
+    const [one, other] = [found[row] ?? -1, due[row] ?? -1]
+    if (one !== other && !(Number.isNaN(one) && Number.isNaN(other))) return false
   }
-  return Buffer.compare(texts.bytes, bytes) === 0
+  return found.length === due.length
 }
 
 function areDecimals(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {

@@ -248,6 +248,7 @@ export class RowChunk {
   readonly inflatedBytes: number
   readonly #bytes: Buffer
   readonly #rows: number
+  readonly #areCoded: readonly boolean[]
   readonly #heads: Float64Array
   /** By field: its texts, once one was read. */
   readonly #texts: ({ readonly bytes: Uint8Array; readonly ends: Uint32Array } | undefined)[] = []
@@ -259,6 +260,7 @@ export class RowChunk {
   constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
     this.#bytes = bytes
     this.#rows = rows
+    this.#areCoded = areCoded
     const heads = new Float64Array(headNumbers * areCoded.length)
     let [at, inflated] = [0, 0]
     for (let field = 0, to = 0; field < areCoded.length; field += 1, to += headNumbers) {
@@ -289,15 +291,28 @@ export class RowChunk {
     return this.#of(field, head.least) + this.#number(field, row)
   }
 
+  /**
+   * Decodes a field of all rows at once: its codes, its decimals without their points (NaN for null), or the lengths of its
+   * texts (0 for null, else 1 + bytes).
+   *
+   * @returns numbers that the next call overwrites
+   */
+  decode(field: number): Float64Array {
+    const [width, least] = [this.#of(field, head.width), this.#of(field, head.least)]
+    const isDecimal = this.#isDecimal(field)
+    const from = isDecimal ? least - 1 : least
+    const numbers = decoded.subarray(0, this.#rows)
+    readNumbers(this.#bytes, this.#of(field, head.first), width, numbers)
+    for (let row = 0; row < numbers.length; row += 1) {
+      const number = numbers[row] ?? 0
+      numbers[row] = isDecimal && number === 0 ? Number.NaN : number + from
+    }
+    return numbers
+  }
+
   /** Whether a field without codes is stored as texts here. */
   hasTexts(field: number): boolean {
     return isTextForm(this.#of(field, head.form))
-  }
-
-  /** The decimal of a row without its point, of a field that is not stored as texts here; NaN for null. */
-  integer(field: number, row: number): number {
-    const number = this.#number(field, row)
-    return number === 0 ? Number.NaN : number - 1 + this.#of(field, head.least)
   }
 
   /** The decimal of a row, of a field that is not stored as texts here; null for null. */
@@ -321,11 +336,11 @@ export class RowChunk {
   texts(field: number): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
     const known = this.#texts[field]
     if (known !== undefined) return known
-    const least = this.#of(field, head.least)
+    const lengths = this.decode(field)
     const ends = new Uint32Array(this.#rows)
     let end = 0
     for (let row = 0; row < ends.length; row += 1) {
-      end += Math.max(0, least + this.#number(field, row) - 1)
+      end += Math.max(0, (lengths[row] ?? 0) - 1)
       ends[row] = end
     }
     const start = this.#of(field, head.end)
@@ -341,6 +356,10 @@ export class RowChunk {
   /** Length of the stored texts, which is the last number before the numbers of the rows. */
   #storedBytes(field: number): number {
     return this.#bytes.readUInt32LE(this.#of(field, head.first) - 4)
+  }
+
+  #isDecimal(field: number): boolean {
+    return this.#areCoded[field] !== true && !this.hasTexts(field)
   }
 
   #of(field: number, what: number): number {
@@ -366,6 +385,34 @@ export class RowChunk {
       more += (bytes[at] ?? 0) * 2 ** place
     }
     return more % 2 ** width
+  }
+}
+
+const decoded = new Float64Array(chunkRows)
+
+function readNumbers(bytes: Uint8Array, first: number, width: number, numbers: Float64Array): void {
+  if (width === 0) {
+    numbers.fill(0)
+    return
+  }
+  let [pending, filled, at] = [0, 0, first]
+  if (width <= narrowMax) {
+    const mask = 2 ** width - 1
+    for (let row = 0; row < numbers.length; row += 1) {
+      for (; filled < width; filled += 8, at += 1) pending |= (bytes[at] ?? 0) << filled
+      numbers[row] = pending & mask
+      pending >>>= width
+      filled -= width
+    }
+    return
+  }
+  const range = 2 ** width
+  for (let row = 0; row < numbers.length; row += 1) {
+    for (; filled < width; filled += 8, at += 1) pending += (bytes[at] ?? 0) * 2 ** filled
+    const rest = Math.floor(pending / range)
+    numbers[row] = pending - rest * range
+    pending = rest
+    filled -= width
   }
 }
 
