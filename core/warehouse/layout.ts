@@ -58,7 +58,7 @@ export const fileNames = {
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
   /** All different values of the fields that have few, in their order: Parquet. */
   dictionary: 'dictionary.index',
-  /** Which of them each row has: see `codes/layout.ts`. */
+  /** Which of them each row has: see `format/codes.ts`. */
   codes: 'codes.bin',
   /** All rows, for reading few at a time: see `format/row-store.ts`. */
   rowStore: 'rows.bin',

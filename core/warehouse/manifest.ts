@@ -18,10 +18,12 @@ const positions = z.int().min(0)
 
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
-/** A file that the server reads chunk by chunk: `codes/layout.ts`, `format/row-store.ts`, `orders.ts`. */
+/** A file that the server reads chunk by chunk: `format/codes.ts`, `format/row-store.ts`, `format/positions.ts`. */
 const piecewiseShape = fileShape.extend({
-  /** Last four bytes of the file: CRC-32 of the directory before them. Absent from older manifests. */
-  directory_sum: positions.optional(),
+  /** 2: see `format/chunk-file.ts`. Files of another format are not read. */
+  container: z.literal(2),
+  /** Last four bytes of the file: CRC-32 of the sections before them. */
+  directory_sum: positions,
 })
 
 const partShape = fileShape.extend({
@@ -47,13 +49,13 @@ const dictionaryShape = fileShape.extend({
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
 
-/** Codes of some of these fields: see `codes/layout.ts`. */
+/** Codes of some of these fields: see `format/codes.ts`. */
 const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 
 /** The rows in another order than the declared one, for the server alone. */
 const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
-  /** Where each row is in the table: see `orders.ts`. */
+  /** Where each row is in the table: see `format/positions.ts`. */
   positions: piecewiseShape,
   /** Codes in this order. */
   codes: codesShape.optional(),
@@ -112,10 +114,11 @@ const manifestShape = z.object({
   indexes: z.array(indexShape).optional(),
   /** For the server alone; not there in older manifests, and where no field has few different values. */
   dictionary: dictionaryShape.optional(),
-  codes: codesShape.optional(),
-  /** All rows, for reading few at a time, unless the catalog leaves it out; absent from manifests of 0.1. */
-  row_store: piecewiseShape.optional(),
-  orders: z.array(orderShape).optional(),
+  /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
+  codes: codesShape.optional().catch(undefined),
+  /** All rows, for reading few at a time, unless the catalog leaves it out. */
+  row_store: piecewiseShape.optional().catch(undefined),
+  orders: z.array(orderShape).optional().catch(undefined),
   /** In the order of declaration. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** As SQL; rows that tie keep the order of the source. */

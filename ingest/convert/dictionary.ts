@@ -7,7 +7,7 @@ import {
   groupRows,
   groupsIn,
   type Codes,
-} from '../../core/warehouse/codes/layout.ts'
+} from '../../core/warehouse/format/codes.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'

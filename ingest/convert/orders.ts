@@ -1,20 +1,14 @@
-import { createHash } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import zlib from 'node:zlib'
 import type { Table } from '../../core/catalog/catalog.ts'
-import { sectionRows } from '../../core/warehouse/codes/layout.ts'
+import { sectionRows } from '../../core/warehouse/format/codes.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
-import {
-  positionBytes,
-  positionsEnd,
-  positionsOfPiece,
-  readPositionSums,
-} from '../../core/warehouse/orders.ts'
+import { chunkPositions, positionBytes } from '../../core/warehouse/format/positions.ts'
 import { orderTerm, quotedText } from '../../core/sql.ts'
+import { ChunkWriter } from './chunk-writer.ts'
 import { scratchGroupRows, sortedFile, sortedSql, type Work } from './convert.ts'
 import type { CodedField } from './dictionary.ts'
-import { bytesAt, requireSame, sumOf } from './proof.ts'
+import { requireSame, sumOf } from './proof.ts'
 import { countMisplaced } from './reconcile.ts'
 import { writeRows } from './row-files.ts'
 
@@ -94,31 +88,22 @@ async function sortInto(
 }
 
 async function writePositions(sorted: Work, file: string, rows: number): Promise<void> {
-  const handle = await open(file, 'wx+')
+  const writer = await ChunkWriter.open(file)
   try {
-    const [sums, due] = [[] as number[], createHash('sha256')]
-    let at = 0
     for (let first = 0; first < rows; first += sliceRows) {
       const positions = await readPositions(sorted, first, Math.min(sliceRows, rows - first))
       const bytes = Buffer.alloc(positions.length * positionBytes)
       for (const [row, position] of positions.entries()) bytes.writeUInt32LE(position, row * positionBytes)
-      due.update(bytes)
-      const pieceBytes = positionsOfPiece * positionBytes
-      for (let from = 0; from < bytes.length; from += pieceBytes)
-        sums.push(zlib.crc32(bytes.subarray(from, from + pieceBytes)))
-      await handle.write(bytes, 0, bytes.length, at)
-      at += bytes.length
+      const chunkBytes = chunkPositions * positionBytes
+      await writer.add(
+        Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, chunk) =>
+          bytes.subarray(chunk * chunkBytes, (chunk + 1) * chunkBytes),
+        ),
+      )
     }
-    const end = positionsEnd(sums)
-    await handle.write(end, 0, end.length, at)
-    const found = createHash('sha256')
-    for (let from = 0; from < at; from += sliceRows * positionBytes)
-      found.update(await bytesAt(handle, from, Math.min(sliceRows * positionBytes, at - from)))
-    requireSame('positions of an order', due.digest('hex'), found.digest('hex'))
-    const read = readPositionSums(await bytesAt(handle, at, end.length), rows)
-    requireSame('sums of the positions of an order', sums.join(' '), read?.join(' ') ?? 'none')
+    await writer.finish()
   } finally {
-    await handle.close()
+    await writer.close()
   }
 }
 

@@ -1,4 +1,4 @@
-import { groupRows, sectionRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import { groupRows, sectionRows, type Codes } from '../../core/warehouse/format/codes.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
@@ -31,8 +31,8 @@ export async function writeRows(
   const due = await dueSums(work, written, rows)
   // A connection runs one statement at a time.
   let queue: Promise<unknown> = Promise.resolve()
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = queue.then(work)
+  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(task)
     queue = turn.catch(() => undefined)
     return turn
   }
@@ -40,9 +40,7 @@ export async function writeRows(
     const count = Math.min(sectionRows, rows - first)
     const found = await readCodes(work, written, first, count)
     const columns = new Map(written.map(({ index }, place) => [index, found[place] ?? new Uint8Array()]))
-    // The others are proved when their file is read back.
-    for (const field of written.filter(({ index }) => !coded.some((one) => one.index === index)))
-      requireDue(field, due.get(field.index), columns.get(field.index), first)
+    for (const field of written) requireDue(field, due.get(field.index), columns.get(field.index), first)
     return { count, columns, others: (await rowStore?.read(first, count)) ?? null }
   }
   try {
@@ -52,14 +50,11 @@ export async function writeRows(
     // One section is read while the one before is written.
     const reading = inOrder(sections, 2, (first) => inTurn(() => read(first)))
     for await (const { count, columns, others } of reading) {
-      await codes?.add(
-        coded.map(({ index }) => columns.get(index) ?? new Uint8Array()),
-        count,
-      )
+      await codes?.add(coded.map(({ index }) => columns.get(index) ?? new Uint8Array()))
       const add = async () => rowStore?.add(columns, others, count)
       await (others === null ? inTurn(add) : add())
     }
-    await codes?.finish(coded.flatMap(({ index }) => due.get(index) ?? []))
+    await codes?.finish()
     await rowStore?.finish()
   } finally {
     await codes?.close()

@@ -1,5 +1,5 @@
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { groupRows, type Codes } from '../../core/warehouse/codes/layout.ts'
+import { groupRows, type Codes } from '../../core/warehouse/format/codes.ts'
 import { sectionChunks } from '../../core/warehouse/format/chunk-file.ts'
 import { chunkRows, type ChunkColumn } from '../../core/warehouse/format/row-store.ts'
 import { ChunkWriter } from './chunk-writer.ts'

@@ -228,6 +228,7 @@ async function readApart(
   const piecewise = async (file: string): Promise<PiecewiseFile> => ({
     file,
     ...(await sumsOf(path.join(folder, file))),
+    container: 2,
     directory_sum: await directorySum(path.join(folder, file)),
   })
   const ordered: Order[] = []

@@ -2,12 +2,7 @@ import { tableId, type Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { same } from '../../core/catalog/types/field-type.ts'
 import { quotedJson } from '../../core/json.ts'
-import {
-  sectionChunks,
-  Sections,
-  type Chunk,
-  type ChunkLocations,
-} from '../../core/warehouse/format/chunk-file.ts'
+import type { Chunk } from '../../core/warehouse/format/chunk-file.ts'
 import { chunkRows, RowChunk } from '../../core/warehouse/format/row-store.ts'
 import type { PiecewiseFile } from '../../core/warehouse/manifest.ts'
 import { Turns } from '../concurrency/turns.ts'
@@ -15,15 +10,13 @@ import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { LineForm, WrittenLine } from '../formats/format.ts'
-import { CheckedFile } from '../indexes/checked-file.ts'
+import { ChunkFile } from '../indexes/chunk-file.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { Scratch } from '../indexes/scratch.ts'
 import { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { ByteBuilder } from './byte-builder.ts'
 
-/** Memory for the locations of chunks, in bytes: of some 100 million rows. */
-const locationBytesMax = 16_000_000
 /** DuckDB reads more rows than this, in threads of its own. */
 const rowsMax = 2000
 /** DuckDB reads longer rows, within its bounded memory: bytes of all chunks of a request, with their texts inflated. */
@@ -46,7 +39,6 @@ interface StoredRows {
 /** Reads rows from the row store; cheap for a few rows, wherever they are. */
 export class RowStore {
   readonly #dictionaries: Dictionaries
-  readonly #locations = new Kept<ChunkLocations>(locationBytesMax, ({ bytes }) => bytes)
   readonly #columns: Kept<Columns>
 
   constructor(dictionaries: Dictionaries) {
@@ -83,7 +75,7 @@ export class RowStore {
     const { columns } = await this.#columnsOf(snapshot, form, written, requester)
     const turns = new Turns(requester.signal())
     const letGo = await snapshot.hold([file.file])
-    const reader = new Reader(snapshot, file, this.#locations)
+    const reader = new Reader(snapshot, file)
     const { before, between, after } = written.around
     const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
     const [begin, end] = [Buffer.from(before), Buffer.from(after)]
@@ -208,25 +200,17 @@ function isWritable({ manifest }: Snapshot, { format: { written }, fields }: Lin
 
 /** The row store of a snapshot, while a request reads it. */
 class Reader {
-  readonly #snapshot: Snapshot
-  readonly #stored: PiecewiseFile
+  readonly #rows: number
   readonly #scratch = new Scratch()
-  readonly #file: CheckedFile
-  /** Reads what is retained, which must not be in scratch memory. */
-  readonly #retained: CheckedFile
+  readonly #file: ChunkFile
   readonly #areCoded: readonly boolean[]
-  readonly #locations: Kept<ChunkLocations>
-  /** Those of this request, by section. */
-  readonly #own = new Map<number, ChunkLocations>()
 
-  constructor(snapshot: Snapshot, stored: PiecewiseFile, locations: Kept<ChunkLocations>) {
-    this.#snapshot = snapshot
-    this.#stored = stored
-    this.#file = new CheckedFile(snapshot, stored, this.#scratch.allocate)
-    this.#retained = new CheckedFile(snapshot, stored)
-    const coded = new Set(snapshot.manifest.dictionary?.fields.map(({ name }) => name))
-    this.#areCoded = snapshot.manifest.fields.map(({ name }) => coded.has(name))
-    this.#locations = locations
+  constructor(snapshot: Snapshot, file: PiecewiseFile) {
+    const { rows, fields, dictionary } = snapshot.manifest
+    this.#rows = rows
+    this.#file = new ChunkFile(snapshot, file, Math.ceil(rows / chunkRows), this.#scratch.allocate)
+    const coded = new Set(dictionary?.fields.map(({ name }) => name))
+    this.#areCoded = fields.map(({ name }) => coded.has(name))
   }
 
   /**
@@ -240,7 +224,7 @@ class Reader {
     const runs: (readonly [number: number, chunk: Chunk])[][] = []
     let [bytes, begin, end] = [0, 0, -Infinity]
     for (const number of numbers) {
-      const chunk = this.#locationsOf(Math.floor(number / sectionChunks)).chunk(number % sectionChunks)
+      const chunk = this.#file.locate(number)
       bytes += chunk.length
       if (bytes > requestBytesMax) return null
       if (chunk.start - end > gapBytesMax || chunk.start - begin > runBytesMax) {
@@ -253,9 +237,9 @@ class Reader {
     const chunks = new Map<number, RowChunk>()
     for (const run of runs) {
       await turns.next()
-      const read = this.#file.pieces(run.map(([, chunk]) => chunk))
+      const read = this.#file.readTogether(run.map(([, chunk]) => chunk))
       for (const [index, [number]] of run.entries()) {
-        const rows = Math.min(chunkRows, this.#snapshot.manifest.rows - number * chunkRows)
+        const rows = Math.min(chunkRows, this.#rows - number * chunkRows)
         const chunk = new RowChunk(read[index] ?? Buffer.alloc(0), rows, this.#areCoded)
         bytes += chunk.inflatedBytes
         if (bytes > requestBytesMax) return null
@@ -268,39 +252,6 @@ class Reader {
   /** Nothing that was read may be used after it. */
   close(): void {
     this.#file.close()
-    this.#retained.close()
     this.#scratch.end()
   }
-
-  #locationsOf(section: number): ChunkLocations {
-    const own = this.#own.get(section)
-    if (own !== undefined) return own
-    const locations = this.#retainedLocations(section)
-    this.#own.set(section, locations)
-    return locations
-  }
-
-  #retainedLocations(section: number): ChunkLocations {
-    const { table, manifest } = this.#snapshot
-    const key = `${tableId(table)}/${manifest.snapshot} ${section}`
-    const known = this.#locations.get(key)
-    if (known !== undefined) return known
-    const sections = this.#sections()
-    const locations = sections.locations(section, this.#retained.piece(sections.directory(section)))
-    this.#locations.set(key, locations)
-    return locations
-  }
-
-  #sections(): Sections {
-    const known = allSections.get(this.#stored)
-    if (known !== undefined) return known
-    const shape = { chunks: Math.ceil(this.#snapshot.manifest.rows / chunkRows), bytes: this.#retained.bytes }
-    const sections = Sections.read(this.#retained.directory(Sections.bytes(shape.chunks)), shape)
-    if (sections === null) throw this.#retained.damaged('its directory has another sum')
-    allSections.set(this.#stored, sections)
-    return sections
-  }
 }
-
-/** By the entry of a file in its manifest. */
-const allSections = new WeakMap<PiecewiseFile, Sections>()

@@ -1,16 +1,17 @@
 import zlib from 'node:zlib'
 import { tableId } from '../../core/catalog/catalog.ts'
 import {
+  codesChunks,
+  countsChunk,
   countsOfAll,
-  Directory,
-  directoryBytes,
+  groupChunk,
   unpackGroup,
   type Codes,
-} from '../../core/warehouse/codes/layout.ts'
+} from '../../core/warehouse/format/codes.ts'
 import type { CodesFile } from '../../core/warehouse/manifest.ts'
 import type { Kept } from '../kept.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { CheckedFile } from './checked-file.ts'
+import { ChunkFile } from './chunk-file.ts'
 import { valuesOf } from './dictionaries.ts'
 
 /** What is kept of files of codes, unpacked. */
@@ -21,14 +22,14 @@ export class CodedTable {
   readonly #snapshot: Snapshot
   readonly #codes: CodesFile
   readonly #values: readonly number[]
-  readonly #file: CheckedFile
+  readonly #file: ChunkFile
   readonly #kept: Kept<Unpacked>
 
   constructor(snapshot: Snapshot, codes: CodesFile, kept: Kept<Unpacked>) {
     this.#snapshot = snapshot
     this.#codes = codes
     this.#values = codes.fields.map((name) => valuesOf(snapshot, name))
-    this.#file = new CheckedFile(snapshot, codes)
+    this.#file = new ChunkFile(snapshot, codes, codesChunks(this.#shape))
     this.#kept = kept
   }
 
@@ -54,9 +55,9 @@ export class CodedTable {
    * @throws DamagedTable
    */
   counts(field: string, section: number): Uint32Array {
-    return this.#unpacked(`counts ${section} ${field}`, (directory) => {
-      const place = this.#placeOf(field)
-      const bytes = zlib.inflateRawSync(this.#file.piece(directory.counts(place, section)))
+    return this.#unpacked(`counts ${section} ${field}`, () => {
+      const number = countsChunk(this.#shape, this.#placeOf(field), section)
+      const bytes = zlib.inflateRawSync(this.#file.read(number))
       return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
     })
   }
@@ -67,8 +68,9 @@ export class CodedTable {
    * @throws DamagedTable
    */
   group(field: string, group: number): Codes {
-    return this.#unpacked(`group ${group} ${field}`, (directory) => {
-      const planes = zlib.inflateRawSync(this.#file.piece(directory.group(this.#placeOf(field), group)))
+    return this.#unpacked(`group ${group} ${field}`, () => {
+      const number = groupChunk(this.#shape, this.#placeOf(field), group)
+      const planes = zlib.inflateRawSync(this.#file.read(number))
       return unpackGroup(planes, this.valuesOf(field))
     })
   }
@@ -84,26 +86,16 @@ export class CodedTable {
     return place
   }
 
-  #unpacked<T extends Unpacked>(name: string, read: (directory: Directory) => T): T {
+  #unpacked<T extends Unpacked>(name: string, read: () => T): T {
     const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#codes.file} ${name}`
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept as T
-    const unpacked = read(this.#directory())
+    const unpacked = read()
     this.#kept.set(key, unpacked)
     return unpacked
   }
 
-  #directory(): Directory {
-    const known = directories.get(this.#codes)
-    if (known !== undefined) return known
-    const shape = { rows: this.#snapshot.manifest.rows, bytes: this.#file.bytes, values: this.#values }
-    const length = directoryBytes(shape)
-    const directory = Directory.read(this.#file.directory(length), shape)
-    if (directory === null) throw this.#file.damaged('its directory has another sum')
-    directories.set(this.#codes, directory)
-    return directory
+  get #shape() {
+    return { rows: this.#snapshot.manifest.rows, fields: this.#codes.fields.length }
   }
 }
-
-/** By what a manifest says of a file. */
-const directories = new WeakMap<CodesFile, Directory>()

@@ -168,5 +168,6 @@ test.each(Array.from({ length: 45 }, (_, index) => index + 1))(
     const texts = [0, 1, most - 1, Math.floor(most / 3), most].map((number) => String(number))
     const chunk = new RowChunk(encodeChunk([textsOf([...texts, null])]), texts.length + 1, [false])
     expect([...texts, null].map((_, row) => textIn(chunk, 0, row))).toEqual([...texts, null])
+    expect([...chunk.decode(0)]).toEqual([...texts.map(Number), Number.NaN])
   },
 )

@@ -200,7 +200,7 @@ test('the manifest and the report tell what was published, and an independent re
         { name: 's', values: 4 },
       ],
     },
-    row_store: { ...beside('rows.bin'), directory_sum: expect.any(Number) },
+    row_store: { ...beside('rows.bin'), container: 2, directory_sum: expect.any(Number) },
     parts: [
       part('part-00000.parquet', 0, 2),
       part('part-00001.parquet', 2, 2),

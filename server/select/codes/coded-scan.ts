@@ -1,4 +1,4 @@
-import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../core/warehouse/codes/layout.ts'
+import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../core/warehouse/format/codes.ts'
 import type { OrderKey } from '../../../core/catalog/catalog.ts'
 import type { Turns } from '../../concurrency/turns.ts'
 import { RowSet, type PartRows } from '../row-set.ts'
