@@ -80,7 +80,7 @@ sbom: build
 build: node_modules/.package-lock.json
 	@if [ ! -e dist/.built ] || [ -n "$$(find core server ingest bench deploy test tsconfig.json package.json node_modules/.package-lock.json \
 	  \( -newer dist/.built -o -cnewer dist/.built \) -print -quit 2>/dev/null)" ]; then \
-	  if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/main.js ]; then \
+	  if [ -e node_modules/.bin/tsc ] || [ ! -e dist/server/process/main.js ]; then \
 	    mkdir -p dist && touch dist/.building && npm run -s build && mv dist/.building dist/.built; fi; fi
 
 format: node_modules/.package-lock.json

@@ -32,7 +32,7 @@ export async function startService(environment: Environment): Promise<Server> {
     readonly scripts: { readonly start: string }
   }
   const flags = scripts.start.match(/--[\w-]+(=\S+)?/g) ?? []
-  return start('dist/server/main.js', environment, flags)
+  return start('dist/server/process/main.js', environment, flags)
 }
 
 /** A bare server that sends what it is told to. */

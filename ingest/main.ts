@@ -7,13 +7,13 @@ import { lastWords, messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { chosenTables } from './choose.ts'
-import { ingest } from './ingest.ts'
-import { ingestMetrics, writeMetrics } from './metrics.ts'
+import { chosenTables } from './base/choose.ts'
+import { ingest } from './run/ingest.ts'
+import { ingestMetrics, writeMetrics } from './run/metrics.ts'
 import { withWarehouse } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
-import { Board, silentProgress } from './progress.ts'
-import { outcomeLines, type Outcome } from './report.ts'
+import { Board, silentProgress } from './base/progress.ts'
+import { outcomeLines, type Outcome } from './job/report.ts'
 
 /** `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
 async function main(): Promise<number> {

@@ -16,35 +16,21 @@ const floors: readonly (readonly string[])[] = [
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['core/clickhouse'],
-  ['ingest/choose.ts', 'ingest/progress.ts', 'ingest/rejects.ts'],
+  ['ingest/base', 'ingest/init'],
   ['ingest/source'],
   ['ingest/convert', 'ingest/dialect', 'ingest/sample'],
-  ['ingest/partitions.ts'],
-  ['ingest/drift.ts', 'ingest/publish', 'ingest/suggest'],
-  ['ingest/report.ts', 'ingest/rollback', 'ingest/verify', 'ingest/add', 'ingest/init'],
-  ['ingest/job'],
-  ['ingest/ingest.ts', 'ingest/metrics.ts'],
+  ['ingest/publish', 'ingest/suggest'],
+  ['ingest/add', 'ingest/job', 'ingest/rollback', 'ingest/verify'],
+  ['ingest/run'],
   ['ingest/main.ts'],
-  ['server/concurrency', 'server/kept.ts', 'server/log.ts', 'server/where.ts'],
-  ['server/catalog-watch.ts', 'server/watchdog.ts'],
-  ['server/limits', 'server/watchdog-thread.ts'],
-  ['server/metrics/meter.ts'],
-  ['server/query', 'server/snapshots', 'server/http'],
-  ['server/metrics'],
-  ['server/engine'],
-  ['server/formats'],
-  ['server/indexes'],
-  ['server/select', 'server/fetch'],
-  ['server/representations'],
+  ['server/base'],
+  ['server/query', 'server/limits'],
+  ['server/formats', 'server/snapshots', 'server/http'],
+  ['server/table'],
   ['server/documents'],
   ['server/pages'],
   ['server/routes'],
-  ['server/app.ts'],
-  ['server/workers'],
-  ['server/publish.ts'],
-  ['server/service.ts'],
-  ['server/serve.ts'],
-  ['server/main.ts'],
+  ['server/process'],
 ]
 
 /** The one room that may import a package. */
@@ -74,23 +60,23 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'core/warehouse/report.ts',
   ],
   'fastest-levenshtein': ['core/nearest.ts'],
-  express: ['server/app.ts', 'server/http', 'server/routes'],
+  express: ['server/process/app.ts', 'server/http', 'server/routes'],
   helmet: ['server/http/headers.ts'],
-  'express-rate-limit': ['server/http/client.ts', 'server/limits', 'server/workers/counts.ts'],
+  'express-rate-limit': ['server/http/client.ts', 'server/limits', 'server/process/workers/counts.ts'],
   '@redis/client': ['server/limits/redis-link.ts'],
   'rate-limit-redis': ['server/limits'],
   'lru-cache': [
-    'server/kept.ts',
+    'server/base/kept.ts',
     'server/http/client.ts',
     'server/http/response-cache.ts',
     'server/limits/client-counts.ts',
   ],
-  'prom-client': ['server/metrics', 'server/workers/metrics.ts', 'ingest/metrics.ts'],
+  'prom-client': ['server/process/metrics', 'server/process/workers/metrics.ts', 'ingest/run/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow-writer.ts'],
   negotiator: ['server/http/encodings.ts', 'server/http/negotiation.ts', 'server/pages/words/all.ts'],
-  pino: ['server/log.ts'],
-  'pino-pretty': ['server/log.ts'],
+  pino: ['server/base/log.ts'],
+  'pino-pretty': ['server/base/log.ts'],
 }
 
 const imports = new Map<string, string[]>()
@@ -142,20 +128,21 @@ test('imports go down, never up or across', () => {
   expect(wrong).toEqual([])
 })
 
+test('the server has eleven rooms and at most forty arrows between them, one way each', () => {
+  const room = (file: string): string => file.split('/').slice(0, 2).join('/')
+  const own = all().filter(([file, target]) => file.startsWith('server/') && target.startsWith('server/'))
+  const arrows = new Set(
+    own.flatMap(([file, target]) => (room(file) === room(target) ? [] : [`${room(file)} ${room(target)}`])),
+  )
+  const rooms = new Set([...imports.keys()].filter((file) => file.startsWith('server/')).map(room))
+  expect([...rooms].filter((name) => name.endsWith('.ts'))).toEqual([])
+  expect(rooms.size).toBe(11)
+  expect(arrows.size).toBeLessThanOrEqual(40)
+  expect([...arrows].filter((arrow) => arrows.has(arrow.split(' ').toReversed().join(' ')))).toEqual([])
+})
+
 test('HTTP is known to the edge alone', () => {
-  const edge = [
-    'server/http/',
-    'server/documents/',
-    'server/pages/',
-    'server/routes/',
-    'server/app.ts',
-    'server/metrics/listen.ts',
-    'server/workers/',
-    'server/publish.ts',
-    'server/service.ts',
-    'server/serve.ts',
-    'server/main.ts',
-  ]
+  const edge = ['server/http/', 'server/documents/', 'server/pages/', 'server/routes/', 'server/process/']
   const wrong = all().filter(
     ([file, target]) =>
       file.startsWith('server/') && !edge.some((room) => file.startsWith(room)) && isOfHttp(target),

@@ -197,7 +197,7 @@ testAll(
   async () => {
     const server = await startServer(settings)
     expect(server.log()).not.toContain('metrics')
-    const { code, err } = await run('server/main', [], {
+    const { code, err } = await run('server/process/main', [], {
       ...settings,
       PORT: String(await freePort()),
       METRICS_PORT: String(server.port),

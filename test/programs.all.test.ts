@@ -131,7 +131,7 @@ describe('the ingest program', () => {
 describe('the server program', () => {
   test('answers those who came as soon as its port was open', async () => {
     const port = await freePort()
-    const server = start('server/main', [], { ...settings, PORT: String(port) })
+    const server = start('server/process/main', [], { ...settings, PORT: String(port) })
     const early = ['/api/datasets', '/livez', '/api/v1/datasets/'].map(async (target) => {
       await until(async () => !(await isFree(port)))
       // Nothing of what it serves is there yet.
@@ -150,7 +150,7 @@ describe('the server program', () => {
 
   test('told to stop while it starts, it answers those who came, and ends in order', async () => {
     const port = await freePort()
-    const server = start('server/main', [], { ...settings, PORT: String(port) })
+    const server = start('server/process/main', [], { ...settings, PORT: String(port) })
     await until(async () => !(await isFree(port)))
     const asked = fetch(`http://127.0.0.1:${port}/livez`)
     await setTimeout(50)
@@ -171,7 +171,7 @@ describe('the server program', () => {
     test('says in its last line where to look, below lines that people can read', async () => {
       const port = String(await freePort())
       const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
-      const command = `exec ${process.execPath} dist/server/main.js`
+      const command = `exec ${process.execPath} dist/server/process/main.js`
       const child = spawn(script ?? '', ['-qec', command, '/dev/null'], {
         env: environment,
         stdio: ['pipe', 'pipe', 'ignore'],

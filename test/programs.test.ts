@@ -90,7 +90,7 @@ describe('the server program', () => {
     const table = 'covid19/boletim'
     await run('ingest/sample/main', ['--scale=0.1', table], settings)
     const port = String(await freePort())
-    const server = start('server/main', [], { ...settings, PORT: port })
+    const server = start('server/process/main', [], { ...settings, PORT: port })
     const get = async (address: string): Promise<[number, unknown]> => {
       const response = await fetch(`http://127.0.0.1:${port}${address}`)
       return [response.status, await response.json()]
@@ -128,13 +128,13 @@ describe('the server program', () => {
     ],
     ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* faults?:\nMakefile:\d+:\d+: /],
   ])('does not start with %s', async (_what, extra, err) => {
-    const ended = await run('server/main', [], { ...settings, ...extra })
+    const ended = await run('server/process/main', [], { ...settings, ...extra })
     expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])
   })
 
   test('says that its port is taken', async () => {
     const { port, release } = await heldPort()
-    const ended = await run('server/main', [], { ...settings, PORT: String(port) })
+    const ended = await run('server/process/main', [], { ...settings, PORT: String(port) })
     await release()
     expect([ended.code, ended.err]).toEqual([
       1,

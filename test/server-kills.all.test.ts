@@ -83,7 +83,7 @@ async function answers(port: number): Promise<boolean> {
 
 test(`a server that is killed ${kills} times serves what was published last, soon after it is started again`, async () => {
   const port = await freePort()
-  const begin = () => start('server/main', [], { ...settings, PORT: String(port) })
+  const begin = () => start('server/process/main', [], { ...settings, PORT: String(port) })
   let version = 1
   let server = begin()
   await until(() => answers(port))
@@ -109,7 +109,7 @@ test(`a server that is killed ${kills} times serves what was published last, soo
 
 test(`a worker that is killed ${kills} times leaves nobody without an answer to the next request`, async () => {
   const port = await freePort()
-  const server = start('server/main', [], { ...settings, PORT: String(port), WORKERS: '2' })
+  const server = start('server/process/main', [], { ...settings, PORT: String(port), WORKERS: '2' })
   await until(() => server.out().includes('"all workers serve"'))
   const asking = load(port, () => 1)
   const serving = (): number => server.out().split('"serving"').length

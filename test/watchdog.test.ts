@@ -10,7 +10,7 @@ import { workersOf } from './support/workers.ts'
 /** Runs code under a watchdog of two seconds. */
 const watched = (code: string) =>
   startScript(
-    `import { startWatchdog } from '${moduleAt('server/watchdog.js')}'; startWatchdog(console, 2); ${code}`,
+    `import { startWatchdog } from '${moduleAt('server/process/watchdog.js')}'; startWatchdog(console, 2); ${code}`,
   )
 
 const busyFor = (ms: number): string => `{ const end = Date.now() + ${ms}; while (Date.now() < end); }`

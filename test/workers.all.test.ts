@@ -100,7 +100,11 @@ test('a refresh is followed by all, and a walk that began stays whole whichever 
 test('what keeps the first worker from starting is said once, and nothing is left running', async () => {
   const broken = path.join(table.folder, 'broken.json')
   await writeFile(broken, '{}')
-  const { code, err } = await run('server/main', [], { ...table.settings, CATALOG: broken, WORKERS: '3' })
+  const { code, err } = await run('server/process/main', [], {
+    ...table.settings,
+    CATALOG: broken,
+    WORKERS: '3',
+  })
   expect(code).toBe(1)
   expect(err.match(/broken\.json has/g)).toHaveLength(1)
 })
@@ -108,7 +112,7 @@ test('what keeps the first worker from starting is said once, and nothing is lef
 test.each([200, 700, 1200, 2500])(
   'a stop %d ms after the start leaves nothing running',
   async (ms) => {
-    const server = start('server/main', [], {
+    const server = start('server/process/main', [], {
       ...table.settings,
       PORT: String(await freePort()),
       WORKERS: '3',

@@ -56,7 +56,7 @@ test('a stop before the first worker is there starts none', async () => {
   const catalog = path.join(table.folder, 'catalog.fifo')
   execFileSync('mkfifo', [catalog])
   const settings = { ...table.settings, CATALOG: catalog, WORKERS: '2', PORT: String(await freePort()) }
-  const { child, ended, out } = start('server/main', [], settings)
+  const { child, ended, out } = start('server/process/main', [], settings)
   let writing = 0
   await until(() => {
     try {

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import zlib from 'node:zlib'
 import { directoryOf, type Chunk } from '../../core/warehouse/format/chunk-file.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 /** Bytes that are compared at once. */
 const readBytesMax = 4_000_000

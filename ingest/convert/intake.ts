@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { rejectsKeptMax, TableFailure } from '../rejects.ts'
+import { rejectsKeptMax, TableFailure } from '../base/rejects.ts'
 import type { Batch, Constants } from '../source/batches.ts'
 import {
   badValues,

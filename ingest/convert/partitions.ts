@@ -1,7 +1,7 @@
 import { hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { orderTerm } from '../../core/sql.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import type { ReadSource } from '../source/read.ts'
 import { numberOf, stagedSql, type Staged, type Work } from './convert.ts'
 

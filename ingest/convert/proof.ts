@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { quotedText } from '../../core/sql.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import type { Work } from './convert.ts'
 import { shorten } from '../../core/shorten.ts'
 

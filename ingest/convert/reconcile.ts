@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { OrderKey } from '../../core/catalog/catalog.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { requireSame } from './proof.ts'
 import type { Batch } from '../source/batches.ts'
 import {

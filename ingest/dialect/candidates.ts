@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { LF, valuesOf } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'

@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { filledIn } from './header.ts'
 import { consistentShare, faultOf, readingOf, type Candidate } from './reading.ts'
 

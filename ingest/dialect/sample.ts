@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { CsvScanner } from '../source/scan.ts'
 import { decoderOf } from '../source/decode.ts'
 import { LastLines } from '../source/last-lines.ts'

@@ -1,5 +1,5 @@
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
-import type { Planned } from '../partitions.ts'
+import type { Planned } from '../convert/reused-partitions.ts'
 import type { FileTally, ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'

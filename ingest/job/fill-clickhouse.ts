@@ -5,7 +5,7 @@ import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import type { Progress } from '../progress.ts'
+import type { Progress } from '../base/progress.ts'
 import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
 import { inScratch } from '../publish/scratch.ts'
 

@@ -17,8 +17,8 @@ import {
 import { quotedText } from '../../core/sql.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
-import type { Progress } from '../progress.ts'
-import { TableFailure } from '../rejects.ts'
+import type { Progress } from '../base/progress.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 /** Rows that go to ClickHouse in one piece. */
 const pieceRows = 1_048_576

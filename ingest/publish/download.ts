@@ -12,8 +12,8 @@ import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedCsv, quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type DuePart, type Work } from '../convert/convert.ts'
 import { Steps } from '../convert/steps.ts'
-import type { Progress } from '../progress.ts'
-import { TableFailure } from '../rejects.ts'
+import type { Progress } from '../base/progress.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
 
 /** Levels above cost twice the time for a twentieth of the size, measured on tables of 3 and 18 fields. */

@@ -20,7 +20,7 @@ import {
 import type { WrittenPart } from '../convert/convert.ts'
 import type { Written } from '../convert/indexes.ts'
 import { bytesAt } from '../convert/proof.ts'
-import type { TakenFile } from '../partitions.ts'
+import type { TakenFile } from '../convert/reused-partitions.ts'
 
 /**
  * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.

@@ -4,7 +4,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { LockHeld } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 /**
  * Works on a table as the only job that does.

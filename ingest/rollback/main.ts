@@ -5,9 +5,9 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
-import { chosenTables } from '../choose.ts'
+import { chosenTables } from '../base/choose.ts'
 import { publishViews } from '../publish/views.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { rollback } from './rollback.ts'
 
 /** `npm run rollback -- dataset/table`: exit 0 = the snapshot before is the current one now. */

@@ -7,7 +7,7 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
 import { withdraw } from '../../core/warehouse/withdrawn.ts'
 import { withTable } from '../publish/lock.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 interface RolledBack {
   readonly from: SnapshotId

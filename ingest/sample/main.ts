@@ -3,7 +3,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { lastWords, StartError } from '../../core/errors.ts'
-import { chosenTables } from '../choose.ts'
+import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
 import { hasSources, writeSamples } from './write.ts'
 

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 import type { Encoding, SourceForm } from '../../core/catalog/catalog.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { CR, LF } from './record.ts'
 import { wholeCharacters } from './utf8.ts'
 

@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { packings, type PackingRow } from './packings.ts'
 
 /** What a file really is, told from its first bytes, whatever its name says. */

@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { CR, LF } from './record.ts'
 import { recordBytesMax } from './soundness.ts'
 

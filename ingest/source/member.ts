@@ -1,4 +1,4 @@
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 /** A text in a source: the file itself, or one of the files of a zip. */
 export interface Member {

@@ -1,5 +1,5 @@
 import zlib from 'node:zlib'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import type { Member, PackedFile, UnpackLimits } from './member.ts'
 import { unpacked, type Unpack } from './unpack.ts'
 import { zipMembers } from './zip.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
-import { rejectsKeptMax, type Reject } from '../rejects.ts'
+import { rejectsKeptMax, type Reject } from '../base/rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { HandedOn } from './handed-on.ts'

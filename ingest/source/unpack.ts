@@ -3,7 +3,7 @@ import { callbackify } from 'node:util'
 import { Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { codeOf, messageOf } from '../../core/errors.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
 
 const chunkBytes = 1024 * 1024

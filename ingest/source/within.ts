@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { codeOf } from '../../core/errors.ts'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 
 /**
  * Where a file or folder of SOURCES really lies; null where there is none. Whoever may put a file into SOURCES is not

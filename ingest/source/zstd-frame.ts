@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
-import { TableFailure } from '../rejects.ts'
+import { TableFailure } from '../base/rejects.ts'
 import type { PackedFile } from './member.ts'
 
 const magicBytes = 4

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { lastWords, messageOf, StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
-import { Board } from '../progress.ts'
+import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
 

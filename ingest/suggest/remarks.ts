@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { rejectLine } from '../rejects.ts'
+import { rejectLine } from '../base/rejects.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { ReadSource } from '../source/read.ts'
 import type { Dialect } from '../dialect/dialect.ts'

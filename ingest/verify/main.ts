@@ -6,7 +6,7 @@ import { lastWords } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
-import { chosenTables } from '../choose.ts'
+import { chosenTables } from '../base/choose.ts'
 import { faultOfSummed, verify } from './verify.ts'
 
 /** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = there are some, as they were written. */

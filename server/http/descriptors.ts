@@ -1,5 +1,5 @@
 import { StartError } from '../../core/errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 
 /** What the process has open besides connections and files that are sent: parts that are read, the log, Node's own. */
 const ownDescriptors = 200

@@ -1,6 +1,6 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 import type { ServerResponse } from 'node:http'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import { requestId } from './request-id.ts'
 
 interface ProblemRow {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Kept, type KeptStats } from '../kept.ts'
+import { Kept, type KeptStats } from '../base/kept.ts'
 
 /** Bytes that are kept, and the headers that came with them. */
 interface CachedBody {

@@ -1,6 +1,6 @@
 import { rateLimit, type RateLimitInfo, type RateLimitRequestHandler, type Store } from 'express-rate-limit'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
-import { OfOneOnly } from '../concurrency/single-flight.ts'
+import { OfOneOnly } from '../base/concurrency/single-flight.ts'
 import { keyOfAsk, type CountedAsk } from './ask.ts'
 import type { Policy } from './policies.ts'
 import type { Price } from './prices.ts'

@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
 import type { RedisReply } from 'rate-limit-redis'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import type { Link } from './either-counts.ts'
 
 type Client = ReturnType<typeof newClient>

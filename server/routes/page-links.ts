@@ -1,7 +1,7 @@
 import { withQuery } from '../http/addresses.ts'
 import type { Offer } from '../http/negotiation.ts'
 import type { QueryParameters } from '../query/string.ts'
-import type { PageLinks } from '../representations/envelope.ts'
+import type { PageLinks } from '../table/representations/envelope.ts'
 
 /**
  * @param address of the rows, without a query

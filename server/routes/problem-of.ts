@@ -1,7 +1,7 @@
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
 import { NotHere } from '../../core/warehouse/not-here.ts'
-import { QueueFull } from '../concurrency/queue-full.ts'
-import { DamagedTable, TooCostly, TooLarge } from '../engine/errors.ts'
+import { QueueFull } from '../base/concurrency/queue-full.ts'
+import { DamagedTable, TooCostly, TooLarge } from '../table/engine/errors.ts'
 import {
   queryTooCostly,
   busy,

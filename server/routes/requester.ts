@@ -1,4 +1,4 @@
-import type { Requester } from '../engine/requester.ts'
+import type { Requester } from '../table/engine/requester.ts'
 import type { ResourceRequest } from '../http/resource.ts'
 
 /** Who waits for the rows of a request: what has to be looked for counts as a scan. */

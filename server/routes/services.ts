@@ -1,9 +1,9 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Freshness } from '../http/freshness.ts'
-import type { ConcurrencyLimit } from '../concurrency/limit.ts'
+import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
 import type { SendBudget } from '../http/send-budget.ts'
-import type { FinishedExports } from '../representations/finished-exports.ts'
-import type { RowEngine } from '../representations/page.ts'
+import type { FinishedExports } from '../table/representations/finished-exports.ts'
+import type { RowEngine } from '../table/representations/page.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
 
 /** What a route is given to answer with. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 
 const lookEveryMs = 1000

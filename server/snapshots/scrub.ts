@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 import type { Progress } from './table-state.ts'
 

@@ -81,7 +81,7 @@ describe('the manifests for Kubernetes', () => {
       'ServiceAccount acervo',
     ])
     // What autoscaling looks at is what the server tells.
-    expect(await readFile('server/metrics/metrics.ts', 'utf8')).toContain('acervo_queue_length')
+    expect(await readFile('server/process/metrics/metrics.ts', 'utf8')).toContain('acervo_queue_length')
   })
 })
 
@@ -200,7 +200,7 @@ describe('the server', () => {
         if (!isOpen)
           for (const name of ['dist', 'package.json', 'node_modules'])
             await cp(name, path.join(own, name), { recursive: true })
-        const program = [process.execPath, path.join(own, 'dist/server/main.js')]
+        const program = [process.execPath, path.join(own, 'dist/server/process/main.js')]
         expect(await served(setpriv ?? '', [...nobody, ...program], {}, own)).toEqual(allWell)
       },
       60_000,
@@ -219,7 +219,7 @@ describe('the server', () => {
         `--allow-fs-write=${home}/scratch/*`,
         '--allow-addons',
         ...(known.has('--allow-net') ? ['--allow-net'] : []),
-        'dist/server/main.js',
+        'dist/server/process/main.js',
       ]
       expect(await served(process.execPath, args)).toEqual(allWell)
     },

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 
 /** Opens a folder of its own, in another process, as the built server does. */
 const script = (then: string): string =>
-  `const { openSpill } = await import('./dist/server/engine/spill.js'); const folder = await openSpill(); ${then}`
+  `const { openSpill } = await import('./dist/server/table/engine/spill.js'); const folder = await openSpill(); ${then}`
 
 test('a folder stays with the process that lives, however much memory is swept meanwhile', async () => {
   const env = { PATH: process.env['PATH'], TMPDIR: await temporaryFolder() }

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { IngestOptions } from '../../ingest/ingest.ts'
-import { outcomeLines } from '../../ingest/report.ts'
+import type { IngestOptions } from '../../ingest/run/ingest.ts'
+import { outcomeLines } from '../../ingest/job/report.ts'
 import { getPage, serve } from './service.ts'
 import { catalogAround, fieldOf, workshop } from './workshop.ts'
 

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Condition } from '../../server/query/conditions.ts'
 import type { RowFilter } from '../../server/query/query.ts'
-import type { Group, Grouping, Selection, Selections } from '../../server/select/selections.ts'
+import type { Group, Grouping, Selection, Selections } from '../../server/table/selection/selections.ts'
 import type { Snapshot } from '../../server/snapshots/snapshot.ts'
 import { cellOf, evaluate, readRows, textOf, type Asked, type Row } from './evaluator.ts'
 

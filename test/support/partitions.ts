@@ -1,7 +1,7 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
-import type { IngestOptions } from '../../ingest/ingest.ts'
-import type { Report } from '../../ingest/report.ts'
+import type { IngestOptions } from '../../ingest/run/ingest.ts'
+import type { Report } from '../../ingest/job/report.ts'
 import { catalogAround, fieldOf, importDate, type Workshop } from './workshop.ts'
 
 let seconds = 0

@@ -86,7 +86,7 @@ export async function startServer(
   // Another test may take the port first, and then answer in its place.
   for (let tries = 0; tries < 5; tries += 1) {
     const port = fixed ?? (await freePort())
-    const { child, ended, out, err } = start('server/main', [], {
+    const { child, ended, out, err } = start('server/process/main', [], {
       RATE_LIMITS: 'off',
       ...settings,
       PORT: String(port),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
-import { silentProgress } from '../../ingest/progress.ts'
+import { silentProgress } from '../../ingest/base/progress.ts'
 import { suggest, suggestionText, type Suggestion } from '../../ingest/suggest/suggest.ts'
 import { whatCame } from './declared.ts'
 import { placed, temporaryFolder } from './workshop.ts'

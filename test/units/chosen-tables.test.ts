@@ -1,6 +1,6 @@
 import { tableId } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
-import { chosenTables } from '../../ingest/choose.ts'
+import { chosenTables } from '../../ingest/base/choose.ts'
 import { catalogText, fieldOf } from '../support/workshop.ts'
 
 const [table] = [{ order: [], fields: [fieldOf('n:integer')] }]

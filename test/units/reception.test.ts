@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:cluster'
-import { Reception } from '../../server/workers/reception.ts'
+import { Reception } from '../../server/process/workers/reception.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 

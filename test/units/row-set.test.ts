@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { RowSet, type PartRows } from '../../server/select/row-set.ts'
+import { RowSet, type PartRows } from '../../server/table/selection/row-set.ts'
 import { seed } from '../support/runs.ts'
 
 /** Parts of a table of 100 rows whose last part is short. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { ConcurrencyLimit } from '../../server/concurrency/limit.ts'
+import { ConcurrencyLimit } from '../../server/base/concurrency/limit.ts'
 import { SendBudget } from '../../server/http/send-budget.ts'
 import { sendStream } from '../../server/http/stream.ts'
 

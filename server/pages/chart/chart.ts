@@ -1,5 +1,5 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
-import type { Group } from '../../select/selections.ts'
+import type { Group } from '../../table/selection/selections.ts'
 import { framed, type Setting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'

@@ -5,7 +5,7 @@ import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
 import { readValue } from '../../query/values.ts'
 import type { QueryParameters } from '../../query/string.ts'
-import type { Hint } from '../../select/selections.ts'
+import type { Hint } from '../../table/selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** What a reader asks of a table, before any row is read. */

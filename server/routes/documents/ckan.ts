@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
-import { ConcurrencyLimit } from '../../concurrency/limit.ts'
+import { ConcurrencyLimit } from '../../base/concurrency/limit.ts'
 import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
 import { accountFor } from '../../http/limits.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { outcomeLines } from '../../../ingest/report.ts'
+import { outcomeLines } from '../../../ingest/job/report.ts'
 import { declared, misfit, refused, rows, whatCame, type Declaration } from '../../support/declared.ts'
 import { workshop } from '../../support/workshop.ts'
 import { testSampled } from '../../support/runs.ts'

@@ -1,0 +1,21 @@
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { StartError } from '../../core/errors.ts'
+
+/**
+ * The tables named on the command line, all where none is named.
+ *
+ * @param names each `dataset/table`, or `dataset` for all its tables
+ * @throws StartError naming the one that the catalog does not have
+ */
+export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
+  const tables = allTables(catalog)
+  const known = [...catalog.datasets.keys(), ...tables.map(tableId)]
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    const hint = didYouMean(unknown, known) || `; known: ${known.join(', ')}`
+    throw new StartError(`there is no table or dataset ${unknown} in the catalog${hint}`)
+  }
+  if (names.length === 0) return tables
+  return tables.filter((table) => names.includes(tableId(table)) || names.includes(table.dataset))
+}

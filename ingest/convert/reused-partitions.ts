@@ -1,0 +1,267 @@
+import { constants } from 'node:fs'
+import { copyFile, open } from 'node:fs/promises'
+import path from 'node:path'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { duckdbVersion } from '../../core/duckdb/database.ts'
+import { fileNames, layout } from '../../core/warehouse/layout.ts'
+import type { Manifest, Part, Partition, StoredFile } from '../../core/warehouse/manifest.ts'
+import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
+import type { HeldFile, Store } from '../../core/warehouse/stores/store.ts'
+import type { DuePart, WrittenPart } from './convert.ts'
+import type { SortedPartition } from './partitions.ts'
+
+/**
+ * Of a table whose files of the source have partitions of their own, only what changed is read, sorted, proved and packed:
+ * the parts of the others are those of the snapshot before, to the bit what they would have become again.
+ */
+
+/** A partition of the snapshot before, whose files are what they were. */
+interface KeptPartition {
+  readonly partition: Partition
+  readonly parts: readonly KeptPart[]
+}
+
+interface KeptPart {
+  readonly part: Part
+  /** Its folded texts, where there are some. */
+  readonly words: StoredFile | null
+  /** Of the download: what it has packed and unpacked, and from which byte on. */
+  readonly member: DownloadMember
+  readonly memberStart: number
+}
+
+/** What is taken over from the snapshot before. */
+export interface Kept {
+  readonly before: Manifest
+  readonly partitions: readonly KeptPartition[]
+  /** Of the files of the source, by their place: those that are read. */
+  readonly read: readonly number[]
+}
+
+/** A file of a source, by what it is known. */
+interface KnownFile {
+  readonly name: string
+  readonly sha256: string
+}
+
+/**
+ * What of the snapshot before can be taken over; null where all has to be read.
+ *
+ * @param before whole, and of the same definition
+ * @param files of the source as they are now
+ */
+export async function keptOf(
+  store: Store,
+  table: Table,
+  before: Manifest,
+  files: readonly KnownFile[],
+): Promise<Kept | null> {
+  const { partitions, parts, sources, tools } = before
+  if (table.partition === null || partitions === undefined) return null
+  // Another version may write the same rows in other bytes.
+  if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
+  if (!areUnique(files) || !areUnique(sources)) return null
+  // A name alone does not say which of several patterns a file came by, and so what is said of it there.
+  const { files: named, fromName } = table.source
+  const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
+  if (isTold && (named?.length ?? 0) > 1) return null
+  const report = await readReport(store, table, before)
+  // What was accepted once is not accepted unasked again.
+  if (report === null || report.accepted_drift.length > 0) return null
+  const members = report.download_members
+  if (members?.length !== parts.length + 1) return null
+  const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
+  const kept: KeptPartition[] = []
+  const own = partsOf(before, members)
+  for (const [index, partition] of partitions.entries()) {
+    const now = partition.sources.map((place) => {
+      const source = sources[place]
+      return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
+    })
+    // Rows that tie keep the order of their files.
+    const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
+    if (isSame) kept.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
+  }
+  return requiringOne({ before, partitions: kept, read: [] }, files.length)
+}
+
+/** Without those partitions, other files of which were read. */
+export function without(kept: Kept, values: ReadonlySet<string | null>, files: number): Kept | null {
+  const partitions = kept.partitions.filter(({ partition }) => !values.has(partition.value))
+  return requiringOne({ ...kept, partitions }, files)
+}
+
+/** At least one file is read, since it tells how all are written. */
+function requiringOne(kept: Kept, files: number): Kept | null {
+  const { partitions } = kept
+  const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
+  const read = Array.from({ length: files }, (_, place) => place).filter((place) => !known.has(place))
+  if (read.length > 0) return partitions.length === 0 ? null : { ...kept, read }
+  return requiringOne({ ...kept, partitions: partitions.slice(0, -1) }, files)
+}
+
+function areUnique(files: readonly { readonly name: string }[]): boolean {
+  return new Set(files.map(({ name }) => name)).size === files.length
+}
+
+/** By partition. */
+function partsOf(
+  { partitions = [], parts, indexes = [] }: Manifest,
+  members: readonly DownloadMember[],
+): KeptPart[][] {
+  let [next, memberStart] = [0, members[0]?.[0] ?? 0]
+  return partitions.map(({ rows }) => {
+    const own: KeptPart[] = []
+    for (let sum = 0; sum < rows; next += 1) {
+      const [part, member] = [parts[next], members[next + 1]]
+      if (part === undefined || member === undefined)
+        throw new Error('the parts do not add up to their partitions')
+      const number = next
+      const words = indexes.find((index) => index.kind === 'words' && index.part === number) ?? null
+      own.push({ part, words, member, memberStart })
+      sum += part.rows
+      memberStart += member[0]
+    }
+    return own
+  })
+}
+
+/** A part of the new snapshot that is one of the snapshot before. */
+interface TakenPart extends WrittenPart {
+  readonly taken: KeptPart
+}
+type PlannedPart = DuePart | TakenPart
+
+export const isTaken = (part: PlannedPart): part is TakenPart => 'taken' in part
+
+/** A partition of the new snapshot: kept, or read. */
+type PlannedPartition = KeptPartition['partition'] | SortedPartition
+
+export interface Planned {
+  readonly partitions: readonly PlannedPartition[]
+  readonly parts: readonly PlannedPart[]
+}
+
+/**
+ * The partitions of the new snapshot in their order, and its parts, none of which has rows of two.
+ *
+ * @param read in their order
+ * @param partRows at most in a part
+ */
+export function planned(
+  table: Table,
+  kept: Kept | null,
+  read: readonly SortedPartition[],
+  partRows: number,
+): Planned {
+  const isAfter = comparing(table)
+  const partitions: PlannedPartition[] = []
+  const parts: PlannedPart[] = []
+  const waiting = [...(kept?.partitions ?? [])]
+  let [firstRow, sortedRow] = [0, 0]
+  const file = (): string => fileNames.part(parts.length)
+  const take = ({ partition, parts: own }: KeptPartition): void => {
+    partitions.push(partition)
+    for (const taken of own) {
+      parts.push({ file: file(), firstRow, rows: taken.part.rows, taken })
+      firstRow += taken.part.rows
+    }
+  }
+  for (const partition of read) {
+    for (let next = waiting[0]; next && isAfter(partition.value, next.partition.value); next = waiting[0]) {
+      take(next)
+      waiting.shift()
+    }
+    partitions.push(partition)
+    for (let row = 0; row < partition.rows; row += partRows) {
+      const rows = Math.min(partRows, partition.rows - row)
+      parts.push({ file: file(), firstRow, rows, sortedRow })
+      firstRow += rows
+      sortedRow += rows
+    }
+  }
+  for (const one of waiting) take(one)
+  return { partitions, parts }
+}
+
+/** Whether a value comes after another in the order of the table. */
+function comparing({
+  fields,
+  order,
+  partition,
+}: Table): (one: string | null, other: string | null) => boolean {
+  const field = fields.find(({ name }) => name === partition)
+  if (field === undefined) return () => false
+  const { compare } = typeRow(field.type)
+  const sign = order[0]?.direction === 'desc' ? -1 : 1
+  return (one, other) => {
+    if (one === null || other === null) return one === null && other !== null
+    return sign * compare(one, other) > 0
+  }
+}
+
+/** A file that is taken over under another name. */
+export interface TakenFile extends StoredFile {
+  /** Where it is in the warehouse. */
+  readonly key: string
+}
+
+/** Files that are taken over into the folder of a new snapshot, by their names there. */
+export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart[]): Map<string, TakenFile> {
+  const files = new Map<string, TakenFile>()
+  const folder = layout.snapshot(table, kept.before.snapshot)
+  for (const [number, part] of parts.entries()) {
+    if (!isTaken(part)) continue
+    const { words, part: own } = part.taken
+    const take = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
+      files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
+    }
+    take(part.file, own)
+    if (words !== null) take(fileNames.wordIndex(number), words)
+  }
+  return files
+}
+
+/** The download of the snapshot before, whose members are taken over. */
+export function downloadBefore(table: Table, { before }: Kept): HeldFile {
+  const name = fileNames.download(table)
+  const stored = before.files.find(({ file }) => file === name)
+  if (stored === undefined) throw new Error(`the snapshot ${before.snapshot} has no ${name}`)
+  return {
+    key: `${layout.snapshot(table, before.snapshot)}/${name}`,
+    bytes: stored.bytes,
+    sha256: stored.sha256,
+  }
+}
+
+/** All that is read of the snapshot before. */
+export function heldFiles(table: Table, kept: Kept): HeldFile[] {
+  const { snapshot } = kept.before
+  const folder = layout.snapshot(table, snapshot)
+  const files = kept.partitions.flatMap(({ parts }) =>
+    parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
+  )
+  return [
+    downloadBefore(table, kept),
+    ...files.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 })),
+  ]
+}
+
+/**
+ * Copies files of the warehouse into a folder of this machine, where the disk can without writing them again. Another name for
+ * the same bytes would change a file that is served, and what damages one snapshot would damage the other.
+ */
+export async function takeOver(store: Store, files: Iterable<TakenFile>, folder: string): Promise<void> {
+  for (const { key, file } of files) {
+    const target = path.join(folder, file)
+    await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
+    // On the disk while other work is done, so that publishing need not wait for it.
+    const handle = await open(target, 'r+')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+}

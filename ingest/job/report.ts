@@ -1,0 +1,209 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Table } from '../../core/catalog/catalog.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
+import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
+import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import type { FieldProfile } from '../convert/profile.ts'
+import type { Before } from './drift.ts'
+import type { LineCounts } from '../source/read.ts'
+import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
+import { shorten } from '../../core/shorten.ts'
+
+/**
+ * What came of one table: kept = published already and not looked at; skipped = it never had a source; held = its
+ * source was published and taken back, and is still the same.
+ */
+export type Outcome =
+  | {
+      readonly status: 'published'
+      readonly table: Table
+      readonly manifest: Manifest
+      readonly report: Report
+    }
+  | { readonly status: 'unchanged'; readonly table: Table; readonly manifest: Manifest }
+  | { readonly status: 'held'; readonly table: Table; readonly withdrawn: SnapshotId }
+  | { readonly status: 'kept'; readonly table: Table }
+  | { readonly status: 'skipped'; readonly table: Table }
+  | {
+      readonly status: 'failed'
+      readonly table: Table
+      readonly failure: TableFailure
+      readonly report: string
+    }
+
+/** `report.json`, beside the parts: what the ingest saw and proved. */
+export interface Report {
+  readonly dataset: string
+  readonly table: string
+  readonly snapshot: SnapshotId
+  /** UTC. */
+  readonly import_date: string
+  readonly sources: readonly Pick<Source, 'name' | 'bytes' | 'sha256'>[]
+  readonly rows_in: number
+  readonly rows_out: number
+  /** Rows that were left out. */
+  readonly rejected_rows: number
+  /** The first of their faults. */
+  readonly first_rejects: readonly Reject[]
+  /** Lines of the files that were read, by what became of them. */
+  readonly lines: LineCounts
+  readonly blank_lines: number
+  readonly comment_lines: number
+  /** Of files that are joined by name: the fields whose columns they lack. */
+  readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
+  /** Left out at the ends of the files, as the catalog says. */
+  readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
+  /** Partitions, by their value, that are those of the snapshot before: what else is told here of lines and files is of the others. */
+  readonly taken_over: readonly (string | null)[]
+  /** What is unlike the snapshot before, or the catalog, and was accepted. */
+  readonly accepted_drift: readonly string[]
+  readonly warnings: readonly string[]
+  readonly fields: readonly FieldProfile[]
+  /** Bytes of each gzip member of the download, packed and unpacked. */
+  readonly download_members: readonly DownloadMember[]
+  /** Of each step. */
+  readonly seconds: Readonly<Record<string, number>>
+  readonly tools: Readonly<Record<string, string>>
+}
+
+/** Rejects shown on the terminal; the report file has more. */
+const rejectsShown = 10
+
+/**
+ * The lines that tell a person about an outcome; those without news are only counted.
+ *
+ * @param withFields whether a table of the fields follows what was published
+ */
+export function outcomeLines(outcome: Outcome, withFields = false): string[] {
+  const id = tableId(outcome.table)
+  switch (outcome.status) {
+    case 'published':
+      return [...publishedLines(id, outcome.report), ...(withFields ? profileLines(outcome.report) : [])]
+    case 'unchanged':
+      return [
+        `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
+      ]
+    case 'held':
+      return [
+        `${id}: held back, its source is the one of ${outcome.withdrawn}, which was rolled back; ` +
+          '--accept-drift publishes it again',
+      ]
+    case 'kept':
+    case 'skipped':
+      return []
+    case 'failed': {
+      const { message, rejects, rejectCount } = outcome.failure
+      return [
+        `${id}: FAILED, ${message}`,
+        ...rejectLines(rejects, rejectCount),
+        `  report: ${outcome.report}`,
+      ]
+    }
+  }
+}
+
+function publishedLines(id: string, report: Report): string[] {
+  const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
+  const lines = [
+    `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
+  ]
+  if (report.rejected_rows > 0) {
+    lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
+    lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
+  }
+  const lacking = report.missing_columns
+  for (const { file, fields } of lacking.slice(0, rejectsShown))
+    lines.push(`  ${file} lacks ${fields.map((name) => `"${name}"`).join(', ')}, null there`)
+  if (lacking.length > rejectsShown) lines.push(`  and ${lacking.length - rejectsShown} files more lack some`)
+  for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
+    lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
+  }
+  if (report.taken_over.length > 0)
+    lines.push(
+      `  ${report.taken_over.length.toLocaleString('en')} partitions are as before and were not read`,
+    )
+  for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
+  for (const line of report.warnings) lines.push(`  warning: ${line}`)
+  return lines
+}
+
+function amount(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]
+}
+
+/** Accounts for all lines of the files, such as `15 lines: 1 header, 14 rows`. */
+function lineSum({ all, ...counts }: LineCounts): string {
+  const parts = [
+    ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),
+    ...amount(counts.header, 'header', 'in the header'),
+    ...amount(counts.repeatedHeaders, 'repeats the header', 'repeat the header'),
+    ...amount(counts.rows, 'row', 'rows'),
+    ...amount(counts.breaks, 'line break in a value', 'line breaks in values'),
+    ...amount(counts.rejected, 'rejected', 'rejected'),
+    ...amount(counts.blank, 'blank', 'blank'),
+    ...amount(counts.comments, 'comment', 'comments'),
+    ...amount(counts.last, 'left out at the end', 'left out at the end'),
+  ]
+  return `${all.toLocaleString('en')} ${all === 1 ? 'line' : 'lines'}: ${parts.join(', ')}`
+}
+
+function rejectLines(rejects: readonly Reject[], count: number): string[] {
+  const more = count - Math.min(rejects.length, rejectsShown)
+  return [
+    ...rejects.slice(0, rejectsShown).map((reject) => `  ${rejectLine(reject)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+  ]
+}
+
+const cellMax = 30
+
+/** A short table of the fields: name, type, nulls, distinct values, bounds. */
+function profileLines({ fields, rows_out: rows }: Report): string[] {
+  const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
+  const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [
+    shortened(name),
+    type,
+    share(nulls),
+    `${distinct === undefined ? 'about ' : ''}${about.toLocaleString('en')}`,
+    shortened(min ?? ''),
+    shortened(max ?? ''),
+  ])
+  const table = [['field', 'type', 'nulls', 'distinct', 'least', 'greatest'], ...cells]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
+  return table.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  )
+}
+
+function shortened(text: string): string {
+  // What would move the cursor or change colours on a terminal is shown as white space.
+  return shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), cellMax)
+}
+
+export async function writeReport(folder: string, report: Report): Promise<void> {
+  await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
+}
+
+/** What the report of a snapshot says of its rows, as far as it can be read. */
+export async function readBefore(store: Store, table: Table, manifest: Manifest): Promise<Before> {
+  const report = await readReport(store, table, manifest)
+  // The manifest knows the rows, if not the fields.
+  return report === null
+    ? { rows: manifest.rows, fields: [] }
+    : { rows: report.rows_out, fields: report.fields }
+}
+
+/** What `failure.json` says of a table that was not published. */
+export function failureReport({ dataset, name }: Table, failure: TableFailure, at: Date): object {
+  return {
+    dataset,
+    table: name,
+    at: at.toISOString(),
+    problem: failure.message,
+    rejects: failure.rejectCount,
+    first_rejects: failure.rejects,
+  }
+}

@@ -1,0 +1,381 @@
+import os from 'node:os'
+import path from 'node:path'
+import { tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import { messageOf, StartError } from '../../core/errors.ts'
+import { Database } from '../../core/duckdb/database.ts'
+import { OutOfMemory } from '../../core/duckdb/errors.ts'
+import { damagedIn, setAside } from '../../core/warehouse/damaged.ts'
+import { clearFailure, writeFailure } from '../../core/warehouse/failure.ts'
+import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
+import { noteHashed, readHashed } from '../../core/warehouse/hashed.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { noteLooked } from '../../core/warehouse/looked.ts'
+import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import type { Retention } from '../../core/warehouse/retention.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
+import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'
+import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
+import { batchBytesDefault } from '../source/batches.ts'
+import { convertAndPublish } from '../job/convert-and-publish.ts'
+import { fillClickHouse } from '../job/fill-clickhouse.ts'
+import type { Progress } from '../base/progress.ts'
+import { keptOf } from '../convert/reused-partitions.ts'
+import { dropForgotten } from '../publish/clickhouse.ts'
+import { removeGarbage } from '../publish/garbage.ts'
+import { definitionOf, definitionsUntil } from '../publish/label.ts'
+import { withTable } from '../publish/lock.ts'
+import { inScratch, sweepScratch } from '../publish/scratch.ts'
+import { TableFailure } from '../base/rejects.ts'
+import { failureReport, type Outcome } from '../job/report.ts'
+import { lookedFor } from '../source/find.ts'
+import { SourceHashes } from '../source/hashes.ts'
+import { obtain, type ObtainedFile } from '../source/obtain.ts'
+
+export interface IngestOptions {
+  readonly catalog: Catalog
+  /** A folder, or an http(s) address. */
+  readonly sources: string
+  readonly store: Store
+  /** What a run may use, in bytes. */
+  readonly memoryBytes: number
+  /** What a source may unpack to, in bytes. */
+  readonly unpackedBytesMax: number
+  readonly now: () => Date
+  readonly progress: (table: Table) => Progress
+  /** Leave alone what is published as the catalog declares it, whatever its source is now. */
+  readonly onlyUnpublished?: boolean
+  /** Publish what is unlike the snapshot before. */
+  readonly acceptsDrift?: boolean
+  readonly partRows?: number
+  /** Version of what turns sources into rows. */
+  readonly converter?: number
+  /** Different values from which on a field gets an index. */
+  readonly codedDistinctMax?: number
+  /** Text that is cast at once. */
+  readonly batchBytes?: number
+  /** Removes snapshots that are over their time; without it all are kept. */
+  readonly retention?: Retention
+  /** Milliseconds before what could not be fetched is tried again. */
+  readonly retryMs?: number
+  /** Milliseconds of silence after which a server is asked again. */
+  readonly silenceMs?: number
+  /** Milliseconds that a file of a source must have been as it is, before it is told by its times alone. */
+  readonly settledMs?: number
+  /** Milliseconds after which such a file is read again all the same. */
+  readonly believedMs?: number
+  /** Tables at the same time, where memory allows. */
+  readonly jobs?: number
+  /** Has what chooses the rows of tables that the catalog gives to it. */
+  readonly clickHouse?: ClickHouse | null
+}
+
+/** What a job needs to sort at all; with less there are fewer jobs at the same time. */
+const jobBytesMin = 400e6
+/** Share of the memory of a job for DuckDB; the rest is for what reads and packs outside of its buffers. */
+const duckdbShare = 0.55
+/** Share for a wide table: DuckDB counts buffers of 2,048 rows for every column, and a short table fills little of them. */
+const wideShare = 0.8
+/** Each thread has buffers of its own. */
+const threadsMax = 4
+const retryMsDefault = 1000
+const silenceMsDefault = 30_000
+
+/** Ingests tables, side by side as far as cores and memory allow; outcomes come as they are there. */
+export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
+  try {
+    await sweepScratch(options.store)
+  } catch (cause) {
+    throw new StartError(`the warehouse ${options.store.address} cannot be written: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+  const cores = options.jobs ?? os.availableParallelism()
+  const jobs = Math.max(1, Math.min(cores, tables.length, Math.floor(options.memoryBytes / jobBytesMin)))
+  const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
+  const waiting = [...tables]
+  const running = new Map<Table, Promise<Outcome>>()
+  while (waiting.length > 0 || running.size > 0) {
+    while (running.size < jobs) {
+      const table = waiting.shift()
+      if (table === undefined) break
+      running.set(table, outcomeOf(table, share))
+    }
+    const outcome = await Promise.race(running.values())
+    running.delete(outcome.table)
+    yield outcome
+  }
+}
+
+async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome> {
+  const progress = options.progress(table)
+  try {
+    return await withTable(options.store, table, async () => {
+      const outcome = await ingestOrFail(table, options, progress)
+      if (options.retention !== undefined && 'manifest' in outcome) {
+        await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
+          // What is published is published.
+          (error: unknown) =>
+            progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
+        )
+      }
+      if (table.engine === 'clickhouse' && options.clickHouse && 'manifest' in outcome) {
+        const kept = new Set(await snapshotsIn(options.store, table))
+        await dropForgotten(options.clickHouse, table, kept).catch((error: unknown) =>
+          progress.say(`${tableId(table)}: old tables of ClickHouse were not dropped: ${messageOf(error)}`),
+        )
+      }
+      return outcome
+    })
+  } catch (error) {
+    const failure = asFailure(error, options.memoryBytes)
+    return { status: 'failed', table, failure, report: 'none, nothing was looked at' }
+  } finally {
+    // Before the outcome is told, so that it does not stand behind the line that renews itself.
+    progress.end()
+  }
+}
+
+/** Under the lock of the table, so that no other job's report is written over. */
+async function ingestOrFail(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
+  try {
+    return await ingestTable(table, options, progress)
+  } catch (error) {
+    const failure = asFailure(error, options.memoryBytes)
+    return { status: 'failed', table, failure, report: await tryToReport(failure, table, options) }
+  }
+}
+
+/** What stops a table may also stop its report, a full disk say; the other tables go on all the same. */
+async function tryToReport(
+  failure: TableFailure,
+  table: Table,
+  { store, now }: IngestOptions,
+): Promise<string> {
+  try {
+    return await writeFailure(store, table, failureReport(table, failure, now()))
+  } catch (error) {
+    return `none, ${messageOf(error)}`
+  }
+}
+
+function asFailure(error: unknown, memoryBytes: number): TableFailure {
+  if (error instanceof TableFailure) return error
+  const message =
+    error instanceof OutOfMemory
+      ? `it needs more memory than its ${Math.round(memoryBytes / 1e6)} MB: set INGEST_MEMORY to more`
+      : messageOf(error)
+  return Object.assign(new TableFailure(message), { cause: error })
+}
+
+async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
+  const { catalog, sources, store, onlyUnpublished = false } = options
+  const { partRows = partRowsDefault, converter = converterVersion } = options
+  const dataset = catalog.datasets.get(table.dataset)
+  if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
+  if (table.engine === 'clickhouse' && (options.clickHouse ?? null) === null)
+    throw new TableFailure('the catalog gives it to ClickHouse (engine), and CLICKHOUSE_URL says of none')
+  const found = await currentSnapshot(store, table, progress)
+  const { manifest, isDamaged } = found
+  const current = isDamaged ? null : manifest
+  const definition = definitionOf(table, partRows, converter)
+  const isAsDeclared = current?.definition === definition
+  if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
+  return inScratch(store, async (scratch) => {
+    const obtained = await obtain(table, {
+      sources,
+      folder: scratch,
+      known: isAsDeclared ? current.sources : [],
+      bytesMax: options.unpackedBytesMax,
+      progress,
+      retryMs: options.retryMs ?? retryMsDefault,
+      silenceMs: options.silenceMs ?? silenceMsDefault,
+    })
+    if (obtained === 'missing') return withoutSource(table, sources, found)
+    const files = obtained === 'unchanged' ? [] : obtained
+    const hashes = await SourceHashes.of(files, await readHashed(store, table), {
+      now: options.now(),
+      settledMs: options.settledMs,
+      believedMs: options.believedMs,
+    })
+    const note = (read: readonly Source[]): Promise<void> =>
+      noteHashed(store, table, hashes.noted(read)).catch((error: unknown) =>
+        progress.say(`${tableId(table)}: what was hashed was not noted: ${messageOf(error)}`),
+      )
+    if (
+      isAsDeclared &&
+      (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashes)))
+    ) {
+      await clearFailure(store, table)
+      await fill(table, current, options, progress)
+      await note(current.sources)
+      await noteLooked(store, table, 'unchanged', options.now())
+      return { status: 'unchanged', table, manifest: current }
+    }
+    if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
+    const { acceptsDrift = false } = options
+    // Another converter alone is no reason to publish again what was rolled back.
+    const definitions = definitionsUntil(table, partRows, converter)
+    for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
+      if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
+      const trouble = whyNotServed(found, table)
+      if (trouble === null) {
+        if (current !== null) await fill(table, current, options, progress)
+        await noteLooked(store, table, 'held', options.now())
+        return { status: 'held', table, withdrawn: withdrawn.snapshot }
+      }
+      throw new TableFailure(
+        `${trouble}, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
+          `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
+      )
+    }
+    // Before another takes their place, so that a job that is killed leaves nothing to be done by hand.
+    await setAside(store, table, found.damaged, options.now()).catch((error: unknown) =>
+      progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
+    )
+    const kept =
+      isAsDeclared && !acceptsDrift && table.partition !== null
+        ? await keptOf(store, table, current, await hashes.files())
+        : null
+    const work = await Database.open({
+      ...duckdbLimits(options, table),
+      scratch: path.join(scratch, 'spill'),
+      folders: [scratch],
+    })
+    const db = await work.connect({ progress: true })
+    try {
+      const outcome = await convertAndPublish({
+        table,
+        dataset,
+        files: obtained.map(({ file }) => file),
+        identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
+        limits: options,
+        store,
+        before: manifest,
+        kept,
+        previous: found.previous,
+        scratch,
+        db,
+        progress,
+        partRows,
+        definition,
+        codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
+        batchBytes: options.batchBytes ?? batchBytesDefault,
+        acceptsDrift,
+        clickHouse: options.clickHouse ?? null,
+        now: options.now,
+      })
+      if ('manifest' in outcome) await note(outcome.manifest.sources)
+      return outcome
+    } finally {
+      db.close()
+      work.close()
+    }
+  })
+}
+
+function duckdbLimits({ memoryBytes }: IngestOptions, table: Table): { memory: string; threads: number } {
+  return {
+    memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
+    // Each thread has these buffers.
+    threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
+  }
+}
+
+/** What is published is served by DuckDB as long as ClickHouse has none of it. */
+async function fill(
+  table: Table,
+  current: Manifest,
+  options: IngestOptions,
+  progress: Progress,
+): Promise<void> {
+  if (table.engine !== 'clickhouse' || !options.clickHouse) return
+  const limits = { ...duckdbLimits(options, table), progress }
+  await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
+    progress.say(`${tableId(table)}: what is published was not loaded into ClickHouse: ${messageOf(error)}`),
+  )
+}
+
+function withoutSource(table: Table, sources: string, found: Current): Outcome {
+  const { manifest, isDamaged } = found
+  if (manifest === null && !isDamaged) return { status: 'skipped', table }
+  const trouble = whyNotServed(found, table)
+  const serving =
+    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} goes on serving` : `and ${trouble}`
+  throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
+}
+
+/** Null where a server can serve what is published. */
+function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | null {
+  if (manifest === null || isDamaged) return 'the published snapshot is damaged'
+  return holdsFields(manifest, table)
+    ? null
+    : 'the published snapshot has other fields than the catalog declares now, so it is not served'
+}
+
+/** What is published. */
+interface Current {
+  /** Null where nothing ever was, or where it cannot be read. */
+  readonly manifest: Manifest | null
+  readonly isDamaged: boolean
+  /** Where it is damaged, all of the table that are: the one that is published next takes their place. */
+  readonly damaged: readonly SnapshotId[]
+  /** What a rollback of the next snapshot leads to. */
+  readonly previous: SnapshotId | null
+}
+
+/** A damaged snapshot must not stop the ingest that would replace it. */
+async function currentSnapshot(store: Store, table: Table, progress: Progress): Promise<Current> {
+  let manifest: Manifest | null = null
+  try {
+    manifest = await publishedOf(store, table)
+    if (manifest === null) {
+      if ((await snapshotsIn(store, table)).length === 0)
+        return { manifest, isDamaged: false, damaged: [], previous: null }
+      throw new Error('current.json is gone, though there are snapshots')
+    }
+    const versions = await versionsIn(store, table, manifest)
+    await requireFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
+    await noteVerified(store, table, manifest.snapshot, versions)
+    await mendManifest(store, table, manifest.snapshot)
+    return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
+  } catch (error) {
+    progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
+    const damaged = await damagedIn(store, table)
+    let previous: SnapshotId | null = null
+    for await (const one of earlierThan(store, table, manifest)) {
+      // Where the pointer cannot be read, the newest that is left is what a new one is compared with.
+      manifest ??= one
+      if (damaged.includes(one.snapshot)) continue
+      previous = one.snapshot
+      break
+    }
+    return { manifest, isDamaged: true, damaged, previous }
+  }
+}
+
+/** What was published before; where a damaged manifest breaks the chain, what is left is the next best. */
+async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
+  if (manifest !== null) yield* publishedBefore(store, table, manifest)
+  for await (const one of newestIn(store, table)) {
+    if (manifest === null || one.snapshot < manifest.snapshot) yield one
+  }
+}
+
+/** Whether what is published was made from these very files. */
+async function isSame(
+  { sources }: Manifest,
+  obtained: readonly ObtainedFile[],
+  { fromName }: Table['source'],
+  hashes: SourceHashes,
+): Promise<boolean> {
+  const areAlike = obtained.every(({ file }, index) => {
+    const before = sources[index]
+    return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
+  })
+  return areAlike && (await hashes.are(sources.map(({ sha256 }) => sha256)))
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, rename, rm, writeFile } from 'node:fs/promises'
+import { Gauge, Registry } from 'prom-client'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { readLooks } from '../../core/warehouse/looked.ts'
+import { publishedOf } from '../../core/warehouse/published.ts'
+import { readReport } from '../../core/warehouse/report.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import type { Outcome } from '../job/report.ts'
+
+/** What one run came to. */
+interface Run {
+  readonly outcomes: readonly Outcome[]
+  readonly began: Date
+  readonly ended: Date
+}
+
+/**
+ * How all tables of the catalog stand after a run, for the textfile collector of node_exporter. It is read from the
+ * warehouse, so that a run of some tables tells of the others too.
+ */
+export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): Promise<string> {
+  const registry = new Registry()
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+  ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] })
+  const rows = gauge('acervo_ingest_rows', 'Rows of the published snapshot.', ['table'])
+  const rejected = gauge('acervo_ingest_rejected_rows', 'Rows of its source that were left out.', ['table'])
+  const seconds = gauge('acervo_ingest_step_seconds', 'What each step of its ingest took.', ['table', 'step'])
+  const succeeded = gauge(
+    'acervo_ingest_last_success_timestamp_seconds',
+    'When the source was last published, or found to be published already.',
+    ['table'],
+  )
+  const failing = gauge('acervo_ingest_failing', 'Whether the last look at the source failed.', ['table'])
+  for (const table of allTables(catalog)) {
+    const labels = { table: tableId(table) }
+    const stand = await standOf(store, table)
+    if (stand === null) continue
+    rows.set(labels, stand.rows)
+    rejected.set(labels, stand.rejectedRows)
+    for (const [step, took] of Object.entries(stand.seconds)) seconds.set({ ...labels, step }, took)
+    if (stand.succeededAt !== null) succeeded.set(labels, stand.succeededAt / 1000)
+    failing.set(labels, Number(stand.isFailing))
+  }
+  gauge('acervo_ingest_last_run_timestamp_seconds', 'When the last run ended.', []).set(
+    run.ended.getTime() / 1000,
+  )
+  gauge('acervo_ingest_last_run_seconds', 'How long it took.', []).set(
+    (run.ended.getTime() - run.began.getTime()) / 1000,
+  )
+  const came = gauge('acervo_ingest_last_run_tables', 'What came of its tables.', ['outcome'])
+  for (const status of ['published', 'unchanged', 'held', 'kept', 'skipped', 'failed'] as const) {
+    came.set({ outcome: status }, run.outcomes.filter((outcome) => outcome.status === status).length)
+  }
+  return registry.metrics()
+}
+
+/** Of a table that was looked at ever; null of one that never was. */
+async function standOf(store: Store, table: Table) {
+  const looks = await readLooks(store, table)
+  const manifest = await publishedOf(store, table).catch(() => null)
+  if (looks.length === 0 && manifest === null) return null
+  const report = manifest === null ? null : await readReport(store, table, manifest)
+  const found = looks.find(({ outcome }) => outcome !== 'failed')
+  const successes = [manifest?.import_date, found?.at].flatMap((at) =>
+    at === undefined ? [] : [Date.parse(at)],
+  )
+  const succeededAt = successes.length === 0 ? null : Math.max(...successes)
+  const failure = looks.find(({ outcome }) => outcome === 'failed')
+  return {
+    rows: manifest?.rows ?? 0,
+    rejectedRows: report?.rejected_rows ?? 0,
+    seconds: report?.seconds ?? {},
+    succeededAt,
+    isFailing: failure !== undefined && Date.parse(failure.at) > (succeededAt ?? 0),
+  }
+}
+
+/** Replaces the file in one step, since the collector may read it at any moment. */
+export async function writeMetrics(file: string, text: string): Promise<void> {
+  // Another ending than `.prom`, which the collector does not read.
+  const draft = `${file}.${randomUUID()}`
+  try {
+    await writeFile(draft, text)
+    // The collector is another user.
+    await chmod(draft, 0o644)
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}

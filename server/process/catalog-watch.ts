@@ -1,0 +1,88 @@
+import type { Catalog } from '../../core/catalog/catalog.ts'
+import { followVersions } from '../../core/catalog/catalog-files.ts'
+import { loadCatalog, ParsedFiles } from '../../core/catalog/load.ts'
+import { messageOf, StartError } from '../../core/errors.ts'
+import type { Log } from '../base/log.ts'
+
+/** What is told to everybody: the faults themselves are for whoever reads the log. */
+const faultTold = 'the catalog that was written last has faults, which the log tells; the one before serves'
+
+/** Reads the catalog again when its files change, or when it is asked to. */
+export class CatalogWatch {
+  readonly #file: string
+  readonly #log: Log
+  readonly #take: (catalog: Catalog) => Promise<void>
+  readonly #files = new ParsedFiles()
+  readonly #stop = new AbortController()
+  #hash: string
+  #fault: string | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+
+  /** @param take serves by another catalog */
+  constructor(file: string, catalog: Catalog, log: Log, take: (catalog: Catalog) => Promise<void>) {
+    this.#file = file
+    this.#hash = catalog.hash
+    this.#log = log
+    this.#take = take
+  }
+
+  /** Why what is written is not what serves; null where it is. */
+  get fault(): string | null {
+    return this.#fault
+  }
+
+  /**
+   * @param everyMs how often the files are looked at; 0 for never
+   * @param taken what was their version before they were read
+   */
+  begin(everyMs: number, taken: string | null): void {
+    const { signal } = this.#stop
+    void followVersions(this.#file, taken, everyMs, signal, () => this.look()).catch((error: unknown) => {
+      this.#log.error({ err: error }, 'the catalog is not followed any more')
+    })
+  }
+
+  /** Once nothing is being taken any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#turn
+  }
+
+  /** Reads the catalog now, when whoever asked before is done. Never fails: what is wrong is told by the log; says
+   *  whether that is all that can be done. */
+  async look(): Promise<boolean> {
+    const before = this.#turn
+    const look = async (): Promise<boolean> => {
+      await before
+      return this.#look()
+    }
+    const turn = look()
+    this.#turn = turn
+    return turn
+  }
+
+  async #look(): Promise<boolean> {
+    if (this.#stop.signal.aborted) return true
+    try {
+      const began = performance.now()
+      const catalog = await loadCatalog(this.#file, null, this.#files)
+      if (catalog.hash === this.#hash) this.#log.info('the catalog is as it was')
+      else {
+        await this.#take(catalog)
+        this.#hash = catalog.hash
+        const ms = Math.round(performance.now() - began)
+        this.#log.info({ datasets: catalog.datasets.size, ms }, 'another catalog serves')
+      }
+      this.#fault = null
+      return true
+    } catch (error) {
+      this.#fault = faultTold
+      this.#log.error(
+        { reason: messageOf(error) },
+        'the catalog is not taken; the one before goes on serving',
+      )
+      // Whatever else went wrong may pass.
+      return error instanceof StartError
+    }
+  }
+}

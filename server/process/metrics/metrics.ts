@@ -1,0 +1,258 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { KeptStats } from '../../base/kept.ts'
+import type { TableStatus } from '../../snapshots/status.ts'
+import type { Meter, PoolName } from '../../base/meter.ts'
+import { watchedOf, type WatchedTable } from './tables.ts'
+
+/** Metrics as they are added up. */
+export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What the metrics look at when they are asked for. */
+interface Watched {
+  readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
+  readonly tables: () => readonly TableStatus[]
+  readonly isReady: () => boolean
+  /** By what it is called: how much of it there is now. */
+  readonly levels: Readonly<Record<Level, () => number>>
+}
+
+/** What goes up and down, each with what it is. */
+const levels = {
+  connections: 'Open connections of readers.',
+  exports_running: 'Exports that are running.',
+  transfers_running: 'Files that are being sent.',
+  unsent_bytes: 'Bytes of answers that readers have not taken yet.',
+  making_bytes: 'Bytes of pages that are being made.',
+  rate_limit_store_up:
+    'Whether the counts of all servers can be asked; 1 where there are none but those of this one.',
+} as const
+type Level = keyof typeof levels
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const now = (): number => Date.now() / 1000
+
+/** The metrics of one process, made once; every name begins with `acervo_`, but those that all of Node's programs have. */
+export class Metrics implements Meter {
+  readonly registry = new Registry()
+  readonly #requests: Counter<'route' | 'status' | 'class'>
+  readonly #seconds: Histogram<'route'>
+  readonly #refusals: Counter<'reason'>
+  readonly #waits: Histogram<'pool'>
+  readonly #queries: Histogram<'pool'>
+
+  /** @param reasons for which an ask may be refused: each counts from 0 on, since a rule sees no rise from nothing */
+  constructor(reasons: readonly string[]) {
+    const registers = [this.registry]
+    this.#requests = new Counter({
+      name: 'acervo_requests_total',
+      help: 'Requests that were answered, by what was asked for, the status, and the class that it counts as.',
+      labelNames: ['route', 'status', 'class'],
+      registers,
+    })
+    this.#seconds = new Histogram({
+      name: 'acervo_request_seconds',
+      help: 'How long an answer took, from its request to its last byte.',
+      labelNames: ['route'],
+      buckets: secondsBuckets,
+      registers,
+    })
+    this.#refusals = new Counter({
+      name: 'acervo_refusals_total',
+      help: 'Answers that are a problem, by its code.',
+      labelNames: ['reason'],
+      registers,
+    })
+    for (const reason of reasons) this.#refusals.inc({ reason }, 0)
+    const perPool = { labelNames: ['pool'] as const, buckets: secondsBuckets, registers }
+    this.#waits = new Histogram({
+      name: 'acervo_queue_wait_seconds',
+      help: 'How long a query waited for a connection.',
+      ...perPool,
+    })
+    this.#queries = new Histogram({
+      name: 'acervo_query_seconds',
+      help: 'How long a query ran.',
+      ...perPool,
+    })
+    collectDefaultMetrics({ register: this.registry })
+    // Gauges whose names end like those of counters, which tools of Prometheus refuse.
+    for (const { name } of this.registry.getMetricsAsArray())
+      if (/^nodejs_active_\w+_total$/.test(name)) this.registry.removeSingleMetric(name)
+    this.#watchEventLoop()
+  }
+
+  readonly answered: Meter['answered'] = ({ route, status, countsAs }, ms) => {
+    this.#requests.inc({ route, status, class: countsAs })
+    this.#seconds.observe({ route }, ms / 1000)
+  }
+
+  readonly refused: Meter['refused'] = (code) => this.#refusals.inc({ reason: code })
+
+  readonly queried: Meter['queried'] = (pool, { queue, query }) => {
+    this.#waits.observe({ pool }, queue / 1000)
+    this.#queries.observe({ pool }, query / 1000)
+  }
+
+  /** Looks at these from now on. */
+  watch({ pools, caches, tables, isReady, levels: found }: Watched): void {
+    for (const [level, help] of Object.entries(levels)) {
+      // Of several workers the worst tells whether the counts can be asked.
+      const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
+      this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(found[level as Level]()), aggregator)
+    }
+    this.#gauge(
+      'acervo_ready',
+      'Whether all that is published is loaded.',
+      (gauge) => gauge.set(isReady() ? 1 : 0),
+      'min',
+    )
+    this.#labelled(
+      'acervo_queue_length',
+      'Queries that wait for a connection: for pages, or for scans.',
+      'pool',
+      pools,
+      ({ waiting }) => waiting,
+    )
+    this.#labelled(
+      'acervo_cache_bytes',
+      'Bytes that are kept: answers and selections.',
+      'cache',
+      caches,
+      ({ stats }) => stats.bytes,
+    )
+    this.#labelled(
+      'acervo_cache_entries',
+      'How many are kept.',
+      'cache',
+      caches,
+      ({ stats }) => stats.entries,
+    )
+    this.#counted(
+      'acervo_cache_hits_total',
+      'How often something kept was of use.',
+      caches,
+      ({ hits }) => hits,
+    )
+    this.#counted('acervo_cache_misses_total', 'How often it was not there.', caches, ({ misses }) => misses)
+    this.#ofTables(
+      'acervo_snapshot_age_seconds',
+      'Since the rows of a table were imported.',
+      tables,
+      ({ importedAt }) => now() - importedAt / 1000,
+    )
+    this.#ofTables(
+      'acervo_source_age_seconds',
+      'Since the source of a table last was another.',
+      tables,
+      ({ sourceFrom }) => now() - sourceFrom / 1000,
+    )
+    this.#ofTables(
+      'acervo_table_faulty',
+      'Whether a table is served from an older snapshot than the published one, or not at all.',
+      tables,
+      ({ isFaulty }) => Number(isFaulty),
+    )
+    this.#ofTables(
+      'acervo_table_stale',
+      'Whether the source of a table is older than the catalog wants it to be.',
+      tables,
+      ({ isStale }) => Number(isStale),
+    )
+  }
+
+  #watchEventLoop(): void {
+    const delay = monitorEventLoopDelay({ resolution: 10 })
+    delay.enable()
+    this.#gauge(
+      'acervo_event_loop_delay_seconds',
+      'The longest that anything waited for its turn since the metrics were last asked for.',
+      (gauge) => {
+        gauge.set(delay.max / 1e9)
+        delay.reset()
+      },
+      'max',
+    )
+  }
+
+  #gauge(name: string, help: string, look: (gauge: Gauge) => void, aggregator: 'sum' | 'min' | 'max'): void {
+    this.registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        aggregator,
+        registers: [],
+        collect() {
+          look(this)
+        },
+      }),
+    )
+  }
+
+  #labelled<T>(
+    name: string,
+    help: string,
+    label: string,
+    things: Readonly<Record<string, T>>,
+    valueOf: (thing: T) => number,
+  ): void {
+    this.registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [],
+        collect() {
+          for (const [key, thing] of Object.entries(things)) this.set({ [label]: key }, valueOf(thing))
+        },
+      }),
+    )
+  }
+
+  #counted(
+    name: string,
+    help: string,
+    caches: Watched['caches'],
+    valueOf: (stats: KeptStats) => number,
+  ): void {
+    this.registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        labelNames: ['cache'],
+        registers: [],
+        collect() {
+          this.reset()
+          for (const [cache, { stats }] of Object.entries(caches)) this.inc({ cache }, valueOf(stats))
+        },
+      }),
+    )
+  }
+
+  #ofTables(
+    name: string,
+    help: string,
+    tables: Watched['tables'],
+    valueOf: (table: WatchedTable) => number,
+  ): void {
+    this.registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: ['table'],
+        // Each worker sees the same tables; the worst of them is told.
+        aggregator: 'max',
+        registers: [],
+        collect() {
+          this.reset()
+          for (const table of watchedOf(tables())) {
+            const value = valueOf(table)
+            // Of what is not served nothing is known.
+            if (!Number.isNaN(value)) this.set({ table: table.table }, value)
+          }
+        },
+      }),
+    )
+  }
+}

@@ -1,0 +1,23 @@
+import { isStale, type TableStatus } from '../../snapshots/status.ts'
+
+/** What is told of a table; times in ms since 1970. */
+export interface WatchedTable {
+  readonly table: string
+  readonly importedAt: number
+  readonly sourceFrom: number
+  readonly isFaulty: boolean
+  readonly isStale: boolean
+}
+
+/** Those that are published, served or not. */
+export function watchedOf(statuses: readonly TableStatus[]): WatchedTable[] {
+  return statuses
+    .filter(({ importedAt, fault }) => importedAt !== null || fault !== null)
+    .map((status) => ({
+      table: status.table,
+      importedAt: status.importedAt?.getTime() ?? Number.NaN,
+      sourceFrom: status.sourceFrom?.getTime() ?? Number.NaN,
+      isFaulty: status.fault !== null,
+      isStale: isStale(status, Date.now()),
+    }))
+}

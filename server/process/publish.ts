@@ -1,0 +1,186 @@
+import { mkdir, rm } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import type { Catalog } from '../../core/catalog/catalog.ts'
+import type { Settings } from '../../core/settings/read.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { createApp } from './app.ts'
+import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
+import type { MemoryGate } from '../table/engine/memory-gate.ts'
+import type { Pool } from '../table/engine/pool.ts'
+import { RowStore } from '../table/reading/row-store.ts'
+import { fileAddresses, mixedFamilies } from '../http/addresses.ts'
+import { clientOf } from '../http/client.ts'
+import { Responder } from '../http/responder.ts'
+import type { SendBudget } from '../http/send-budget.ts'
+import { Dictionaries } from '../table/indexes/dictionaries.ts'
+import { Limiter } from '../limits/limiter.ts'
+import { policiesOf, type Policy } from '../limits/policies.ts'
+import type { KeptStats } from '../base/kept.ts'
+import type { Log } from '../base/log.ts'
+import type { Meter } from '../base/meter.ts'
+import type { FinishedExports } from '../table/representations/finished-exports.ts'
+import { openSelections } from '../table/selection/open.ts'
+import type { FittedCatalog } from '../snapshots/fitted-catalog.ts'
+import { PublicViews } from '../snapshots/public-views.ts'
+import { Readiness } from '../snapshots/readiness.ts'
+import { Prefetch } from '../snapshots/prefetch.ts'
+import { Scrub } from '../snapshots/scrub.ts'
+import { Snapshots } from '../snapshots/snapshots.ts'
+import { countingFor, type Counting } from './workers/counts.ts'
+import type { Worker } from './workers/worker.ts'
+
+/** What lives as long as the process, whatever catalog it serves by. */
+export interface Shared {
+  readonly settings: Settings
+  readonly store: Store
+  readonly pool: Pool
+  readonly scanPool: Pool
+  /** Null where there is none. */
+  readonly clickHouse: ClickHouse | null
+  readonly log: Log
+  readonly worker: Worker | null
+  readonly meter: Meter
+  readonly spill: string
+  readonly memory: MemoryGate
+  readonly sendBudget: SendBudget
+  readonly finished: FinishedExports
+  readonly exports: ConcurrencyLimit
+  readonly transfers: ConcurrencyLimit
+  /** Why the catalog that was written last is not the one that serves; null where it is. */
+  readonly catalogFault: () => string | null
+  /** Called when a table is published with other fields than it is served with. */
+  readonly onOtherFields: () => void
+}
+
+/** What is served by one catalog. */
+interface Publication {
+  readonly fitted: FittedCatalog
+  readonly app: RequestListener
+  readonly snapshots: Snapshots
+  readonly readiness: Readiness
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
+  readonly isCountingUp: () => boolean
+  readonly limits: Limits
+  /** Looks at every table once, and follows them from then on. */
+  readonly load: () => Promise<void>
+  /** Ends what it does by itself; whoever is being answered by it is answered. */
+  readonly leave: (next: Publication | null) => void
+}
+
+interface Limits {
+  readonly policies: readonly Policy[]
+  readonly counting: Counting | null
+  readonly limiter: Limiter | null
+}
+
+let number = 0
+/** For which files of a catalog that was left stay. */
+const leftMs = 600_000
+
+/** @param before what serves until this one does */
+export async function publish(
+  shared: Shared,
+  fitted: FittedCatalog,
+  before: Publication | null,
+): Promise<Publication> {
+  const { catalog, lacking } = fitted
+  const { settings, store, pool, scanPool, log, spill } = shared
+  const { snapshotsKept, snapshotGraceMs } = settings
+  const retention = { count: snapshotsKept, graceMs: snapshotGraceMs }
+  const snapshots = new Snapshots({
+    store,
+    catalog,
+    retention,
+    log,
+    before: before?.snapshots ?? null,
+    lacking,
+    onOtherFields: shared.onOtherFields,
+  })
+  const readiness = new Readiness(snapshots, before?.readiness ?? null)
+  const indexBytesMax = settings.indexBytesMax / 2
+  const dictionaries = new Dictionaries(pool, indexBytesMax)
+  const selections = openSelections(
+    scanPool,
+    dictionaries,
+    { ...settings, codesBytesMax: indexBytesMax },
+    shared.clickHouse,
+  )
+  const rowStore = new RowStore(dictionaries)
+  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, shared.sendBudget)
+  number += 1
+  const scratch = path.join(spill, `catalog-${number}`)
+  await mkdir(scratch)
+  const views = new PublicViews({
+    catalog,
+    snapshots,
+    warehouse: store.isElsewhere ? null : store.localFolder,
+    filesAddress: fileAddresses(settings.publicUrl).base,
+    scratch,
+  })
+  const scrub = new Scrub(snapshots, log)
+  const prefetch = new Prefetch(snapshots, store, log)
+  const limits = await limitsOf(shared, catalog, before)
+  const app = createApp({
+    ...settings,
+    ...shared,
+    limiter: limits.limiter,
+    client: clientOf(settings, () => {
+      log.warn(
+        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
+      )
+    }),
+    catalog,
+    snapshots,
+    readiness,
+    engine: { pool, rowStore, selections, memory: shared.memory },
+    responder,
+    views,
+    scratch,
+  })
+  for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
+    log.warn(
+      { family: name },
+      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
+    )
+  }
+  return {
+    fitted,
+    app,
+    snapshots,
+    readiness,
+    caches: { answers: responder, selections },
+    isCountingUp: () => limits.counting?.isUp() ?? true,
+    limits,
+    load: async () => {
+      await snapshots.refresh()
+      snapshots.follow()
+      readiness.loaded()
+      scrub.begin(settings.scrubMs)
+      prefetch.begin()
+    },
+    leave: (next) => {
+      snapshots.stop()
+      scrub.stop()
+      prefetch.stop()
+      // Those who are being answered may have been promised what lies there.
+      if (next !== null) setTimeout(() => void rm(scratch, { recursive: true, force: true }), leftMs).unref()
+      if (next?.limits.counting !== limits.counting) limits.counting?.close()
+    },
+  }
+}
+
+/** Clients have had what they had, as long as the limits are the same. */
+async function limitsOf(
+  { settings, worker, log }: Shared,
+  catalog: Catalog,
+  before: Publication | null,
+): Promise<Limits> {
+  const policies = policiesOf(catalog.limits, os.availableParallelism())
+  if (before !== null && isDeepStrictEqual(before.limits.policies, policies)) return before.limits
+  const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
+  return { policies, counting, limiter: counting === null ? null : new Limiter(policies, counting.storeFor) }
+}

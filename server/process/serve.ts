@@ -1,0 +1,77 @@
+import type { Settings } from '../../core/settings/read.ts'
+import { Door } from '../http/door.ts'
+import { connectionsWithin, descriptorsMax } from '../http/descriptors.ts'
+import { listen, stopWithinMs, type Listening } from '../http/listen.ts'
+import { linesForPeople, openLog } from '../base/log.ts'
+import { startWatchdog } from './watchdog.ts'
+import { printUrl } from './print-url.ts'
+import { thisWorker } from './workers/worker.ts'
+
+/**
+ * A process that serves: its port, which is open before anything else is; what lives behind it; and a stop that lets
+ * every answer finish.
+ *
+ * @param settings what it has of them, where it is one of several workers
+ */
+export async function serve(settings: Settings): Promise<void> {
+  const worker = thisWorker()
+  const log = openLog(settings.logLevel, { worker: worker?.id }, await linesForPeople())
+  const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
+  const door = new Door()
+  const listenNow = (): Promise<Listening> =>
+    listen(door.answer, {
+      ...settings,
+      connectionsMax,
+      log,
+      longestAnswerMs: settings.queueTimeoutMs + settings.queryTimeoutMs,
+      ...(worker !== null && { receive: worker.receive }),
+    })
+  // Where others serve meanwhile, it takes no reader before it can answer.
+  const isRelieving = worker?.isRelieving === true
+  let listening: Listening | null = isRelieving ? null : await listenNow()
+  // Most of the time of a start goes into loading what this needs.
+  const opening = import('./service.ts').then(({ openService }) =>
+    openService(settings, log, worker, () => listening?.connections() ?? 0),
+  )
+  let isServing = false
+  const end = async (withinMs: number): Promise<void> => {
+    log.info('stopping')
+    // Those who wait at the door are answered.
+    const service = await opening
+    service.stopping()
+    await listening?.stop(withinMs)
+    await service.close()
+    log.info('stopped')
+    // Nobody waits for what a start still reads.
+    if (!isServing) process.exit()
+  }
+  let ending: Promise<void> | null = null
+  const stop = async (withinMs: number): Promise<void> => {
+    // Told again, it may be in more of a hurry.
+    if (ending !== null) void listening?.stop(withinMs)
+    ending ??= end(withinMs)
+    await ending
+  }
+  const isEnding = (): boolean => ending !== null
+  if (worker === null) {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(stopWithinMs))
+    process.on('SIGHUP', () => {
+      // A terminal that is closed means another thing.
+      if (process.stdin.isTTY) void stop(stopWithinMs)
+      else void opening.then((service) => service.reload())
+    })
+  }
+  worker?.onStop(stop)
+
+  const service = await opening
+  door.open(service.app)
+  await service.load()
+  if (isEnding()) return
+  listening ??= await listenNow()
+  isServing = true
+  const { datasets, tables } = service.served()
+  log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
+  startWatchdog(log)
+  if (worker === null) printUrl(settings.publicUrl)
+  worker?.serving()
+}

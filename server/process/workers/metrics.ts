@@ -1,0 +1,74 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout } from 'node:timers/promises'
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import type { Settings } from '../../../core/settings/read.ts'
+import { listenForMetrics } from '../metrics/listen.ts'
+import type { Measured } from '../metrics/metrics.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+/** One that does not answer by then is told of with the others the next time. */
+const patienceMs = 1000
+
+/** The metrics of all workers together, and those of the process that keeps them. */
+export class WorkersMetrics {
+  readonly #serving: () => readonly Worker[]
+  readonly #own = new Registry()
+  readonly #deaths: Counter
+  readonly #waiting = new Map<number, (metrics: Measured) => void>()
+  #last = 0
+
+  /** @param serving those that are asked */
+  constructor(wanted: number, serving: () => readonly Worker[]) {
+    this.#serving = serving
+    const registers = [this.#own]
+    this.#deaths = new Counter({
+      name: 'acervo_worker_deaths_total',
+      help: 'Workers that died unasked.',
+      registers,
+    })
+    this.#own.registerMetric(
+      new Gauge({
+        name: 'acervo_workers',
+        help: 'Workers that serve.',
+        registers: [],
+        collect() {
+          this.set(serving().length)
+        },
+      }),
+    )
+    new Gauge({ name: 'acervo_workers_wanted', help: 'Workers that there should be.', registers }).set(wanted)
+    cluster.on('message', (_worker, message: FromWorker) => {
+      if ('measuredAs' in message) this.#waiting.get(message.measuredAs)?.(message.metrics)
+    })
+  }
+
+  readonly died = (): void => this.#deaths.inc()
+
+  async listen(settings: Pick<Settings, 'metricsHost' | 'metricsPort'>): Promise<void> {
+    const server = await listenForMetrics(settings, async () => {
+      const found = await Promise.all(this.#serving().map((worker) => this.#ask(worker)))
+      const workers = AggregatorRegistry.aggregate(
+        found.flatMap((metrics) => (metrics === null ? [] : [metrics])),
+      )
+      const texts = await Promise.all([workers.metrics(), this.#own.metrics()])
+      return texts.join('\n')
+    })
+    // It ends with the process.
+    server.unref()
+  }
+
+  /** Null where it does not answer in time. */
+  async #ask(worker: Worker): Promise<Measured | null> {
+    this.#last += 1
+    const id = this.#last
+    const answered = new Promise<Measured>((resolve) => this.#waiting.set(id, resolve))
+    const message: ToWorker = { measureAs: id }
+    if (worker.isConnected()) worker.send(message, () => undefined)
+    const over = new AbortController()
+    const late = setTimeout(patienceMs, null, { signal: over.signal, ref: false }).catch(() => null)
+    const found = await Promise.race([answered, late])
+    over.abort()
+    this.#waiting.delete(id)
+    return found
+  }
+}

@@ -1,0 +1,50 @@
+import { tableId } from '../../../core/catalog/catalog.ts'
+import type { Parameter } from '../../../core/duckdb/connection.ts'
+import { messageOf } from '../../../core/errors.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { DamagedTable } from './errors.ts'
+
+/** SQL and parameters, not yet run. */
+export interface Plan {
+  readonly sql: string
+  readonly parameters: readonly Parameter[]
+  /** Null if no file is read. */
+  readonly reads: Reads | null
+}
+
+/** Files of a snapshot that a plan reads, by their names. */
+interface Reads {
+  readonly snapshot: Snapshot
+  readonly files: readonly string[]
+}
+
+/** Values from requests that become parameters of a statement; the SQL has only their numbers. */
+export class Parameters {
+  readonly values: Parameter[] = []
+
+  add(value: Parameter): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+/** @throws DamagedTable if a file has changed since it was verified; it is verified again then */
+export function requireUnchanged({ snapshot, files }: Reads): void {
+  const changed = files.find((file) => !snapshot.isUnchanged(file))
+  if (changed === undefined) return
+  snapshot.doubt(`${changed} has changed`)
+  throw new DamagedTable(tableId(snapshot.table))
+}
+
+/**
+ * Explains why a statement failed.
+ *
+ * @returns DamagedTable if its files have changed or cannot be read, which has them verified again; else the error itself
+ */
+export function explainQueryError(error: unknown, reads: Reads): unknown {
+  const { snapshot, files } = reads
+  const isOfFiles = /^(IO|Invalid Input|Invalid) Error/.test(messageOf(error))
+  if (!isOfFiles && files.every((file) => snapshot.isUnchanged(file))) return error
+  snapshot.doubt(messageOf(error))
+  return new DamagedTable(tableId(snapshot.table))
+}

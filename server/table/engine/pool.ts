@@ -1,0 +1,228 @@
+import type { Connection, Answer, RunOptions, Texts } from '../../../core/duckdb/connection.ts'
+import type { Database } from '../../../core/duckdb/database.ts'
+import { OutOfMemory, QueryTimeout } from '../../../core/duckdb/errors.ts'
+import type { Value } from '../../../core/duckdb/vectors.ts'
+import { QueueFull } from '../../base/concurrency/queue-full.ts'
+import { FairQueue, waitIn, type Waiter } from '../../base/concurrency/fair-queue.ts'
+import { TooLarge } from './errors.ts'
+import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
+
+export interface PoolLimits {
+  readonly connections: number
+  /** Who waits longer for a connection is turned away. */
+  readonly queueTimeoutMs: number
+  /** How many may wait. */
+  readonly queueLengthMax: number
+  /** A query that runs longer is stopped. */
+  readonly queryTimeoutMs: number
+  /** Told what each statement took that was answered. */
+  readonly observe?: (timing: Timing) => void
+}
+
+/** How many connections one client may have of so many: half, so that a few who ask for much leave the rest to others. */
+export function shareOf(connections: number): number {
+  return Math.max(1, Math.floor(connections / 2))
+}
+
+/** What a query took, in ms. */
+export interface Timing {
+  readonly queue: number
+  readonly query: number
+}
+
+/**
+ * A fixed number of connections behind a fair queue, in turn by client. A connection runs one statement at a time, and all
+ * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
+ * served in time is told so without any work having been done for it.
+ */
+export class Pool {
+  readonly #idle: Connection[]
+  readonly #queue = new FairQueue<Waiter<Connection, null>>()
+  readonly #size: number
+  readonly #limits: PoolLimits
+  readonly #clientMax: number
+  /** Client -> how many of its statements run. */
+  readonly #running = new Map<string, number>()
+  #statements = 0
+
+  private constructor(idle: Connection[], limits: PoolLimits, clientMax: number) {
+    this.#idle = idle
+    this.#clientMax = clientMax
+    this.#size = idle.length
+    this.#limits = limits
+  }
+
+  /** @param clientMax how many one client may have at the same time */
+  static async open(database: Database, limits: PoolLimits, clientMax = limits.connections): Promise<Pool> {
+    const idle: Connection[] = []
+    for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
+    return new Pool(idle, limits, clientMax)
+  }
+
+  /** Whether a query would begin at once. */
+  get isFree(): boolean {
+    return this.#idle.length > 0
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  /** How many statements have begun since the start. */
+  get statements(): number {
+    return this.#statements
+  }
+
+  /**
+   * Runs a statement that answers rows as texts.
+   *
+   * @param client whose turn it takes
+   * @param signal Leaves the queue and stops the statement, for readers who have gone
+   * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
+   */
+  async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
+    return this.#run(plan, client, signal, (connection, options) =>
+      connection.texts(plan.sql, plan.parameters, options),
+    )
+  }
+
+  /** Runs a statement of a bounded answer; see `texts`. */
+  async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      rows: await connection.rows(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers one column of numbers; see `texts`. */
+  async numbers(
+    plan: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ numbers: Uint32Array; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      numbers: await connection.numbers(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs a statement that answers rows as columns; see `texts`. */
+  async columns(
+    plan: Plan,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<{ columns: Answer[]; timing: Timing }> {
+    return this.#run(plan, client, signal, async (connection, options) => ({
+      columns: await connection.columns(plan.sql, plan.parameters, options),
+    }))
+  }
+
+  /** Runs one statement, on a connection of its own meanwhile. */
+  async #run<T extends object>(
+    { reads }: Plan,
+    client: string,
+    signal: AbortSignal,
+    work: (connection: Connection, options: RunOptions) => Promise<T>,
+  ): Promise<T & { timing: Timing }> {
+    const asked = performance.now()
+    const letGo = reads === null ? null : await reads.snapshot.hold(reads.files)
+    try {
+      return await this.#runHere(asked, reads, client, signal, work)
+    } finally {
+      letGo?.()
+    }
+  }
+
+  async #runHere<T extends object>(
+    asked: number,
+    reads: Plan['reads'],
+    client: string,
+    signal: AbortSignal,
+    work: (connection: Connection, options: RunOptions) => Promise<T>,
+  ): Promise<T & { timing: Timing }> {
+    const connection = await this.#take(client, signal)
+    const begun = performance.now()
+    this.#statements += 1
+    let answer: T
+    try {
+      answer = await work(connection, { timeoutMs: this.#limits.queryTimeoutMs, signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof QueryTimeout) throw error
+      if (error instanceof OutOfMemory) throw new TooLarge()
+      throw reads === null ? error : explainQueryError(error, reads)
+    } finally {
+      this.#giveBack(connection, client)
+    }
+    if (reads !== null) requireUnchanged(reads)
+    const timing = { queue: begun - asked, query: performance.now() - begun }
+    this.#limits.observe?.(timing)
+    return { ...answer, timing }
+  }
+
+  /** Waits for running statements, since closing under one hangs the process. */
+  async close(): Promise<void> {
+    for (let closed = 0; closed < this.#size; closed += 1) {
+      const idle =
+        this.#idle.pop() ??
+        (await new Promise<Connection>((serve, refuse) =>
+          this.#queue.join(theEnd, { about: null, serve, refuse }),
+        ))
+      this.#running.delete(theEnd)
+      idle.close()
+    }
+  }
+
+  async #take(client: string, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
+    const idle = this.#mayRun(client) ? this.#idle.pop() : undefined
+    if (idle !== undefined) {
+      this.#begin(client)
+      return idle
+    }
+    const { queueTimeoutMs, queueLengthMax } = this.#limits
+    if (this.#queue.size >= queueLengthMax) {
+      const other = this.#queue.yieldTo(client)
+      if (other === undefined) throw full()
+      other.refuse(full())
+    }
+    return waitIn(this.#queue, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
+  }
+
+  #giveBack(connection: Connection, client: string): void {
+    const left = (this.#running.get(client) ?? 1) - 1
+    if (left === 0) this.#running.delete(client)
+    else this.#running.set(client, left)
+    this.#idle.push(connection)
+    this.#serveNext()
+  }
+
+  /** Those who wait may have had to wait for their own statements alone. */
+  #serveNext(): void {
+    while (this.#idle.length > 0) {
+      const next = this.#queue.next((client) => this.#mayRun(client))
+      const idle = next === undefined ? undefined : this.#idle.pop()
+      if (next === undefined || idle === undefined) return
+      this.#begin(next.lane)
+      next.waiter.serve(idle)
+    }
+  }
+
+  #mayRun(client: string): boolean {
+    return (this.#running.get(client) ?? 0) < this.#clientMax
+  }
+
+  #begin(client: string): void {
+    this.#running.set(client, (this.#running.get(client) ?? 0) + 1)
+  }
+}
+
+/** The lane of whoever closes; no client is called so. */
+const theEnd = 'the end'
+
+function full(): QueueFull {
+  return new QueueFull('Too many readers ask for rows at this moment.')
+}

@@ -1,0 +1,36 @@
+import { access, mkdtemp, readdir } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { holdLock, removeLeft } from '../../../core/duckdb/file-lock.ts'
+
+const lockFile = 'lock'
+const isOurs = /^acervo-[A-Za-z0-9]{6}$/
+
+/**
+ * A folder of this process for what does not fit into memory, gone with it. What a process left that was killed is
+ * removed: nobody holds its lock any more.
+ */
+export async function openSpill(): Promise<string> {
+  const home = os.tmpdir()
+  await sweep(home)
+  const folder = await mkdtemp(path.join(home, 'acervo-'))
+  // Held until the process ends, so that nobody else sweeps the folder.
+  await holdLock(path.join(folder, lockFile))
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+async function sweep(home: string): Promise<void> {
+  for (const name of (await readdir(home)).filter((found) => isOurs.test(found))) {
+    const folder = path.join(home, name)
+    try {
+      await access(path.join(folder, lockFile))
+      await removeLeft(folder, lockFile)
+    } catch {
+      // Another process has it, has just begun with it, or it is not ours to touch.
+    }
+  }
+}

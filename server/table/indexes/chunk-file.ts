@@ -1,0 +1,144 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import path from 'node:path'
+import zlib from 'node:zlib'
+import { tableId } from '../../../core/catalog/catalog.ts'
+import { messageOf } from '../../../core/errors.ts'
+import {
+  sectionChunks,
+  Sections,
+  type Chunk,
+  type ChunkLocations,
+} from '../../../core/warehouse/format/chunk-file.ts'
+import type { PiecewiseFile } from '../../../core/warehouse/manifest.ts'
+import { DamagedFile } from '../../../core/warehouse/whole.ts'
+import { DamagedTable } from '../engine/errors.ts'
+import { Kept } from '../../base/kept.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+
+/** Memory for the locations of chunks, in bytes: of some 100 million rows. */
+const locationBytesMax = 16_000_000
+const locations = new Kept<ChunkLocations>(locationBytesMax, ({ bytes }) => bytes)
+
+/** The sections of a file, by its entry in the manifest. */
+const allSections = new WeakMap<PiecewiseFile, Sections>()
+
+type Allocate = (length: number) => Buffer
+const allocateUnsafe: Allocate = (length) => Buffer.allocUnsafe(length)
+
+/** A file of chunks of a snapshot, while a request reads it. Compares each chunk with its CRC-32. */
+export class ChunkFile {
+  readonly #snapshot: Snapshot
+  readonly #file: PiecewiseFile
+  readonly #chunks: number
+  readonly #allocate: Allocate
+  /** Locations that this request has used, by section. */
+  readonly #own = new Map<number, ChunkLocations>()
+  #descriptor: number | null = null
+
+  /**
+   * @param chunks how many it has
+   * @param allocate returns memory for the chunks that are read
+   */
+  constructor(snapshot: Snapshot, file: PiecewiseFile, chunks: number, allocate = allocateUnsafe) {
+    this.#snapshot = snapshot
+    this.#file = file
+    this.#chunks = chunks
+    this.#allocate = allocate
+  }
+
+  /**
+   * Returns where a chunk is.
+   *
+   * @throws DamagedTable
+   */
+  locate(number: number): Chunk {
+    const section = Math.floor(number / sectionChunks)
+    let found = this.#own.get(section)
+    if (found === undefined) {
+      found = this.#locations(section)
+      this.#own.set(section, found)
+    }
+    return found.chunk(number % sectionChunks)
+  }
+
+  /** @throws DamagedTable */
+  read(number: number): Buffer {
+    return this.readTogether([this.locate(number)])[0] ?? Buffer.alloc(0)
+  }
+
+  /**
+   * Reads chunks that are near each other at once.
+   *
+   * @param chunks ascending
+   * @throws DamagedTable
+   */
+  readTogether(chunks: readonly Chunk[]): Buffer[] {
+    const [first, last] = [chunks[0], chunks.at(-1)]
+    if (first === undefined || last === undefined) return []
+    const all = this.#read(first.start, last.start + last.length - first.start, this.#allocate)
+    return chunks.map(({ start, length, sum }) => {
+      const bytes = all.subarray(start - first.start, start - first.start + length)
+      if (zlib.crc32(bytes) !== sum) throw this.#damaged(`its bytes from ${start} on have another sum`)
+      return bytes
+    })
+  }
+
+  /** Chunks in memory that `allocate` returned may not be used after it. */
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor)
+    this.#descriptor = null
+  }
+
+  #locations(section: number): ChunkLocations {
+    const { table, manifest } = this.#snapshot
+    const key = `${tableId(table)}/${manifest.snapshot}/${this.#file.file} ${section}`
+    const known = locations.get(key)
+    if (known !== undefined) return known
+    const sections = this.#sections()
+    const { start, length, sum } = sections.directory(section)
+    const directory = this.#read(start, length, allocateUnsafe)
+    if (zlib.crc32(directory) !== sum) throw this.#damaged('its directory has another sum')
+    const found = sections.locations(section, directory)
+    locations.set(key, found)
+    return found
+  }
+
+  #sections(): Sections {
+    const known = allSections.get(this.#file)
+    if (known !== undefined) return known
+    const { bytes, directory_sum: directorySum } = this.#file
+    const length = Sections.bytes(this.#chunks)
+    const end = this.#read(bytes - length, length, allocateUnsafe)
+    // The file of another table may be right by itself.
+    const isOurs = end.readUInt32LE(length - 4) === directorySum
+    const sections = isOurs ? Sections.read(end, { chunks: this.#chunks, bytes }) : null
+    if (sections === null) throw this.#damaged('its directory has another sum')
+    allSections.set(this.#file, sections)
+    return sections
+  }
+
+  /** Reads synchronously: most bytes are in the page cache, and a task of Node's thread pool costs more than they do. */
+  #read(start: number, length: number, allocate: Allocate): Buffer {
+    const bytes = allocate(length)
+    try {
+      this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#file.file), 'r')
+      for (let filled = 0; filled < length;) {
+        const read = readSync(this.#descriptor, bytes, filled, length - filled, start + filled)
+        if (read === 0) throw this.#damaged('it is cut short')
+        filled += read
+      }
+    } catch (error) {
+      if (error instanceof DamagedTable) throw error
+      this.#snapshot.doubt(messageOf(error))
+      throw new DamagedTable(tableId(this.#snapshot.table))
+    }
+    return bytes
+  }
+
+  /** Takes the snapshot out of service. */
+  #damaged(what: string): DamagedTable {
+    const { takeOut, table } = this.#snapshot
+    takeOut(new DamagedFile(`${this.#file.file} is not as it was written: ${what}`))
+    return new DamagedTable(tableId(table))
+  }
+}

@@ -1,0 +1,37 @@
+import { chunkPositions, positionBytes } from '../../../core/warehouse/format/positions.ts'
+import type { Order } from '../../../core/warehouse/manifest.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { ChunkFile } from './chunk-file.ts'
+
+/** Where the rows of a snapshot are in another order, while a request reads it. */
+export class OrderedTable {
+  readonly #file: ChunkFile
+
+  constructor(snapshot: Snapshot, { positions }: Order) {
+    this.#file = new ChunkFile(snapshot, positions, Math.ceil(snapshot.manifest.rows / chunkPositions))
+  }
+
+  /**
+   * Returns the positions in the table of some rows of the order.
+   *
+   * @param places in the order
+   * @throws DamagedTable
+   */
+  positions(places: Uint32Array): Uint32Array {
+    let known = -1
+    let chunk: Buffer = Buffer.alloc(0)
+    return places.map((place) => {
+      const number = Math.floor(place / chunkPositions)
+      if (number !== known) {
+        chunk = this.#file.read(number)
+        known = number
+      }
+      return chunk.readUInt32LE((place % chunkPositions) * positionBytes)
+    })
+  }
+
+  /** Whoever has made one ends it. */
+  close(): void {
+    this.#file.close()
+  }
+}

@@ -1,0 +1,145 @@
+import { inOrder } from '../../../core/in-order.ts'
+import { TooLarge } from '../engine/errors.ts'
+import type { Answer } from '../../../core/duckdb/connection.ts'
+import type { RowFilter } from '../../query/query.ts'
+import type { Pool, Timing } from '../engine/pool.ts'
+import type { ColumnForm, LineForm } from '../../formats/format.ts'
+import { partOf } from './parts.ts'
+import { columnsOf, planColumns, planGathered } from './plan.ts'
+import type { Requester } from '../engine/requester.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+
+/** Rows by their positions, as texts with a separator between, and what it took to read them. */
+export interface Gathered {
+  readonly pieces: readonly Uint8Array[]
+  readonly timings: readonly Timing[]
+}
+
+/**
+ * Reads rows wherever they lie, part by part, in the order of their positions as given.
+ *
+ * @throws QueueFull, QueryTimeout or TooLarge
+ */
+export async function gather(
+  snapshot: Snapshot,
+  form: LineForm,
+  positions: Uint32Array,
+  pool: Pool,
+  requester: Requester,
+): Promise<Gathered> {
+  const { parts } = snapshot.manifest
+  const { client, pageBytesMax } = requester
+  let total = 0
+  const work = async ({ part, rows }: RowsOfPart, signal: AbortSignal) => {
+    const texts = await pool.texts(planGathered(snapshot, form, part, rows), client, signal)
+    total += texts.bytes.length
+    if (total > pageBytesMax) throw new TooLarge()
+    return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
+  }
+  const read: Awaited<ReturnType<typeof work>>[] = []
+  // As many as there are connections, so that none waits in the queue behind its own.
+  const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
+  for await (const texts of inWork) read.push(texts)
+  const timings = read.map(({ timing }) => timing)
+  // Most queries are for rows in the order in which they lie.
+  const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
+  if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
+    return { pieces: read.map(({ bytes }) => bytes), timings }
+  }
+  const texts = new Map<number, Uint8Array>()
+  for (const { firstRow, rows, bytes, lengths } of read) {
+    let start = 0
+    for (const [index, row] of rows.entries()) {
+      const length = lengths[index] ?? 0
+      texts.set(firstRow + row, bytes.subarray(start, start + length))
+      start += length + form.format.separator.length
+    }
+  }
+  const pieces = Array.from(positions, (position) => {
+    const text = texts.get(position)
+    if (text === undefined) throw new Error(`the row at ${position} was not found`)
+    return text
+  })
+  return { pieces: [joined(pieces, form.format.separator)], timings }
+}
+
+/** Reads rows as whole columns, in the order that was asked for. */
+export async function gatherColumns(
+  snapshot: Snapshot,
+  form: ColumnForm,
+  positions: Uint32Array,
+  { ordering }: Pick<RowFilter, 'ordering'>,
+  pool: Pool,
+  requester: Requester,
+): Promise<Gathered> {
+  const columns = columnsOf(snapshot, form)
+  const writer = await form.format.writer(columns)
+  const timings: Timing[] = []
+  if (positions.length > 0) {
+    const { answer, timing } = await readColumns(snapshot, form, positions, { ordering }, pool, requester)
+    writer.write(answer, positions.length)
+    timings.push(timing)
+  }
+  writer.finish()
+  return { pieces: writer.taken(), timings }
+}
+
+/** Reads rows as columns, for the writer of their format, in the order that was asked for. */
+export async function readColumns(
+  snapshot: Snapshot,
+  form: ColumnForm,
+  positions: Uint32Array,
+  { ordering }: Pick<RowFilter, 'ordering'>,
+  pool: Pool,
+  requester: Requester,
+): Promise<{ answer: readonly Answer[]; timing: Timing }> {
+  const plan = planColumns(snapshot, form, positions, ordering)
+  const { columns, timing } = await pool.columns(plan, requester.client, requester.signal())
+  requireOrder(columns.at(-1), positions)
+  return { answer: columns.slice(0, -1), timing }
+}
+
+function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
+  if (found === undefined || found instanceof Uint8Array) throw new TypeError('expected positions')
+  const { values } = found
+  if (values.length !== positions.length || positions.some((position, index) => values[index] !== position))
+    throw new Error('rows came out of order')
+}
+
+/** Some rows of one part, by their numbers in it. */
+interface RowsOfPart {
+  readonly part: number
+  readonly rows: Uint32Array
+}
+
+function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
+  const { parts } = snapshot.manifest
+  const wanted = new Map<number, number[]>()
+  for (const position of positions) {
+    const part = partOf(parts, position)
+    const row = position - (parts[part]?.firstRow ?? 0)
+    const rows = wanted.get(part)
+    if (rows === undefined) wanted.set(part, [row])
+    else rows.push(row)
+  }
+  const batchRows = Math.max(1, Math.floor(batchBytesMax / snapshot.rowBytes))
+  return [...wanted]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([part, found]) => {
+      const rows = Uint32Array.from(found).toSorted()
+      const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
+      // Scattered rows stay together, since each statement decodes all row groups that have some of them.
+      const most = isRun ? batchRows : rows.length
+      const batches = Array.from({ length: Math.ceil(rows.length / most) }, (_, batch) => batch * most)
+      return batches.map((first) => ({ part, rows: rows.subarray(first, first + most) }))
+    })
+}
+
+/** Rows of a statement, in bytes: to write them DuckDB needs some twenty times as much memory for a moment. */
+const batchBytesMax = 2_000_000
+
+/** One piece, since a socket takes one faster than thousands. */
+function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
+  const between = Buffer.from(separator)
+  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [between, text])))
+}

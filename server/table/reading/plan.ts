@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { rowGroupRows } from '../../../core/warehouse/layout.ts'
+import { orderTerm, quotedText } from '../../../core/sql.ts'
+import type { OrderKey } from '../../../core/catalog/catalog.ts'
+import type { Column, ColumnForm, LineForm } from '../../formats/format.ts'
+import { Parameters, type Plan } from '../engine/plan.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { partOf } from './parts.ts'
+
+/** The statement that writes some rows of one part, in whatever order they are found. */
+export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
+  return {
+    sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
+    parameters: [fileOf(snapshot, part)],
+    reads: { snapshot, files: [partFile(snapshot, part)] },
+  }
+}
+
+/**
+ * The statement that reads rows of any parts as columns, in the order that was asked for, with their positions as its
+ * last column.
+ *
+ * @param positions in any order
+ */
+export function planColumns(
+  snapshot: Snapshot,
+  form: ColumnForm,
+  positions: Uint32Array,
+  ordering: readonly OrderKey[],
+): Plan {
+  const { folder, manifest } = snapshot
+  const parts = new Map(
+    Array.from(positions, (position) => partOf(manifest.parts, position)).map((part) => [
+      part,
+      manifest.parts[part],
+    ]),
+  )
+  const known = [...parts.values()].flatMap((part) => part ?? []).toSorted((a, b) => a.firstRow - b.firstRow)
+  const files = known.map(({ file }) => quotedText(path.join(folder, file)))
+  const starts = known.map(({ firstRow }) => firstRow).join(', ')
+  const parameters = new Parameters()
+  const lists = form.format.aggregates(columnsOf(snapshot, form), (value) => parameters.add(value))
+  const rows = Uint32Array.from(
+    positions,
+    (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
+  )
+  const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
+  // Row numbers identify the rows of a single part. A second condition would add a filter operator, which delays small chunks.
+  const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
+  return {
+    sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
+      select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
+      from read_parquet([${files.join(', ')}], file_row_number = true)
+      where file_row_number ${oneOf(rows)}${inParts}
+      ${known.length === 1 && comeInOrder(rows) ? '' : `order by ${order}`}) as part`,
+    parameters: parameters.values,
+    reads: { snapshot, files: known.map(({ file }) => file) },
+  }
+}
+
+/**
+ * Whether rows come in their order without being sorted: consecutive rows of a row group do, since one thread reads them and
+ * the scan itself chooses them. To sort wide rows again takes a fourth more time.
+ */
+function comeInOrder(rows: Uint32Array): boolean {
+  const [first = 0, last = first] = [rows[0], rows.at(-1)]
+  const isRun = rows.every((row, index) => row === first + index)
+  return isRun && Math.floor(first / rowGroupRows) === Math.floor(last / rowGroupRows)
+}
+
+export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column[] {
+  return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
+}
+
+/** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
+function oneOf(numbers: Uint32Array): string {
+  const sorted = numbers.toSorted()
+  const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
+  const isRun =
+    last - first === sorted.length - 1 && sorted.every((number, index) => number === first + index)
+  return isRun ? `between ${first} and ${last}` : `in (${sorted.join(', ')})`
+}
+
+function fileOf(snapshot: Snapshot, part: number): string {
+  return path.join(snapshot.folder, partFile(snapshot, part))
+}
+
+function partFile({ manifest }: Snapshot, part: number): string {
+  const label = manifest.parts[part]
+  if (label === undefined) throw new RangeError(`the snapshot has no part ${part}`)
+  return label.file
+}
+
+function textsSql({ format, fields }: LineForm, where: string): string {
+  return `select encode(string_agg(line, ${separatorSql(format.separator)})), ${numbersSql('strlen(line)')}, ${numbersSql('position')}
+    from (select part.file_row_number as position, ${format.line(fields)} as line
+      from read_parquet($1, file_row_number = true) as part where ${where})`
+}
+
+const numbersSql = (number: string): string => `encode(string_agg(${number}::varchar, ','))`
+
+function separatorSql(separator: string): string {
+  return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
+}

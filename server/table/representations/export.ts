@@ -1,0 +1,157 @@
+import { inOrder } from '../../../core/in-order.ts'
+import { TooLarge } from '../engine/errors.ts'
+import type { RowQuery } from '../../query/query.ts'
+import { isLineForm, type ColumnForm, type Form, type LineForm } from '../../formats/format.ts'
+import { gather, readColumns } from '../reading/gather.ts'
+import { columnsOf } from '../reading/plan.ts'
+import type { RowEngine } from './page.ts'
+import { groupsIn, valuesOfGroups } from '../reading/cost.ts'
+import { partOf } from '../reading/parts.ts'
+import { priceOfGathered, type Price } from '../../limits/prices.ts'
+import { isInFileOrder } from '../selection/whole.ts'
+import type { Requester } from '../engine/requester.ts'
+import type { Selection } from '../selection/selections.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { rowGroupRows } from '../../../core/warehouse/layout.ts'
+
+/** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
+const batchBytesMax = 2_000_000
+const batchRowsMin = 256
+/** Batches at the same time, of which one is sent and the others are read: more take memory, and hardly less time. */
+const batchesMax = 3
+
+/** What is exported, and how. */
+interface Export {
+  readonly snapshot: Snapshot
+  readonly query: RowQuery
+  readonly form: Form
+  readonly selection: Selection
+}
+
+/**
+ * The bytes of a whole selection, in batches: memory does not grow with it. When it is not read to its end, what was read
+ * ahead is stopped by the signal of the reader.
+ *
+ * @throws QueueFull or QueryTimeout, in the middle
+ */
+export async function* exportChunks(
+  exported: Export,
+  engine: RowEngine,
+  requester: Requester,
+): AsyncGenerator<Uint8Array> {
+  const { form } = exported
+  if (isLineForm(form)) yield* lineChunks(exported, form, engine, requester)
+  else yield* columnChunks(exported, form, engine, requester)
+}
+
+async function* lineChunks(
+  exported: Export,
+  form: LineForm,
+  engine: RowEngine,
+  requester: Requester,
+): AsyncGenerator<Uint8Array> {
+  const { snapshot, selection } = exported
+  const { format, fields } = form
+  const between = Buffer.from(format.separator)
+  const head = Buffer.from(format.head(fields))
+  let isFirst = true
+  const read = (positions: Uint32Array, signal: AbortSignal) =>
+    gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
+  for await (const pieces of inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())) {
+    // Not before there is a row to follow it: until then an export can still be refused.
+    if (isFirst && head.length > 0) yield head
+    for (const piece of pieces) {
+      if (!isFirst) yield between
+      yield piece
+      isFirst = false
+    }
+  }
+  if (isFirst && head.length > 0) yield head
+  const tail = Buffer.from(format.tail(selection.count))
+  if (tail.length > 0) yield tail
+}
+
+/** Rows of a batch; in halves where they are so long that they do not fit. */
+async function gatherSome(
+  snapshot: Snapshot,
+  form: LineForm,
+  positions: Uint32Array,
+  engine: RowEngine,
+  requester: Requester,
+): Promise<readonly Uint8Array[]> {
+  try {
+    return (await gather(snapshot, form, positions, engine.pool, requester)).pieces
+  } catch (error) {
+    if (!(error instanceof TooLarge) || positions.length < 2) throw error
+    const half = Math.ceil(positions.length / 2)
+    const first = await gatherSome(snapshot, form, positions.subarray(0, half), engine, requester)
+    return [...first, ...(await gatherSome(snapshot, form, positions.subarray(half), engine, requester))]
+  }
+}
+
+async function* columnChunks(
+  exported: Export,
+  form: ColumnForm,
+  engine: RowEngine,
+  requester: Requester,
+): AsyncGenerator<Uint8Array> {
+  const { snapshot, query } = exported
+  const writer = await form.format.writer(columnsOf(snapshot, form))
+  const read = async (positions: Uint32Array, signal: AbortSignal) => {
+    const own = { ...requester, signal: () => signal }
+    const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, own)
+    return { answer, rows: positions.length }
+  }
+  const batches = inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())
+  for await (const { answer, rows } of batches) {
+    writer.write(answer, rows)
+    yield* writer.taken()
+  }
+  writer.finish()
+  yield* writer.taken()
+}
+
+/** Positions of the selection, so many at a time as may be held, and where it can be, by row groups. */
+async function* batchesOf(
+  { snapshot, selection, form }: Export,
+  requester: Requester,
+): AsyncGenerator<Uint32Array> {
+  const max = batchRowsOf(snapshot, form)
+  for (let first = 0; first < selection.count;) {
+    const positions = await selection.slice(first, Math.min(max, selection.count - first), requester)
+    const batch = upToGroup(snapshot, positions)
+    yield batch
+    first += batch.length
+  }
+}
+
+/** Each batch reads the row groups in which its rows lie: in another order than that of the table, all of them each time. */
+export function priceOfExport({ snapshot, query, form, selection }: Export): Price {
+  const { count } = selection
+  const all = groupsIn(snapshot)
+  const batches = Math.ceil(count / batchRowsOf(snapshot, form))
+  const groups = isInFileOrder(snapshot, query)
+    ? Math.min(count, all + batches)
+    : Math.min(count, batches * all)
+  return priceOfGathered(valuesOfGroups(groups, form.fields.length), count * snapshot.rowBytes)
+}
+
+function batchRowsOf(snapshot: Snapshot, form: Form): number {
+  const fitting = Math.floor(batchBytesMax / bytesOfRow(snapshot, form))
+  return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
+}
+
+/** About how much a row takes while it is written: the names of its fields are most of it, where it has them. */
+function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
+  const { textBytes, rows, fields } = manifest
+  return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes
+}
+
+/** Without those of the last row group, which the next batch would have to decode again, where that leaves enough. */
+function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
+  const last = positions.at(-1) ?? 0
+  const start = snapshot.manifest.parts[partOf(snapshot.manifest.parts, last)]?.firstRow ?? 0
+  const group = start + Math.floor((last - start) / rowGroupRows) * rowGroupRows
+  const cut = positions.findIndex((position) => position >= group)
+  return cut >= positions.length / 2 ? positions.subarray(0, cut) : positions
+}

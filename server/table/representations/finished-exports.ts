@@ -1,0 +1,146 @@
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import { SingleFlight } from '../../base/concurrency/single-flight.ts'
+
+/** An export as a file that has no name any more: it goes with the last who reads it. */
+interface Finished {
+  readonly handle: FileHandle
+  readonly bytes: number
+  readers: number
+  isKept: boolean
+}
+
+const chunkBytes = 262_144
+/** Each takes a descriptor. */
+export const keptExportsMax = 16
+
+/**
+ * Exports that were made whole, for readers who want to know how long one is before they ask for it, or ask for it range by
+ * range. The latest are kept, as far as there is room.
+ */
+export class FinishedExports {
+  readonly #folder: string
+  readonly #bytesMax: number
+  /** By name, those first that were asked for longest ago. */
+  readonly #kept = new Map<string, Finished>()
+  readonly #making = new SingleFlight<boolean>()
+  #number = 0
+  /** Of all that take disk. */
+  #openBytes = 0
+
+  /** @param bytesMax of all together, and half of it of each */
+  constructor(folder: string, bytesMax: number) {
+    this.#folder = folder
+    this.#bytesMax = bytesMax
+  }
+
+  /** Whether about so many bytes may be kept: those that are still read count too. */
+  fits(bytes: number): boolean {
+    return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
+  }
+
+  /** One that is there; whoever has it must release it. */
+  find(name: string): Finished | null {
+    const found = this.#kept.get(name) ?? null
+    if (found === null) return null
+    this.#kept.delete(name)
+    this.#kept.set(name, found)
+    found.readers += 1
+    return found
+  }
+
+  /**
+   * Makes one, once for all who want it at the same time; whoever has it must release it.
+   *
+   * @returns null where it came to more than may be kept
+   * @throws what the chunks throw
+   */
+  async make(
+    name: string,
+    signal: AbortSignal,
+    chunks: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
+  ): Promise<Finished | null> {
+    for (;;) {
+      const known = this.find(name)
+      if (known !== null) return known
+      const isTooLarge = await this.#making.join(name, signal, async (stop) => {
+        const made = await this.#write(await chunks(stop))
+        if (made !== null) this.#keep(name, made)
+        return made === null
+      })
+      if (isTooLarge) return null
+    }
+  }
+
+  release(finished: Finished): void {
+    finished.readers -= 1
+    this.#leave(finished)
+  }
+
+  /** Its bytes from `start` to `end`, which is included. */
+  async *read({ handle }: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
+    for (let at = start; at <= end;) {
+      const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
+      if (bytesRead === 0) throw new Error('a finished export has lost its end')
+      yield chunk.subarray(0, bytesRead)
+      at += bytesRead
+    }
+  }
+
+  close(): void {
+    for (const name of this.#kept.keys()) this.#forget(name)
+  }
+
+  async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
+    this.#number += 1
+    const file = path.join(this.#folder, `export-${this.#number}`)
+    const handle = await open(file, 'wx+')
+    let bytes = 0
+    try {
+      await rm(file)
+      for await (const chunk of chunks) {
+        bytes += chunk.length
+        this.#openBytes += chunk.length
+        if (!this.fits(0) || bytes > this.#bytesMax / 2) {
+          this.#openBytes -= bytes
+          await handle.close()
+          return null
+        }
+        await handle.appendFile(chunk)
+      }
+      return { handle, bytes, readers: 0, isKept: true }
+    } catch (error) {
+      this.#openBytes -= bytes
+      await handle.close().catch(() => undefined)
+      throw error
+    }
+  }
+
+  #keep(name: string, made: Finished): void {
+    this.#forget(name)
+    this.#kept.set(name, made)
+    let bytes = [...this.#kept.values()].reduce((sum, one) => sum + one.bytes, 0)
+    for (const [other, { bytes: less }] of this.#kept) {
+      const fits = bytes <= this.#bytesMax && this.#kept.size <= keptExportsMax
+      if (fits || other === name) break
+      this.#forget(other)
+      bytes -= less
+    }
+  }
+
+  #forget(name: string): void {
+    const found = this.#kept.get(name)
+    this.#kept.delete(name)
+    if (found === undefined) return
+    found.isKept = false
+    this.#leave(found)
+  }
+
+  /** Closes one that nobody keeps or reads. */
+  #leave(finished: Finished): void {
+    if (finished.isKept || finished.readers > 0) return
+    this.#openBytes -= finished.bytes
+    void finished.handle.close().catch(() => undefined)
+  }
+}

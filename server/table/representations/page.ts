@@ -1,0 +1,183 @@
+import { duckdbVersion } from '../../../core/duckdb/database.ts'
+import { tableId } from '../../../core/catalog/catalog.ts'
+import { TooLarge } from '../engine/errors.ts'
+import { unquotedIn } from '../../query/conditions.ts'
+import { InvalidPage } from '../../query/errors.ts'
+import type { RowQuery } from '../../query/query.ts'
+import type { Pool, Timing } from '../engine/pool.ts'
+import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
+import { hintHeader } from './hint-header.ts'
+import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../../formats/format.ts'
+import type { RowStore } from '../reading/row-store.ts'
+import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
+import { groupsOf, valuesOfGroups } from '../reading/cost.ts'
+import { priceOfGathered, priceOfScan } from '../../limits/prices.ts'
+import type { Requester } from '../engine/requester.ts'
+import type { MemoryGate } from '../engine/memory-gate.ts'
+import type { Hint, Selections } from '../selection/selections.ts'
+import { isWhole } from '../selection/whole.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+
+/** A page that is named before it is known. */
+export interface Page {
+  readonly snapshot: Snapshot
+  readonly query: RowQuery
+  readonly form: Form
+  readonly links: PageLinks
+  /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
+  readonly range: PageRange | null
+  /** Alike for pages of the same bytes, whichever process makes them. */
+  readonly key: string
+}
+
+/** A page as it goes out. */
+export interface PageBody {
+  /** They follow each other. */
+  readonly pieces: readonly (string | Uint8Array)[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly serverTiming: string
+  readonly range: PageRange
+  /** Positions of its rows in the table. */
+  readonly positions: Uint32Array
+  /** Why a page without rows may have none. */
+  readonly hints: readonly Hint[]
+}
+
+/** One page of a count of rows. */
+interface PageRange {
+  /** Index of its first row in the selection, from 0. */
+  readonly first: number
+  readonly rows: number
+  readonly count: number
+  /** From 1. */
+  readonly page: number
+  readonly lastPage: number
+}
+
+/** What pages are made with. */
+export interface RowEngine {
+  readonly pool: Pool
+  readonly rowStore: RowStore
+  readonly selections: Selections
+  readonly memory: MemoryGate
+}
+
+/** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
+const representation = 4
+
+/**
+ * What a query comes to, before any statement is run.
+ *
+ * @throws InvalidPage where that can be told yet
+ */
+export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
+  const { table, manifest } = snapshot
+  const form = formOf(table, format, query)
+  const range = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
+  const page = range?.page ?? query.page
+  // The links are a part of an enveloped page.
+  const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
+  return { snapshot, query, form, links, range, key: named.join('\n') }
+}
+
+/** Alike for queries that come to the same rows in the same bytes, whichever page of them it is. */
+export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
+  const { table, manifest, report } = snapshot
+  return JSON.stringify([
+    representation,
+    duckdbVersion,
+    tableId(table),
+    manifest.snapshot,
+    form.key,
+    query.key,
+    // A list without quotes may be refused where the same values in quotes are not.
+    unquotedIn(query),
+    query.ordering,
+    // What the catalog says of a search may change without a new snapshot.
+    query.words.length > 0 ? table.search : [],
+    // Of which the dictionaries of Arrow are made.
+    report === null,
+  ])
+}
+
+/** @throws InvalidPage past the end; nothing at all has a page 1 */
+function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
+  const lastPage = Math.max(1, Math.ceil(count / pageSize))
+  const page = asked === 'last' ? lastPage : asked
+  if (page > lastPage) throw new InvalidPage()
+  const first = (page - 1) * pageSize
+  return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
+}
+
+/**
+ * Returns the bytes of a page, with what its headers say.
+ *
+ * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
+ */
+export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
+  const { snapshot, query, form, links } = page
+  const asked = performance.now()
+  const selection = page.range === null ? await engine.selections.find(snapshot, query, requester) : null
+  const range = page.range ?? rangeOf(selection?.count ?? 0, query)
+  const bytes = range.rows * snapshot.rowBytes
+  if (bytes > requester.pageBytesMax) throw new TooLarge()
+  const positions =
+    selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
+  const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
+  const decoded = (): number => valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
+  if (selection !== null) {
+    // An ordinary page was paid for when it was requested.
+    const price = priceOfGathered(isStored ? 0 : decoded(), bytes)
+    if (price.counts > 1) await requester.pay(price)
+  }
+  const selecting = { queue: 0, query: performance.now() - asked }
+  const read = async (): Promise<Gathered> => {
+    if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
+    const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
+    if (stored !== null) return { pieces: [stored.bytes], timings: [stored.timing] }
+    // Its chunks were too large, which the price did not include.
+    if (isStored && selection !== null) await requester.pay(priceOfScan(decoded()))
+    return gather(snapshot, form, positions, engine.pool, requester)
+  }
+  const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
+  const began = performance.now()
+  const pieces = isLineForm(form) ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
+  const timings = [selecting, ...gathered.timings]
+  return {
+    pieces,
+    headers: { ...pageHeaders(range, links), ...hintHeader(selection?.hints) },
+    serverTiming: timingOf(timings, performance.now() - began),
+    range,
+    positions,
+    hints: selection?.hints ?? [],
+  }
+}
+
+function consecutive({ first, rows }: PageRange): Uint32Array {
+  const positions = new Uint32Array(rows)
+  for (let row = 0; row < rows; row += 1) positions[row] = first + row
+  return positions
+}
+
+function piecesOf(
+  { links }: Page,
+  { format, fields }: LineForm,
+  range: PageRange,
+  rows: readonly Uint8Array[],
+): PageBody['pieces'] {
+  const isInEnvelope = isEnveloped(format)
+  const pieces: (string | Uint8Array)[] = [isInEnvelope ? envelopeHead(range, links) : format.head(fields)]
+  for (const [index, piece] of rows.entries()) {
+    if (index > 0) pieces.push(format.separator)
+    pieces.push(piece)
+  }
+  pieces.push(isInEnvelope ? envelopeTail : format.tail(range.rows))
+  return pieces
+}
+
+/** The longest wait in the queue, the time of all queries, and what it took to put the answer together. */
+function timingOf(read: readonly Timing[], send: number): string {
+  const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
+  const query = read.reduce((sum, timing) => sum + timing.query, 0)
+  return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
+}

@@ -1,0 +1,27 @@
+import { TooCostly } from '../engine/errors.ts'
+import type { Requester } from '../engine/requester.ts'
+import { priceOfScan } from '../../limits/prices.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { leadingField } from './leading-field.ts'
+
+/**
+ * Before values are read.
+ *
+ * @param max values that one query may read
+ * @throws TooCostly for more than that, and what `pay` throws
+ */
+export async function afford(
+  values: number,
+  max: number,
+  snapshot: Snapshot,
+  requester: Requester,
+): Promise<void> {
+  if (values <= max) return requester.pay(priceOfScan(values))
+  const [million, most] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
+  const lead = leadingField(snapshot)
+  const advice =
+    lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
+  throw new TooCostly(
+    `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
+  )
+}

@@ -1,0 +1,232 @@
+import { QueryTimeout } from '../../../../core/duckdb/errors.ts'
+import {
+  ClickHouseAway,
+  ClickHouseFault,
+  type ClickHouse,
+  type NamedValues,
+} from '../../../../core/clickhouse/link.ts'
+import {
+  clickHouseColumns,
+  clickHouseName,
+  quotedTable,
+  rowColumn,
+} from '../../../../core/clickhouse/tables.ts'
+import { orderTerm } from '../../../../core/sql.ts'
+import type { KeptStats } from '../../../base/kept.ts'
+import { QueueFull } from '../../../base/concurrency/queue-full.ts'
+import { TooCostly } from '../../engine/errors.ts'
+import type { Pool } from '../../engine/pool.ts'
+import type { Requester } from '../../engine/requester.ts'
+import { operatorRow } from '../../../query/operators.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { afford } from '../afford.ts'
+import { foldedText } from '../folding.ts'
+import { filterKey, type Found } from '../found.ts'
+import type { Group, Grouping, Selection, Selections } from '../selections.ts'
+import { conditionSql, wordSql } from '../where.ts'
+import { isAll, isInFileOrder, isWhole, settledBy } from '../whole.ts'
+import { clickHouseDialect, NamedParameters } from './dialect.ts'
+
+export interface ClickHouseLimits {
+  readonly queryTimeoutMs: number
+  /** Values that one query may have read. */
+  readonly scanValuesMax: number
+}
+
+/** A value beside one that DuckDB reads here: the work is done elsewhere. */
+const valueWeight = 1 / 16
+
+/** Positions that are asked for at once, since the next page is likely to be among them. */
+const windowRows = 65_536
+/** Of the first ones fewer, since most readers go no further, and the first of an order are found sooner. */
+const firstRows = 4096
+
+/** What is asked for at once, of which a position is one. */
+function windowOf(position: number): { readonly start: number; readonly rows: number } {
+  if (position < firstRows) return { start: 0, rows: firstRows }
+  const start = Math.max(firstRows, position - (position % windowRows))
+  return { start, rows: windowRows - (start % windowRows) }
+}
+
+/** Numbers of ClickHouse's errors: too many ask, or a server of its cluster is away; the time is over; more rows or bytes than a query may read, sort or hold. */
+const notNow = new Set([198, 202, 203, 209, 210, 279])
+const timeIsOver = new Set([159, 160])
+const tooCostly = new Set([158, 307, 396, 241, 191])
+/** The table is gone, as where the ClickHouse is another one since. */
+const noTable = new Set([60, 81])
+/** A column is not there, as of a field that may be asked for since the snapshot was published. */
+const noColumn = new Set([10, 16, 47])
+
+/** What is asked of a snapshot, as ClickHouse is asked it. */
+interface Asked {
+  readonly from: string
+  readonly values: NamedValues
+  readonly order: string
+}
+
+/**
+ * Asks a ClickHouse which rows a query chooses, in which order and how many, of tables that the catalog gives to it; what it does not
+ * know, such as the texts of a list, and the rows of all other tables are asked of others.
+ */
+export class ClickHouseSelections implements Selections {
+  readonly #others: Selections
+  readonly #link: ClickHouse
+  readonly #pool: Pool
+  readonly #found: Found
+  readonly #limits: ClickHouseLimits
+
+  /** @param pool folds what is looked for */
+  constructor(others: Selections, link: ClickHouse, pool: Pool, found: Found, limits: ClickHouseLimits) {
+    this.#others = others
+    this.#link = link
+    this.#pool = pool
+    this.#found = found
+    this.#limits = limits
+  }
+
+  /** Of all selections that are kept. */
+  get stats(): KeptStats {
+    return this.#found.stats
+  }
+
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    const others = (): Promise<Selection> => this.#others.find(snapshot, filter, requester)
+    if (snapshot.manifest.clickhouse === undefined || isWhole(snapshot, filter)) return others()
+    const asked = await this.#asked(snapshot, filter, requester)
+    if (asked === null) return others()
+    const key = `${filterKey(snapshot, filter)} clickhouse`
+    const counted = isAll(filter)
+      ? Uint32Array.of(snapshot.manifest.rows)
+      : await this.#numbers(
+          snapshot,
+          filter,
+          `${key} count`,
+          requester,
+          `select toUInt32(count()) ${asked.from}`,
+          asked.values,
+        )
+    if (counted === null) return others()
+    const [count = 0] = counted
+    const name = `${key} by ${JSON.stringify(filter.ordering)}`
+    return {
+      count,
+      slice: async (first, rows, reading) => {
+        const end = Math.min(first + rows, count)
+        const positions = new Uint32Array(Math.max(0, end - first))
+        let filled = 0
+        while (filled < positions.length) {
+          const window = windowOf(first + filled)
+          const within = first + filled - window.start
+          const found = await this.#window(snapshot, filter, name, reading, asked, window)
+          if (found === null) return (await others()).slice(first, rows, reading)
+          const some = found.subarray(within, within + positions.length - filled)
+          if (some.length === 0)
+            throw new Error(`ClickHouse gave fewer rows than the ${count} that it counted`)
+          positions.set(some, filled)
+          filled += some.length
+        }
+        return positions
+      },
+    }
+  }
+
+  async groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): Promise<readonly Group[]> {
+    return this.#others.groups(snapshot, filter, grouping, requester)
+  }
+
+  /** Null where it cannot be asked there. */
+  async #asked(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Asked | null> {
+    const { table, manifest } = snapshot
+    const columns = clickHouseColumns(table)
+    const { conditions, words, ordering } = filter
+    const searched = words.length > 0 ? table.fields.filter(({ name }) => table.search.includes(name)) : []
+    const named = [...conditions.map(({ field }) => field.name), ...ordering.map(({ field }) => field)]
+    const areKnown = [...named, ...searched.map(({ name }) => name)].every((name) => columns.has(name))
+    if (!areKnown || conditions.some(({ operator }) => operator === 'has' || operator === 'within'))
+      return null
+    const folded = new Map<string, string>()
+    for (const { operator, values } of conditions)
+      if (operatorRow(operator).takes === 'part')
+        folded.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
+    for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
+    const parameters = new NamedParameters()
+    const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
+    // What the rows lie by, and what is the same in all of them, orders nothing.
+    const settled = settledBy(filter)
+    const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
+    const terms = [
+      ...conditions.map((condition) => conditionSql(condition, dialect)),
+      ...words.map((word) => wordSql(searched, word, dialect)),
+    ]
+    const where = terms.length === 0 ? '' : ` where ${terms.join(' and ')}`
+    return {
+      from: `from ${quotedTable(clickHouseName(table, manifest.snapshot))}${where}`,
+      values: parameters.values,
+      order: [
+        ...keys.map((key) => orderTerm(key, (name) => columns.get(name)?.name ?? rowColumn)),
+        `${rowColumn} asc`,
+      ].join(', '),
+    }
+  }
+
+  /** The positions of a window; null where the table is gone. */
+  async #window(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    name: string,
+    requester: Requester,
+    { from, order, values }: Asked,
+    { start, rows }: ReturnType<typeof windowOf>,
+  ): Promise<Uint32Array | null> {
+    const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
+    const own = { ...values, first: String(start), rows: String(rows) }
+    return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
+  }
+
+  /** Null where the table is gone. */
+  async #numbers(
+    snapshot: Snapshot,
+    { conditions, words, ordering }: RowFilter,
+    key: string,
+    requester: Requester,
+    sql: string,
+    values: NamedValues,
+  ): Promise<Uint32Array | null> {
+    try {
+      return await this.#found.numbers(key, requester, async (signal) => {
+        const fields = conditions.length + words.length * snapshot.table.search.length + ordering.length
+        await afford(
+          Math.max(1, fields) * snapshot.manifest.rows * valueWeight,
+          this.#limits.scanValuesMax,
+          snapshot,
+          requester,
+        )
+        return this.#link.numbers(sql, values, { signal, timeoutMs: this.#limits.queryTimeoutMs })
+      })
+    } catch (error) {
+      const code = error instanceof ClickHouseFault ? error.code : null
+      if (error instanceof ClickHouseAway || (code !== null && notNow.has(code)))
+        throw Object.assign(new QueueFull('What looks for the rows of this table cannot be asked now.'), {
+          cause: error,
+        })
+      if (code === null) throw error
+      if (noTable.has(code) || noColumn.has(code)) return null
+      if (timeIsOver.has(code))
+        throw Object.assign(new QueryTimeout(this.#limits.queryTimeoutMs), { cause: error })
+      if (tooCostly.has(code))
+        throw Object.assign(
+          new TooCostly('This is more than one query may read: ask for fewer by a condition.'),
+          {
+            cause: error,
+          },
+        )
+      throw error
+    }
+  }
+}

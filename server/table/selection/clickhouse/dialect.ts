@@ -1,0 +1,50 @@
+import type { ClickHouseColumn } from '../../../../core/clickhouse/tables.ts'
+import type { Field } from '../../../../core/catalog/catalog.ts'
+import { blanks } from '../../../query/values.ts'
+import type { Dialect } from '../where.ts'
+
+/** Values on their way into a statement of ClickHouse: the SQL holds their names and types alone. */
+export class NamedParameters {
+  readonly values: Record<string, string> = {}
+  #number = 0
+
+  add(value: string, type: string): string {
+    const name = `p${this.#number}`
+    this.#number += 1
+    this.values[name] = value
+    return `{${name}:${type}}`
+  }
+}
+
+/**
+ * ClickHouse over the columns of a loaded snapshot.
+ *
+ * @param part gives what a reader looks for as DuckDB folds it
+ */
+export function clickHouseDialect(
+  columns: ReadonlyMap<string, ClickHouseColumn>,
+  parameters: NamedParameters,
+  part: (text: string) => string,
+): Dialect {
+  const of = ({ name }: Field): ClickHouseColumn => {
+    const column = columns.get(name)
+    if (column === undefined) throw new RangeError(`${name} is not in ClickHouse`)
+    return column
+  }
+  return {
+    column: (field) => of(field).name,
+    folded: (field) => of(field).folded ?? of(field).name,
+    value: (field, value) => {
+      const { type, parameter } = of(field)
+      return parameters.add(parameter(value), type)
+    },
+    part: (text) => parameters.add(part(text), 'String'),
+    isNull: (column) => `isNull(${column})`,
+    differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
+    isTrimmed: (text, wanted) =>
+      `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${wanted}), 0)`,
+    contains: (text, wanted) => `ifNull(position(${text}, ${wanted}) > 0, 0)`,
+    startsWith: (text, wanted) => `ifNull(startsWith(${text}, ${wanted}), 0)`,
+    parts: null,
+  }
+}

@@ -1,0 +1,183 @@
+import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../../core/warehouse/format/codes.ts'
+import type { OrderKey } from '../../../../core/catalog/catalog.ts'
+import type { Turns } from '../../../base/concurrency/turns.ts'
+import { RowSet, type PartRows } from '../row-set.ts'
+import type { Choice, Clause } from './clauses.ts'
+import type { CodedTable } from '../../indexes/coded-table.ts'
+
+/**
+ * How many rows with a chosen value lie before each section, and in all.
+ *
+ * @returns one more than there are sections
+ */
+export async function sectionStarts(table: CodedTable, choice: Choice, turns: Turns): Promise<Uint32Array> {
+  const sections = sectionsIn(table.rows)
+  const starts = new Uint32Array(sections + 1)
+  const codes = codesOf(choice)
+  for (let section = 0; section < sections; section += 1) {
+    await turns.next()
+    let inSection = 0
+    for (const count of countsIn(table, choice.field, section, codes)) inSection += count
+    starts[section + 1] = (starts[section] ?? 0) + inSection
+  }
+  return starts
+}
+
+/**
+ * The places of some of the rows in which a field has a chosen value: counts tell which groups hold them.
+ *
+ * @param starts of the sections; see `sectionStarts`
+ * @param slice its first is an index among all that have one
+ */
+export async function sliceOf(
+  table: CodedTable,
+  choice: Choice,
+  starts: Uint32Array,
+  slice: { readonly first: number; readonly rows: number },
+  turns: Turns,
+): Promise<Uint32Array> {
+  const { field, chosen } = choice
+  const found = new Uint32Array(slice.rows)
+  if (slice.rows === 0) return found
+  const codesChosen = codesOf(choice)
+  let section = starts.findLastIndex((start) => start <= slice.first)
+  let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
+  for (; section < sectionsIn(table.rows) && filled < slice.rows; section += 1) {
+    await turns.next()
+    const known = countsIn(table, field, section, codesChosen)
+    const groups = groupsOf(table, section)
+    for (let group = 0; group < groups && filled < slice.rows; group += 1) {
+      const inGroup = known.length === groups ? known[group] : undefined
+      if (inGroup !== undefined && inGroup <= skip) {
+        skip -= inGroup
+        continue
+      }
+      await turns.next()
+      const number = section * sectionGroups + group
+      const codes = table.group(field, number)
+      for (let row = 0; row < codes.length && filled < slice.rows; row += 1) {
+        if (chosen[codes[row] ?? 0] !== 1) continue
+        if (skip > 0) skip -= 1
+        else {
+          found[filled] = number * groupRows + row
+          filled += 1
+        }
+      }
+    }
+  }
+  if (filled < slice.rows) throw new RangeError(`only ${filled} of ${slice.rows} rows were found`)
+  return found
+}
+
+function groupsOf({ rows }: CodedTable, section: number): number {
+  return Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
+}
+
+/** The chosen ones. */
+function codesOf({ chosen }: Choice): number[] {
+  return Array.from(chosen.keys()).filter((code) => chosen[code] === 1)
+}
+
+/** How many rows have a chosen code: of each group of a section, or of the whole of it. */
+function countsIn(table: CodedTable, field: string, section: number, codes: readonly number[]): number[] {
+  const counts = table.counts(field, section)
+  const width = table.valuesOf(field) + 1
+  const sums: number[] = []
+  for (let from = 0; from < counts.length; from += width) {
+    let sum = 0
+    for (const code of codes) sum += counts[from + code] ?? 0
+    sums.push(sum)
+  }
+  return sums
+}
+
+/** The places of all rows in which every clause is right. */
+export async function scanned(table: CodedTable, clauses: readonly Clause[], turns: Turns): Promise<RowSet> {
+  const parts: PartRows[] = []
+  for (let group = 0; group < groupsIn(table.rows); group += 1) {
+    await turns.next()
+    const part = scanGroup(table, clauses, group)
+    if (part !== null) parts.push(part)
+  }
+  return new RowSet(parts)
+}
+
+function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number): PartRows | null {
+  let right: Uint8Array | null = null
+  for (const clause of clauses) {
+    const now = rightIn(table, clause, group)
+    if (right === null) right = now
+    else for (let row = 0; row < now.length; row += 1) right[row] = (right[row] ?? 0) & (now[row] ?? 0)
+    // What follows cannot make it more.
+    if (!right.includes(1)) return null
+  }
+  if (right === null) return null
+  const bits = new Uint8Array(Math.ceil(right.length / 8))
+  let count = 0
+  for (let row = 0; row < right.length; row += 1) {
+    if (right[row] === 0) continue
+    bits[row >> 3] = (bits[row >> 3] ?? 0) | (0x80 >> (row & 7))
+    count += 1
+  }
+  return { firstRow: group * groupRows, count, rows: bits }
+}
+
+/** A one for each row of a group in which a clause is right. */
+function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
+  const right = new Uint8Array(table.group(clause[0].field, group).length)
+  for (const { field, chosen } of clause) {
+    const codes = table.group(field, group)
+    for (let row = 0; row < codes.length; row += 1)
+      right[row] = (right[row] ?? 0) | (chosen[codes[row] ?? 0] ?? 0)
+  }
+  return right
+}
+
+/**
+ * Positions in an order, ties by position.
+ *
+ * @param positions ascending
+ * @param ordering of coded fields
+ */
+export async function ordered(
+  table: CodedTable,
+  positions: Uint32Array,
+  ordering: readonly OrderKey[],
+  turns: Turns,
+): Promise<Uint32Array> {
+  let order = new Uint32Array(positions.length)
+  for (let index = 0; index < order.length; index += 1) order[index] = index
+  // The last key first: each sort leaves what is alike as it was.
+  for (const { field, direction } of ordering.toReversed()) {
+    const nulls = table.valuesOf(field)
+    const ranks = new Uint16Array(positions.length)
+    let [end, codes] = [0, table.group(field, 0)]
+    for (let index = 0; index < positions.length; index += 1) {
+      const position = positions[index] ?? 0
+      if (position >= end) {
+        await turns.next()
+        const group = Math.floor(position / groupRows)
+        end = (group + 1) * groupRows
+        codes = table.group(field, group)
+      }
+      const code = codes[position - end + groupRows] ?? 0
+      ranks[index] = direction === 'asc' || code === nulls ? code : nulls - 1 - code
+    }
+    order = sortedBy(ranks, order, nulls + 1)
+  }
+  return order.map((index) => positions[index] ?? 0)
+}
+
+/** Indexes by their ranks; where these are alike, as they were. */
+function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32Array<ArrayBuffer> {
+  const ends = new Uint32Array(width + 1)
+  for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1
+  for (let rank = 1; rank <= width; rank += 1) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0)
+  const sorted = new Uint32Array(order.length)
+  for (const index of order) {
+    const rank = ranks[index] ?? 0
+    sorted[ends[rank] ?? 0] = index
+    ends[rank] = (ends[rank] ?? 0) + 1
+  }
+  return sorted
+}

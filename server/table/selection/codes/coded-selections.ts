@@ -1,0 +1,262 @@
+import type { CodesFile } from '../../../../core/warehouse/manifest.ts'
+import { Turns } from '../../../base/concurrency/turns.ts'
+import { Kept, type KeptStats } from '../../../base/kept.ts'
+import type { Pool } from '../../engine/pool.ts'
+import type { Requester } from '../../engine/requester.ts'
+import { operatorRow } from '../../../query/operators.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { afford } from '../afford.ts'
+import { RowSet } from '../row-set.ts'
+import { foldedText } from '../folding.ts'
+import { filterKey, type Found } from '../found.ts'
+import type { Group, Grouping, Selection, Selections } from '../selections.ts'
+import { areCoded, sequenceFor, type Sequence } from './sequences.ts'
+import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
+import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
+import { OrderedTable } from '../../indexes/ordered-table.ts'
+import type { Dictionaries, Dictionary } from '../../indexes/dictionaries.ts'
+import { ordered, scanned, sectionStarts, sliceOf } from './coded-scan.ts'
+import { chosenBy, holding } from './chosen.ts'
+
+export interface CodedLimits {
+  /** Of codes that are kept unpacked, in bytes; 0 leaves codes alone. */
+  readonly codesBytesMax: number
+  /** Values that one query may have read. */
+  readonly scanValuesMax: number
+}
+
+/** So many rows are sorted here; the turns of others do not come meanwhile. */
+const sortedMax = 500_000
+/** In larger tables, fields are gone through by DuckDB's threads. */
+const scannedRowsMax = 32_000_000
+/** So many counts are added up for nothing. */
+const countsAlways = 1_000_000
+/** A code beside a value that DuckDB reads, measured. */
+const codeWeight = 1 / 4
+
+/**
+ * What is chosen and ordered by fields that have codes alone: how many rows that is, the counts of the values tell, and a
+ * page of them is found in the groups that hold it. All else is left to others.
+ */
+export class CodedSelections implements Selections {
+  readonly #others: Selections
+  readonly #pool: Pool
+  readonly #limits: CodedLimits
+  readonly #found: Found
+  readonly #unpacked: Kept<Unpacked>
+  readonly #dictionaries: Dictionaries
+
+  /** @param pool folds what is looked for */
+  constructor(others: Selections, pool: Pool, dictionaries: Dictionaries, found: Found, limits: CodedLimits) {
+    this.#others = others
+    this.#pool = pool
+    this.#limits = limits
+    this.#found = found
+    this.#dictionaries = dictionaries
+    this.#unpacked = new Kept(limits.codesBytesMax, ({ byteLength }) => byteLength)
+  }
+
+  /** Of all selections that are kept. */
+  get stats(): KeptStats {
+    return this.#found.stats
+  }
+
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    return (await this.#find(snapshot, filter, requester)) ?? this.#others.find(snapshot, filter, requester)
+  }
+
+  /** Null where it is left to others. */
+  async #find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection | null> {
+    const sequence = sequenceFor(snapshot, filter)
+    if (!areCoded(sequence, snapshot, filter)) return null
+    const clauses = await this.#clauses(snapshot, filter, requester)
+    if (clauses === null) return null
+    const { rows } = snapshot.manifest
+    const [first, second] = clauses
+    const most = first === undefined ? rows : mostOf(first)
+    if (most === 0) return consecutive(0)
+    if (!sequence.isInOrder) {
+      if (rows > scannedRowsMax || most > sortedMax) return null
+      return this.#sorted(snapshot, sequence, clauses, filter, requester)
+    }
+    if (first === undefined) return inTable(snapshot, sequence, consecutive(rows))
+    if (first.length === 1 && second === undefined)
+      return inTable(snapshot, sequence, this.#counted(snapshot, sequence, first[0], filter))
+    if (rows > scannedRowsMax) return null
+    const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
+    const slice: Selection['slice'] = async (from, some) => found.slice(from, some)
+    return inTable(snapshot, sequence, { count: found.count, slice })
+  }
+
+  /** The places of the rows of a choice: how many there are, is known. */
+  #counted(snapshot: Snapshot, { order, codes }: Sequence, choice: Choice, filter: RowFilter): Selection {
+    const key = `${rowsKey(snapshot, filter, order)} by section`
+    return {
+      count: choice.rows,
+      slice: (first, some, requester) =>
+        this.#reading(snapshot, codes, async (table) => {
+          const starts = await this.#found.numbers(key, requester, async (signal) => {
+            const counts = table.countsOf(choice.field)
+            if (counts > countsAlways)
+              await afford(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+            return sectionStarts(table, choice, new Turns(signal))
+          })
+          const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
+          return sliceOf(table, choice, starts, slice, new Turns(requester.signal()))
+        }),
+    }
+  }
+
+  async #sorted(
+    snapshot: Snapshot,
+    { codes }: Sequence,
+    clauses: readonly Clause[],
+    filter: RowFilter,
+    requester: Requester,
+  ): Promise<Selection> {
+    const sequence = { order: null, codes, isInOrder: true }
+    const found = await this.#rowSet(snapshot, sequence, clauses, filter, requester)
+    return {
+      count: found.count,
+      slice: async (first, some, reading) => {
+        const all = await this.#ordered(snapshot, codes, found, filter, reading)
+        return all.subarray(first, first + some)
+      },
+    }
+  }
+
+  async groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): Promise<readonly Group[]> {
+    return this.#others.groups(snapshot, filter, grouping, requester)
+  }
+
+  /** What a filter asks of each field; null where a field cannot be asked. */
+  async #clauses(
+    snapshot: Snapshot,
+    { conditions, words }: RowFilter,
+    requester: Requester,
+  ): Promise<Clause[] | null> {
+    const { fields, search } = snapshot.table
+    const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
+    const dictionaries = new Map<string, Dictionary>()
+    for (const field of new Set([...conditions.map((condition) => condition.field), ...searched])) {
+      const dictionary = await this.#dictionaries.values(snapshot, field, requester)
+      if (dictionary === null) return null
+      dictionaries.set(field.name, dictionary)
+    }
+    const of = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
+    const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
+    for (const condition of conditions) {
+      const { name } = condition.field
+      const isPart = operatorRow(condition.operator).takes === 'part'
+      const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
+      clauses.add([{ field: name, chosen: chosenBy(of(name), condition, part) }])
+    }
+    for (const word of words) {
+      const part = await foldedText(word, this.#pool, requester)
+      clauses.add(
+        searched.map(({ name }) => ({
+          field: name,
+          chosen: holding(of(name), (text) => text.includes(part)),
+        })),
+      )
+    }
+    return clauses.simplified(snapshot.manifest.rows)
+  }
+
+  /** The places of the rows in which all clauses are right. */
+  async #rowSet(
+    snapshot: Snapshot,
+    { order, codes }: Sequence,
+    clauses: readonly Clause[],
+    filter: RowFilter,
+    requester: Requester,
+  ): Promise<RowSet> {
+    const { rows, parts } = snapshot.manifest
+    if (clauses.length === 0) return RowSet.of(placesFrom(0, rows), parts)
+    const key = rowsKey(snapshot, filter, order)
+    return this.#found.rows(key, requester, async (signal) => {
+      const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
+      await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      return this.#reading(snapshot, codes, (table) => scanned(table, clauses, new Turns(signal)))
+    })
+  }
+
+  async #ordered(
+    snapshot: Snapshot,
+    codes: CodesFile | undefined,
+    rows: RowSet,
+    filter: RowFilter,
+    requester: Requester,
+  ): Promise<Uint32Array> {
+    const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    return this.#found.numbers(key, requester, async (signal) => {
+      const values = rows.count * filter.ordering.length
+      await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      const positions = rows.slice(0, rows.count)
+      return this.#reading(snapshot, codes, (table) =>
+        ordered(table, positions, filter.ordering, new Turns(signal)),
+      )
+    })
+  }
+
+  /** Reads codes, and ends with it. */
+  async #reading<T>(
+    snapshot: Snapshot,
+    codes: CodesFile | undefined,
+    read: (table: CodedTable) => Promise<T>,
+  ): Promise<T> {
+    if (codes === undefined) throw new TypeError('there are no codes')
+    const letGo = await snapshot.hold([codes.file])
+    const table = new CodedTable(snapshot, codes, this.#unpacked)
+    try {
+      return await read(table)
+    } finally {
+      table.close()
+      letGo()
+    }
+  }
+}
+
+/** Places in a sequence as positions in the table. */
+function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
+  if (order === null) return places
+  const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
+    const letGo = await snapshot.hold([order.positions.file])
+    const table = new OrderedTable(snapshot, order)
+    try {
+      return table.positions(some)
+    } finally {
+      table.close()
+      letGo()
+    }
+  }
+  return { count: places.count, slice: async (...some) => positionsOf(await places.slice(...some)) }
+}
+
+function consecutive(count: number): Selection {
+  return {
+    count,
+    slice: async (first, rows) => placesFrom(first, Math.max(0, Math.min(rows, count - first))),
+  }
+}
+
+function placesFrom(first: number, rows: number): Uint32Array {
+  const places = new Uint32Array(rows)
+  for (let row = 0; row < rows; row += 1) places[row] = first + row
+  return places
+}
+
+/** Of rows in an order that is kept. */
+function rowsKey(snapshot: Snapshot, filter: RowFilter, order: Sequence['order']): string {
+  return `${filterKey(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
+}
+
+function never(name: string): never {
+  throw new Error(`the dictionary of ${name} was not read`)
+}

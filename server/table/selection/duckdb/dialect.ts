@@ -1,0 +1,48 @@
+import { typeRow } from '../../../../core/catalog/field-types.ts'
+import { quotedJson } from '../../../../core/json.ts'
+import { foldedSql, quotedName } from '../../../../core/sql.ts'
+import type { Parameters } from '../../engine/plan.ts'
+import { blanks } from '../../../query/values.ts'
+import type { Dialect } from '../where.ts'
+
+/**
+ * DuckDB over the columns of the parts, or of another file.
+ *
+ * @param column of any field; its own where it is not given
+ */
+export function duckDbDialect(parameters: Parameters, column: string | null = null): Dialect {
+  const of: Dialect['column'] = ({ name }) => column ?? quotedName(name)
+  return {
+    column: of,
+    folded: (field) => foldedSql(of(field)),
+    value: (field, value) => `${parameters.add(value)}::${typeRow(field.type).stored(field)}`,
+    part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
+    isNull: (text) => `${text} is null`,
+    differs: (text, value) => `${text} is distinct from ${value}`,
+    isTrimmed: (text, whole) => `trim(${text}, '${blanks}') = trim(${whole}, '${blanks}')`,
+    contains: (text, part) => `contains(${text}, ${part})`,
+    startsWith: (text, part) => `starts_with(${text}, ${part})`,
+    parts: {
+      has: (text, item) => {
+        // Behind a text that ends in a comma it would be found where none is.
+        if (item === ',')
+          return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
+        const quoted = `${parameters.add(quotedJson(item))}::varchar`
+        // Only what begins a text follows a bracket or a comma so: a quote in a text has a backslash before it.
+        return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
+      },
+      within: (text, box) =>
+        boxSql(
+          text,
+          box.map((degrees) => `${parameters.add(degrees)}::varchar::double`),
+        ),
+    },
+  }
+}
+
+function boxSql(column: string, [west = '', south = '', east = '', north = '']: readonly string[]): string {
+  const [latitude, longitude] = [1, 2].map((part) => `split_part(${column}, ',', ${part})::double`)
+  const around = `case when ${west} <= ${east} then ${longitude} between ${west} and ${east}
+    else ${longitude} >= ${west} or ${longitude} <= ${east} end`
+  return `(${latitude} between ${south} and ${north} and ${around})`
+}

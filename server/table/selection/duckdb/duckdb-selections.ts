@@ -1,0 +1,346 @@
+import { type Field } from '../../../../core/catalog/catalog.ts'
+import type { KeptStats } from '../../../base/kept.ts'
+import { TooCostly, TooLarge } from '../../engine/errors.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import type { Condition } from '../../../query/conditions.ts'
+import type { Pool } from '../../engine/pool.ts'
+import type { Requester } from '../../engine/requester.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { bytesOf } from '../../../../core/duckdb/vectors.ts'
+import { costOf, costOfWords, rowsOf } from './cost.ts'
+import { asIndexed, isIndexed, lookupOf, wordIndexes, type Lookup } from './indexes.ts'
+import { RowSet } from '../row-set.ts'
+import {
+  narrowed,
+  planBits,
+  planCounts,
+  planGroups,
+  planOrdered,
+  planValues,
+  planWords,
+  readBits,
+  scanOf,
+  type Scan,
+  type Wanted,
+} from './scan.ts'
+import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
+import { afford } from '../afford.ts'
+import { filterKey, type Found } from '../found.ts'
+import { leadingField } from '../leading-field.ts'
+import { isAll, isInFileOrder } from '../whole.ts'
+import { planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
+
+export interface SelectionLimits {
+  /** Of all kept selections together, in bytes; 0 keeps none. */
+  readonly selectionBytesMax: number
+  /** Values that one query may have read. */
+  readonly scanValuesMax: number
+}
+
+/** The right rows as they lie. */
+interface Rows extends Selection {
+  /** Null where they are not kept one by one. */
+  readonly rowSet: RowSet | null
+}
+
+/** So few rows are looked at one by one, wherever they lie. */
+const candidatesMax = 2000
+/** So many positions of a value are taken from its index. */
+const indexedMax = 1_000_000
+/** The first rows of an order are found without sorting all the others. */
+const prefixRows = 5000
+/** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
+const unkeptDepthMax = 1_000_000
+
+/**
+ * The rows that filters and orders choose, found on the needed columns alone and kept as positions. A snapshot never
+ * changes, so nothing is thrown away but for room.
+ */
+export class DuckDbSelections implements Selections {
+  readonly #pool: Pool
+  readonly #limits: SelectionLimits
+  readonly #found: Found
+  readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
+
+  constructor(pool: Pool, found: Found, limits: SelectionLimits) {
+    this.#pool = pool
+    this.#limits = limits
+    this.#found = found
+  }
+
+  /** Of all selections that are kept. */
+  get stats(): KeptStats {
+    return this.#found.stats
+  }
+
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    const rows = await this.#rowsOf(snapshot, filter, requester)
+    if (isInFileOrder(snapshot, filter)) return rows
+    const { count } = rows
+    return {
+      count,
+      slice: (first, some, reading) =>
+        this.#orderedSlice(snapshot, filter, rows, { first, rows: Math.min(some, count - first) }, reading),
+    }
+  }
+
+  async groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): Promise<readonly Group[]> {
+    const scan = await this.#scan(snapshot, filter, requester)
+    if (scan.parts.length === 0) return []
+    const { by, measure } = grouping
+    const read = [by, ...(measure === null ? [] : [measure])]
+    await this.#afford(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot, requester)
+    const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
+    const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
+    if (rows.length > groupsMax) {
+      throw new TooCostly(
+        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": take fewer rows by a condition.`,
+      )
+    }
+    return rows.map(([key, count, sum]) => ({
+      key: key === null || key === undefined ? null : Buffer.from(bytesOf(key)).toString(),
+      rows: Number(count),
+      sum: typeof sum === 'string' ? sum : null,
+    }))
+  }
+
+  /** The right rows in the order in which they lie. */
+  async #rowsOf(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Rows> {
+    const { rows } = snapshot.manifest
+    if (isAll(filter)) {
+      return {
+        count: rows,
+        rowSet: null,
+        slice: async (first, count) => consecutive(first, Math.min(count, rows - first)),
+      }
+    }
+    const scan = await this.#scan(snapshot, filter, requester)
+    const isLarge = rows / 8 > this.#limits.selectionBytesMax
+    if (isLarge && !isIndexed(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
+    const found = await this.#rows(`${filterKey(snapshot, filter)} rows`, requester, (signal) =>
+      this.#rowSet(snapshot, scan, filter, requester, signal),
+    )
+    return {
+      count: found.count,
+      rowSet: found,
+      slice: async (first, count) => found.slice(first, count),
+    }
+  }
+
+  /** What indexes find first, which is least work; then what is left to look at. */
+  async #rowSet(
+    snapshot: Snapshot,
+    scan: Scan,
+    { conditions, words }: Wanted,
+    requester: Requester,
+    signal: AbortSignal,
+  ): Promise<RowSet> {
+    const { client } = requester
+    const { parts } = snapshot.manifest
+    const found: RowSet[] = []
+    const both = (): RowSet | undefined =>
+      found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
+    const left: Condition[] = []
+    for (const condition of conditions) {
+      const lookup = lookupOf(snapshot, condition)
+      if (lookup === undefined) left.push(condition)
+      else {
+        const numbers = await this.#indexed(snapshot, lookup, client, signal)
+        // Very many rows are found faster in the parts, where a bit stands for each.
+        if (numbers === null) left.push(condition)
+        else found.push(RowSet.of(numbers, parts))
+      }
+    }
+    const candidates = found.length === 0 ? undefined : both()
+    const isFew = candidates !== undefined && candidates.count <= candidatesMax
+    let wordsLeft = words
+    const files = isFew || words.length === 0 ? null : wordIndexes(snapshot, scan)
+    if (files !== null) {
+      await this.#afford(costOfWords(scan, words), snapshot, requester)
+      const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
+      found.push(new RowSet(readBits(scan, rows)))
+      wordsLeft = []
+    }
+    const rest = { conditions: left, words: wordsLeft }
+    if (!isAll(rest)) {
+      const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
+      await this.#afford(costOf(snapshot, few, rest), snapshot, requester)
+      const { rows } =
+        few.parts.length === 0
+          ? { rows: [] }
+          : await this.#pool.rows(planBits(snapshot, few, rest), client, signal)
+      found.push(new RowSet(readBits(few, rows)))
+    }
+    return both() ?? nothing
+  }
+
+  /** Null where there are very many. */
+  async #indexed(
+    snapshot: Snapshot,
+    lookup: Lookup,
+    client: string,
+    signal: AbortSignal,
+  ): Promise<Uint32Array | null> {
+    const { index, condition } = lookup
+    const zones = await this.#zoneMapOf(snapshot, condition.field, index, client)
+    const span = spanOf(zones, condition.field, [condition])
+    if (span.to <= span.from) return new Uint32Array()
+    // All but the first and the last row group of a range are right throughout.
+    const inner = zones.filter(({ from, to }) => from > span.from && to < span.to)
+    const innerRows = inner.reduce((sum, { from, to }) => sum + to - from, 0)
+    if (condition.operator !== 'in' && innerRows > indexedMax) return null
+    const plan = planValues(snapshot, index.file, asIndexed(lookup), span, indexedMax + 1)
+    const { numbers } = await this.#pool.numbers(plan, client, signal)
+    return numbers.length > indexedMax ? null : numbers
+  }
+
+  /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
+  async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
+    if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
+    const cost = costOf(snapshot, scan, filter)
+    const counts = await this.#numbers(`${filterKey(snapshot, filter)} counts`, requester, async (signal) => {
+      await this.#afford(cost, snapshot, requester)
+      const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
+      const found = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) found[Number(index)] = Number(count)
+      return found
+    })
+    return {
+      count: counts.reduce((sum, count) => sum + count, 0),
+      rowSet: null,
+      slice: async (first, rows, reading) => {
+        if (rows <= 0) return new Uint32Array()
+        const { parts, before } = partsOf(scan, counts, first, rows)
+        await this.#afford(costOf(snapshot, { ...scan, parts }, filter), snapshot, reading)
+        const plan = planBits(snapshot, { ...scan, parts }, filter)
+        const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
+        return new RowSet(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
+      },
+    }
+  }
+
+  async #orderedSlice(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    { count, rowSet }: Rows,
+    slice: { readonly first: number; readonly rows: number },
+    requester: Requester,
+  ): Promise<Uint32Array> {
+    if (slice.rows <= 0) return new Uint32Array()
+    const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
+    const cut = (found: Uint32Array, from: number): Uint32Array => found.subarray(from, from + slice.rows)
+    const whole = this.#found.numbersAtHand(`${key} all`)
+    if (whole !== undefined) return cut(whole, slice.first)
+    const everything = await this.#scan(snapshot, filter, requester)
+    const isFew = rowSet !== null && rowSet.count <= candidatesMax
+    const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
+    // Words are not looked for again: what holds them is known.
+    const asked = rowSet === null ? filter : { ...filter, words: [] }
+    const cost = costOf(snapshot, scan, asked, filter.ordering)
+    const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
+    // What is read is what is sorted, before it is looked at whether it is right.
+    const readMax = isAsFound || isFew ? count : rowsOf(scan)
+    const read = (name: string, limit: { first: number; rows: number } | null): Promise<Uint32Array> =>
+      this.#numbers(`${key} ${name}`, requester, async (signal) => {
+        await this.#afford(cost, snapshot, requester)
+        const plan = planOrdered(snapshot, scan, asked, limit)
+        const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
+        return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
+      })
+    const end = slice.first + slice.rows
+    if (isAsFound && end <= prefixRows)
+      return cut(await read('first', { first: 0, rows: prefixRows }), slice.first)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
+      return cut(await read('all', null), slice.first)
+    if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
+    throw new TooCostly(
+      `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+        'ask for fewer by a condition, or in the order of the table.',
+    )
+  }
+
+  async #scan(snapshot: Snapshot, { conditions }: RowFilter, requester: Requester): Promise<Scan> {
+    const everything = { from: 0, to: snapshot.manifest.rows }
+    const field = leadingField(snapshot)
+    if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
+    if (field === null || !conditions.some((condition) => condition.field.name === field.name)) {
+      return scanOf(snapshot, everything)
+    }
+    const zones = await this.#zoneMapOf(snapshot, field, null, requester.client)
+    return scanOf(snapshot, spanOf(zones, field, conditions))
+  }
+
+  /**
+   * Read once, for whoever comes first and all after.
+   *
+   * @param index null for the parts, which the field leads
+   */
+  async #zoneMapOf(
+    snapshot: Snapshot,
+    field: Field,
+    index: Lookup['index'] | null,
+    client: string,
+  ): Promise<ZoneMap> {
+    const file = index?.file ?? null
+    const known = this.#zoneMaps.get(snapshot) ?? new Map<string | null, Promise<ZoneMap>>()
+    this.#zoneMaps.set(snapshot, known)
+    const found = known.get(file)
+    if (found !== undefined) return found
+    const plan = file === null ? planZoneMap(snapshot, field) : planIndexZoneMap(snapshot, file)
+    const reading = this.#pool
+      .rows(plan, client, new AbortController().signal)
+      .then(({ rows }) => zoneMapOf(field, rows, index?.digits))
+    known.set(file, reading)
+    reading.catch(() => known.delete(file))
+    return reading
+  }
+
+  async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
+    return afford(values, this.#limits.scanValuesMax, snapshot, requester)
+  }
+
+  #rows: Found['rows'] = (...asked) => orTooCostly(() => this.#found.rows(...asked))
+
+  #numbers: Found['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
+}
+
+/** What a selection needs does not depend on the size of a page. */
+async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
+  }
+}
+
+const nothing = new RowSet([])
+
+function consecutive(first: number, rows: number): Uint32Array {
+  return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
+}
+
+/** The parts that hold a slice of the selection, and how many of its rows lie before them. */
+function partsOf(
+  { parts }: Scan,
+  counts: Uint32Array,
+  first: number,
+  rows: number,
+): { parts: Scan['parts']; before: number } {
+  let [begin, sum] = [0, 0]
+  while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
+    sum += counts[begin] ?? 0
+    begin += 1
+  }
+  let [end, reached] = [begin, sum]
+  while (end < parts.length && reached < first + rows) {
+    reached += counts[end] ?? 0
+    end += 1
+  }
+  return { parts: parts.slice(begin, end), before: sum }
+}

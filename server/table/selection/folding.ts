@@ -1,0 +1,20 @@
+import { foldedSql } from '../../../core/sql.ts'
+import type { Pool } from '../engine/pool.ts'
+import type { Requester } from '../engine/requester.ts'
+import { Kept } from '../../base/kept.ts'
+
+/** The same words come with every page of a walk. */
+const folded = new Kept<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
+
+/** A part of a text without regard to case and accents. Of ASCII it is known; what else there is, DuckDB knows best. */
+export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
+  const kept = folded.get(part)
+  if (kept !== undefined) return kept.text
+  const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
+  const { rows } = await pool.rows(plan, requester.client, requester.signal())
+  const text = String(rows[0]?.[0])
+  folded.set(part, { text })
+  return text
+}

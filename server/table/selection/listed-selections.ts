@@ -1,0 +1,152 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { nearestName } from '../../../core/nearest.ts'
+import type { Pool } from '../engine/pool.ts'
+import type { Requester } from '../engine/requester.ts'
+import { valuesOf, type Dictionaries } from '../indexes/dictionaries.ts'
+import type { KeptStats } from '../../base/kept.ts'
+import type { Condition } from '../../query/conditions.ts'
+import { InvalidQuery } from '../../query/errors.ts'
+import { formatList } from '../../query/list.ts'
+import type { RowFilter } from '../../query/query.ts'
+import { equalValues, trimBlanks } from '../../query/values.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { foldedText } from './folding.ts'
+import type { Grouping, Hint, KeptSelections, Selection, Selections } from './selections.ts'
+
+/** Values of a field that are compared one by one; a field with more of them gives no hints. */
+const listedMax = 20_000
+const hintsMax = 2
+/** Longer texts are not suggested, since hints are headers. */
+const hintLengthMax = 60
+
+/**
+ * Looks up the texts of a query among the values of their fields, where a dictionary or a report lists these: an empty answer gets the
+ * nearest values, and a list of which only the whole text is a value is refused.
+ */
+export class ListedSelections implements KeptSelections {
+  readonly #others: KeptSelections
+  readonly #dictionaries: Dictionaries
+  readonly #pool: Pool
+
+  /** @param pool folds texts */
+  constructor(others: KeptSelections, dictionaries: Dictionaries, pool: Pool) {
+    this.#others = others
+    this.#dictionaries = dictionaries
+    this.#pool = pool
+  }
+
+  get stats(): KeptStats {
+    return this.#others.stats
+  }
+
+  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
+    await this.#requireSeparateValues(snapshot, filter, requester)
+    const selection = await this.#others.find(snapshot, filter, requester)
+    if (selection.count > 0) return selection
+    // The answer is known: it does not fail for want of a hint.
+    const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
+    return { ...selection, hints }
+  }
+
+  async groups(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    grouping: Grouping,
+    requester: Requester,
+  ): ReturnType<Selections['groups']> {
+    await this.#requireSeparateValues(snapshot, filter, requester)
+    return this.#others.groups(snapshot, filter, grouping, requester)
+  }
+
+  /** @throws InvalidQuery for a list without quotes that is one value, and not all of whose items are values */
+  async #requireSeparateValues(
+    snapshot: Snapshot,
+    { conditions }: RowFilter,
+    requester: Requester,
+  ): Promise<void> {
+    for (const { field, values, unquoted } of conditions) {
+      if (unquoted === undefined) continue
+      const listed = await this.#listed({ snapshot, field, requester })
+      if (listed === null) continue
+      const isListed = lookupIn(listed)
+      if (!isListed(unquoted) || values.every(isListed)) continue
+      const [parameter, spelling] = [`${field.name}__in`, formatList([unquoted])]
+      const message = `The parameter "${parameter}" has a value that holds a comma, which stands in quotes: ${parameter}=${spelling}.`
+      throw new InvalidQuery([{ parameter, message }])
+    }
+  }
+
+  async #hints(
+    snapshot: Snapshot,
+    { conditions }: RowFilter,
+    requester: Requester,
+  ): Promise<readonly Hint[]> {
+    const hints: Hint[] = []
+    for (const condition of conditions) {
+      if (hints.length === hintsMax) break
+      const hint = await this.#hint(snapshot, condition, requester)
+      if (hint !== null) hints.push(hint)
+    }
+    return hints
+  }
+
+  async #hint(
+    snapshot: Snapshot,
+    { field, operator, values }: Condition,
+    requester: Requester,
+  ): Promise<Hint | null> {
+    if (operator !== 'eq' && operator !== 'in') return null
+    const listed = await this.#listed({ snapshot, field, requester })
+    if (listed === null) return null
+    const isListed = lookupIn(listed)
+    const missing = values.find((value) => !isListed(value))
+    if (missing === undefined) return null
+    const wanted = trimBlanks(await foldedText(missing, this.#pool, requester))
+    const same = listed.folded.findIndex((text) => trimBlanks(text) === wanted)
+    const near = same === -1 ? nearestName(wanted, listed.folded.filter(isOfLengthOf(wanted))) : null
+    const place = near === null ? same : listed.folded.indexOf(near)
+    const nearest = listed.values[place]
+    if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
+    return { field, missing, nearest, isSameInAnyCase: same !== -1 }
+  }
+
+  /** The values of a field of texts; null where they are too many to be listed. */
+  async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
+    if (!typeRow(field.type).isText) return null
+    const count = valuesOf(snapshot, field.name)
+    if (count > listedMax) return null
+    const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
+    if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }
+    const choices = snapshot.choices.get(field.name)
+    return choices === undefined ? null : { field, values: choices, folded: choices.map(withoutAccents) }
+  }
+}
+
+interface ListedValues {
+  readonly field: Field
+  readonly values: readonly string[]
+  /** The same without regard to case and accents. */
+  readonly folded: readonly string[]
+}
+
+interface Asked extends Pick<Condition, 'field'> {
+  readonly snapshot: Snapshot
+  readonly requester: Requester
+}
+
+/** Returns a test of whether a text is about as long as another, so that few are compared letter by letter. */
+function isOfLengthOf({ length }: string): (text: string) => boolean {
+  const difference = Math.max(2, Math.floor(length / 3))
+  return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+}
+
+/** Returns a test of whether a value is listed, in any normal form of Unicode. */
+function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
+  const listed = new Set(values)
+  return (value) => equalValues(field, [value]).some((one) => listed.has(one))
+}

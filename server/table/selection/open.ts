@@ -1,0 +1,24 @@
+import type { Pool } from '../engine/pool.ts'
+import type { Dictionaries } from '../indexes/dictionaries.ts'
+import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
+import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
+import { Found } from './found.ts'
+import type { ClickHouse } from '../../../core/clickhouse/link.ts'
+import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickhouse-selections.ts'
+import { ListedSelections } from './listed-selections.ts'
+import type { KeptSelections } from './selections.ts'
+
+/** All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone. */
+export function openSelections(
+  pool: Pool,
+  dictionaries: Dictionaries,
+  limits: SelectionLimits & CodedLimits & ClickHouseLimits,
+  clickHouse: ClickHouse | null = null,
+): KeptSelections {
+  const found = new Found(limits.selectionBytesMax)
+  const duckdb = new DuckDbSelections(pool, found, limits)
+  const here =
+    limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
+  const all = clickHouse === null ? here : new ClickHouseSelections(here, clickHouse, pool, found, limits)
+  return new ListedSelections(all, dictionaries, pool)
+}

@@ -1,0 +1,100 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Condition } from '../../query/conditions.ts'
+import type { Operator } from '../../query/operators.ts'
+import { equalValues } from '../../query/values.ts'
+
+/** How an engine says what a condition is made of; each value comes in as a parameter. */
+export interface Dialect {
+  /** The values of a field. */
+  readonly column: (field: Field) => string
+  /** The same without regard to case and accents, where the field has texts. */
+  readonly folded: (field: Field) => string
+  readonly value: (field: Field, value: string) => string
+  /** What is looked for in folded texts. */
+  readonly part: (part: string) => string
+  readonly isNull: (column: string) => string
+  /** Neither is null for both to differ. */
+  readonly differs: (column: string, value: string) => string
+  /** Equality of folded texts, but for blanks at their ends. */
+  readonly isTrimmed: (text: string, whole: string) => string
+  readonly contains: (text: string, part: string) => string
+  readonly startsWith: (text: string, part: string) => string
+  /** Of lists and places, which not every engine knows. */
+  readonly parts: {
+    readonly has: (column: string, item: string) => string
+    readonly within: (column: string, box: readonly string[]) => string
+  } | null
+}
+
+/** What an operator is in SQL, given the column and its values. */
+const comparisons: Record<
+  Extract<Operator, 'gt' | 'gte' | 'lt' | 'lte' | 'range'>,
+  (column: string, first: string, second: string) => string
+> = {
+  gt: (column, value) => `${column} > ${value}`,
+  gte: (column, value) => `${column} >= ${value}`,
+  lt: (column, value) => `${column} < ${value}`,
+  lte: (column, value) => `${column} <= ${value}`,
+  range: (column, min, max) => `${column} between ${min} and ${max}`,
+}
+
+function equals(column: string, values: readonly string[]): string {
+  return values.length === 1 ? `${column} = ${values[0] ?? 'null'}` : `${column} in (${values.join(', ')})`
+}
+
+/** What must hold, as SQL over the columns of an engine that knows the operator. */
+export function conditionSql({ field, operator, values }: Condition, dialect: Dialect): string {
+  const column = dialect.column(field)
+  const [first = ''] = values
+  const bound = (all: readonly string[]): string[] => all.map((value) => dialect.value(field, value))
+  switch (operator) {
+    case 'isnull':
+      return first === 'true' ? dialect.isNull(column) : `not ${dialect.isNull(column)}`
+    case 'eq':
+    case 'in':
+      return equals(column, bound(equalValues(field, values)))
+    case 'ne': {
+      if (values.length === 2) return outside(dialect, column, bound(values))
+      const others = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
+      return `(${others.join(' and ')})`
+    }
+    case 'iexact':
+      return dialect.isTrimmed(dialect.folded(field), dialect.part(first))
+    case 'contains':
+      return dialect.contains(dialect.folded(field), dialect.part(first))
+    case 'startswith':
+      return dialect.startsWith(dialect.folded(field), dialect.part(first))
+    case 'has': {
+      const { has } = known(dialect.parts, operator)
+      return `(${equalValues(field, values)
+        .map((item) => has(column, item))
+        .join(' or ')})`
+    }
+    case 'within':
+      return known(dialect.parts, operator).within(column, values)
+    default: {
+      const [least = 'null', greatest = 'null'] = bound(values)
+      return comparisons[operator](column, least, greatest)
+    }
+  }
+}
+
+/** That a column is null, or not between two values. */
+function outside(
+  dialect: Dialect,
+  column: string,
+  [first = 'null', last = 'null']: readonly string[],
+): string {
+  return `(${dialect.isNull(column)} or ${column} not between ${first} and ${last})`
+}
+
+/** That a word is in one of some fields. */
+export function wordSql(fields: readonly Field[], word: string, dialect: Dialect): string {
+  const part = dialect.part(word)
+  return `(${fields.map((field) => dialect.contains(dialect.folded(field), part)).join(' or ')})`
+}
+
+function known(parts: Dialect['parts'], operator: Operator): NonNullable<Dialect['parts']> {
+  if (parts === null) throw new TypeError(`the engine does not know ${operator}`)
+  return parts
+}
