@@ -11,24 +11,18 @@ import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const run = promisify(execFile)
 
+const lineOf = (n: number): string => {
+  const text = n % 7 === 0 ? '' : `${'São "Paulo", a long text '.repeat(n % 5)}${n}`
+  const cells = [n, n % 9 === 0 ? '' : `f${n % 5}`, text, n / 8, (n * 37) / 100, n % 3 === 0 ? '' : n * 9e10]
+  return cells.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(',')
+}
+
 describeWith(clients !== '' && existsSync(clients), pythonClients)('format.py', () => {
   test('reads every row', async () => {
     const fields = ['n:integer', 'few:string', 'text:string', 'x:float', 'd:decimal:12:2', 'wide:integer']
     const shop = await workshop(
       catalogAround([{ name: 't', order: ['n'], filters: ['few'], fields: fields.map(fieldOf) }]),
     )
-    const lineOf = (n: number): string => {
-      const text = n % 7 === 0 ? '' : `${'São "Paulo", a long text '.repeat(n % 5)}${n}`
-      const cells = [
-        n,
-        n % 9 === 0 ? '' : `f${n % 5}`,
-        text,
-        n / 8,
-        (n * 37) / 100,
-        n % 3 === 0 ? '' : n * 9e10,
-      ]
-      return cells.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(',')
-    }
     const count = 128 * 2048 + 1000
     const lines = Array.from({ length: count }, (_, n) => lineOf(n))
     await shop.write('d/t.csv', `n,few,text,x,d,wide\n${lines.join('\n')}\n`)
@@ -49,7 +43,7 @@ describeWith(clients !== '' && existsSync(clients), pythonClients)('format.py', 
       const read = JSON.parse(line) as Record<string, string | null>
       const isSame = Object.entries(due[row] ?? {}).every(
         ([name, value]) =>
-          read[name] === (value === null ? null : String(value)) || Number(read[name]) === value,
+          read[name] === value || (typeof value === 'number' && Number(read[name]) === value),
       )
       return isSame ? [] : [[line, due[row]]]
     })
