@@ -46,7 +46,7 @@ const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 const one = (): string => pageOf('large', 7)
-export const noCaches = { PAGE_CACHE_MB: '0' }
+export const noCaches = { CACHE_MB: '0' }
 
 /** The least disturbed of several runs: whatever else a machine does adds to CPU time, and never takes from it. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)

@@ -9,7 +9,7 @@ import { measure, startService, type Server } from './servers.ts'
 
 /** What nobody asked for before: pages of a table that is prepared for it, with none of our caches. */
 export async function cold(bench: Bench): Promise<Line[]> {
-  const none = { PAGE_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
+  const none = { CACHE_MB: '0' }
   const service = await startService({ ...bench.environment, ...none })
   try {
     return [...(await asks(bench, service)), ...(await costs(bench))]

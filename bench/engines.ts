@@ -28,8 +28,7 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     ...bench.environment,
     CATALOG: path.join(folder, 'catalog.yaml'),
     WAREHOUSE: path.join(folder, 'warehouse'),
-    SELECTION_CACHE_MB: '0',
-    PAGE_CACHE_MB: '0',
+    CACHE_MB: '0',
     QUERY_TIMEOUT_MS: '120000',
     SCAN_MILLIONS: '1000000',
   }

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const table = await oneTable(source, ['n:integer', 'city:string', 'day:date', 'value:float'])
   home = table.folder
   // Small, so that they are full long before the end.
-  const caches = { PAGE_CACHE_MB: '8', SELECTION_CACHE_MB: '8' }
+  const caches = { CACHE_MB: '16' }
   server = await startServer({ ...table.settings, ...caches, LOG_LEVEL: 'info' })
   const reference = await fetch(`http://127.0.0.1:${server.port}/api/v1/openapi.json`)
   const document = (await reference.json()) as { paths: Record<string, unknown> }

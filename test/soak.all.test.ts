@@ -36,8 +36,6 @@ beforeAll(async () => {
     settings: (folder) => ({
       METRICS_FILE: path.join(folder, 'acervo.prom'),
       RATE_LIMITS: 'off',
-      // All readers come from one address, and are one client.
-      EXPORTS: '500',
       LOG_LEVEL: 'info',
     }),
   })
@@ -58,6 +56,8 @@ const targets = [
 
 /** A page is of one snapshot, and of one that is not older than the refresh before the last. */
 function look(target: string, status: number, body: Buffer): string | null {
+  // All readers come from one address, which may have half of the exports at a time.
+  if (status === 503 && target.includes('/export/')) return null
   if (status !== 200) return `${target} answered ${status}: ${body.toString().slice(0, 200)}`
   const text = body.toString()
   const versions = new Set([...text.matchAll(/"version":(\d+)/g)].map(([, one]) => Number(one)))

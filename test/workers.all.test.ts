@@ -187,7 +187,7 @@ test('an answer that is taken slowly goes on while its worker is replaced', asyn
     numbered(count, 'n,s', (n) => [`${n}`.repeat(8)]),
     ['n:integer', 's:string'],
   )
-  const server = await startWorkers({ ...large.settings, EXPORTS: '8' }, 2)
+  const server = await startWorkers(large.settings, 2)
   const answer = await fetch(
     `http://127.0.0.1:${server.port}/api/v1/dataset/d/t/export/?format=ndjson&n__gte=0`,
   )

@@ -17,7 +17,7 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
     stdio: 'inherit',
   })
   if (job.status !== 0) throw new Error('covid19/caso_full was not published')
-  const none = { PAGE_CACHE_MB: '0', SELECTION_CACHE_MB: '0' }
+  const none = { CACHE_MB: '0' }
   const [caching, cold] = [await startService(environment), await startService({ ...environment, ...none })]
   const of = (state: string): string => `${rows(cold.port)}100&state=${state}`
   const pages = await pagesOf(`${rows(caching.port)}100`)

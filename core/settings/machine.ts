@@ -14,8 +14,3 @@ export function thisMachine(): Omit<Machine, 'workers'> {
   const memory = Math.min(os.totalmem(), process.constrainedMemory() || Infinity)
   return { processors: os.availableParallelism(), memory }
 }
-
-/** So many megabytes for each worker, and at most such a part of the memory for all of them. */
-export function megabytesFor({ memory, workers }: Machine, each: number, part: number): number {
-  return Math.max(1, Math.floor(Math.min(each * workers, memory / part / 1e6)))
-}

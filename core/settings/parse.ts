@@ -37,10 +37,6 @@ export function divided(least: number): (value: number, workers: number) => numb
   return (value, workers) => (value === 0 ? 0 : Math.max(least, Math.floor(value / workers)))
 }
 
-export function dividedMemory(size: string, workers: number): string {
-  return `${Math.max(1, Math.floor((bytesOf(size) ?? 0) / 1e6 / workers))}MB`
-}
-
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 /** A list with commas; null where one of them is no subnet, or so wide that it would be everybody. */

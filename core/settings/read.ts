@@ -1,5 +1,6 @@
 import { didYouMean } from '../nearest.ts'
 import { StartError } from '../errors.ts'
+import { boundsOf, type Bounds } from './bounds.ts'
 import { thisMachine } from './machine.ts'
 import { logLevels, removedSettings, settingRows, type SettingRow } from './rows.ts'
 
@@ -37,14 +38,17 @@ export function readSettings(
   return settings
 }
 
-/** What one of the workers has of what is shared among them. */
-export function shareOf(settings: Settings): Settings {
+/** The settings of one of the workers: its share of what is divided among them, and the bounds that follow from it. */
+export type ProcessSettings = Settings & Bounds
+
+export function shareOf(settings: Settings, machine = thisMachine()): ProcessSettings {
   const { workers } = settings
   const entries = Object.entries(settings).map(([key, value]) => {
     const { share }: SettingRow<unknown> = settingRows[key as keyof Rows]
     return [key, share === undefined ? value : share(value, workers)]
   })
-  return Object.fromEntries(entries) as Settings
+  const own = Object.fromEntries(entries) as Settings
+  return { ...own, ...boundsOf({ ...own, processors: machine.processors / workers }) }
 }
 
 function hint(key: keyof Rows, text: string): string {

@@ -1,10 +1,9 @@
-import { megabytesFor, type Machine } from './machine.ts'
+import type { Machine } from './machine.ts'
 import {
   baseAddress,
   bytesOf,
   divided,
   isRedis,
-  dividedMemory,
   host,
   megabytes,
   memory,
@@ -140,13 +139,6 @@ export const settingRows = {
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : null),
     expects: 'on or off',
   }),
-  clientsMax: row({
-    name: 'CLIENTS',
-    default: '100000',
-    meaning: 'Clients that the limits tell apart, since each takes memory; the longest unseen is forgotten.',
-    parse: (text) => wholeNumber(text, 1, 10_000_000),
-    expects: 'a whole number from 1 to 10000000',
-  }),
   rateLimitStore: row({
     name: 'RATE_LIMIT_STORE',
     default: 'memory',
@@ -221,25 +213,25 @@ export const settingRows = {
     auto: ({ processors }) => processors,
     expects: 'a whole number from 1 to 256, or auto',
   }),
-  queryConnections: row({
-    name: 'QUERY_CONNECTIONS',
+  memoryBytes: row({
+    name: 'MEMORY',
     default: 'auto',
     meaning:
-      'Queries that run at the same time; others wait in the queue. Shared; auto is one for each processor and one more, 2 to 8 for each worker.',
-    parse: (text) => wholeNumber(text, 1, 64),
-    auto: ({ processors, workers }) => Math.min(Math.max(processors + 1, 2 * workers), 8 * workers),
-    share: divided(1),
-    expects: 'a whole number from 1 to 64, or auto',
+      'Memory that the server works within, all workers together: an eighth each for pages and for scans in DuckDB, the rest for caches and answers on their way. auto is 2 GB for each worker, at most what the machine or its container has.',
+    parse: (text) => bytesOf(memory(text)),
+    auto: ({ memory: all, workers }) => Math.min(all, 2.048e9 * workers),
+    share: (bytes, workers) => bytes / workers,
+    expects: 'a size such as 512MB or 4GB, or auto',
   }),
-  queryMemory: row({
-    name: 'QUERY_MEMORY',
+  cacheBytes: row({
+    name: 'CACHE_MB',
     default: 'auto',
     meaning:
-      'What pages and exports may use in DuckDB, all together. Shared; auto is 256MB for each worker, at most an eighth of the memory.',
-    parse: memory,
-    auto: (machine) => `${megabytesFor(machine, 256, 8)}MB`,
-    share: dividedMemory,
-    expects: 'a size such as 256MB or 1GB, or auto',
+      'Finished answers, and positions of filters and orders, that are cached, in megabytes; 0 caches none. Shared; auto follows from MEMORY.',
+    parse: (text) => megabytes(text, 0),
+    auto: () => -1,
+    share: (bytes, workers) => (bytes === -1 ? -1 : bytes / workers),
+    expects: `${expectsMegabytes(0)}, or auto`,
   }),
   queryTimeoutMs: row({
     name: 'QUERY_TIMEOUT_MS',
@@ -248,43 +240,6 @@ export const settingRows = {
     parse: (text) => wholeNumber(text, 1, 3_600_000),
     expects: 'a whole number of milliseconds from 1 to 3600000',
   }),
-  queueTimeoutMs: row({
-    name: 'QUEUE_TIMEOUT_MS',
-    default: '5000',
-    meaning: 'Who waits longer for a query is answered 503: later, most readers have given up.',
-    parse: (text) => wholeNumber(text, 1, 3_600_000),
-    expects: 'a whole number of milliseconds from 1 to 3600000',
-  }),
-  queueLengthMax: row({
-    name: 'QUEUE_LENGTH',
-    default: '2000',
-    meaning:
-      'How many may wait for a query; more are answered 503 at once, since each one takes memory. Shared.',
-    // A page of the most rows needs several at once.
-    parse: (text) => wholeNumber(text, 10, 1_000_000),
-    share: divided(10),
-    expects: 'a whole number from 10 to 1000000',
-  }),
-  scanConnections: row({
-    name: 'SCAN_CONNECTIONS',
-    default: 'auto',
-    meaning:
-      'Filters, searches and orders that are worked out at the same time; others wait in the queue. Shared; auto is one for each processor, at most 8 for each worker.',
-    parse: (text) => wholeNumber(text, 1, 64),
-    auto: ({ processors, workers }) => Math.min(Math.max(2, processors), 8 * workers),
-    share: divided(1),
-    expects: 'a whole number from 1 to 64, or auto',
-  }),
-  scanMemory: row({
-    name: 'SCAN_MEMORY',
-    default: 'auto',
-    meaning:
-      'What these may use in DuckDB, all together, apart from QUERY_MEMORY; sorting goes on in files past it. Shared; auto is 256MB for each worker, at most an eighth of the memory.',
-    parse: memory,
-    auto: (machine) => `${megabytesFor(machine, 256, 8)}MB`,
-    share: dividedMemory,
-    expects: 'a size such as 256MB or 1GB, or auto',
-  }),
   scanValuesMax: row({
     name: 'SCAN_MILLIONS',
     default: '2000',
@@ -292,46 +247,6 @@ export const settingRows = {
       'Values that one query may have read, in millions: a filter counts one a row, a search about six, an order ten, or thirty by a text. More is answered 422.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1_000_000),
     expects: 'a whole number from 1 to 1000000',
-  }),
-  selectionBytesMax: row({
-    name: 'SELECTION_CACHE_MB',
-    default: 'auto',
-    meaning:
-      'Positions of the rows of filters, searches and orders kept, in megabytes; 0 keeps none. An order takes 4 bytes a row. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
-    parse: (text) => megabytes(text, 0),
-    auto: (machine) => megabytesFor(machine, 64, 32) * 1e6,
-    share: divided(0),
-    expects: `${expectsMegabytes(0)}, or auto`,
-  }),
-  indexBytesMax: row({
-    name: 'INDEX_CACHE_MB',
-    default: 'auto',
-    meaning:
-      'Codes of filter fields, and the values that they and the row store stand for, kept in megabytes: a byte or two a row, and some 50 a different value; 0 leaves codes and the row store alone. Shared; auto is 64 for each worker, at most a 32nd of the memory.',
-    parse: (text) => megabytes(text, 0),
-    auto: (machine) => megabytesFor(machine, 64, 32) * 1e6,
-    share: divided(0),
-    expects: `${expectsMegabytes(0)}, or auto`,
-  }),
-  pageCacheBytes: row({
-    name: 'PAGE_CACHE_MB',
-    default: 'auto',
-    meaning:
-      'Finished answers kept, compressed or not, in megabytes; 0 keeps none. Shared; auto is 32 for each worker, at most a 64th of the memory.',
-    parse: (text) => megabytes(text, 0),
-    auto: (machine) => megabytesFor(machine, 32, 64) * 1e6,
-    share: divided(0),
-    expects: `${expectsMegabytes(0)}, or auto`,
-  }),
-  compressionsMax: row({
-    name: 'COMPRESSIONS',
-    default: 'auto',
-    meaning:
-      'Answers that are compressed at the same time; meanwhile others are sent as they are. Shared; auto is two for each processor, at most 8 for each worker.',
-    parse: (text) => wholeNumber(text, 0, 64),
-    auto: ({ processors, workers }) => Math.min(2 * processors, 8 * workers),
-    share: divided(1),
-    expects: 'a whole number from 0 to 64, or auto',
   }),
   maxAgeSeconds: row({
     name: 'MAX_AGE_SECONDS',
@@ -347,36 +262,8 @@ export const settingRows = {
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),
-  makingBytesMax: row({
-    name: 'MAKING_MB',
-    default: 'auto',
-    meaning:
-      'Pages that are made at the same time, in megabytes, a larger one alone; others wait in the queue. Shared; auto is 8 for each worker, at most a 128th of the memory.',
-    parse: (text) => megabytes(text, 1),
-    auto: (machine) => megabytesFor(machine, 8, 128) * 1e6,
-    share: divided(1_000_000),
-    expects: `${expectsMegabytes(1)}, or auto`,
-  }),
-  finishedBytesMax: row({
-    name: 'EXPORT_FILES_MB',
-    default: '256',
-    meaning:
-      'Of exports that are kept as files for readers who ask how long one is (HEAD), or for ranges of it; each may have half of it. On disk, of each process.',
-    parse: (text) => megabytes(text, 0),
-    expects: expectsMegabytes(0),
-  }),
-  exportsMax: row({
-    name: 'EXPORTS',
-    default: 'auto',
-    meaning:
-      'Exports that run at the same time, each with some 20 MB; more are answered 503. Shared; auto is 4 for each worker.',
-    parse: (text) => wholeNumber(text, 1, 1000),
-    auto: ({ workers }) => 4 * workers,
-    share: divided(1),
-    expects: 'a whole number from 1 to 1000, or auto',
-  }),
   filesMax: row({
-    name: 'FILES',
+    name: 'MAX_DOWNLOADS',
     default: 'auto',
     meaning:
       'Files that are sent at the same time, half of those of a worker to one client at most; more are answered 503. Shared; auto is 100 for each worker.',
@@ -393,13 +280,6 @@ export const settingRows = {
     share: divided(1),
     expects: 'a whole number from 1 to 1000000',
   }),
-  headersTimeoutMs: row({
-    name: 'HEADERS_TIMEOUT_MS',
-    default: '10000',
-    meaning: 'A request whose headers or body take longer to arrive is refused.',
-    parse: (text) => wholeNumber(text, 100, 3_600_000),
-    expects: 'a whole number of milliseconds from 100 to 3600000',
-  }),
   sendTimeoutMs: row({
     name: 'SEND_TIMEOUT_MS',
     default: '120000',
@@ -407,16 +287,6 @@ export const settingRows = {
       'A reader who has not taken an answer by then is cut off: 10,000 rows at 100 kB a second take less.',
     parse: (text) => wholeNumber(text, 100, 3_600_000),
     expects: 'a whole number of milliseconds from 100 to 3600000',
-  }),
-  unsentBytesMax: row({
-    name: 'UNSENT_MB',
-    default: 'auto',
-    meaning:
-      'Answers that readers have not taken, in megabytes; past it the oldest are cut off, or new ones get 503. Shared; auto is 16 for each worker, at most a 64th of the memory.',
-    parse: (text) => megabytes(text, 1),
-    auto: (machine) => megabytesFor(machine, 16, 64) * 1e6,
-    share: divided(1_000_000),
-    expects: `${expectsMegabytes(1)}, or auto`,
   }),
   snapshotsKept: row({
     name: 'KEEP_SNAPSHOTS',
@@ -458,6 +328,31 @@ export const settingRows = {
 
 /** Settings of former versions, and what to do instead. */
 export const removedSettings: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [
+      name,
+      'follows from MEMORY now: set that, and remove the line',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['PAGE_CACHE_MB', 'SELECTION_CACHE_MB'].map((name) => [
+      name,
+      'follows from CACHE_MB now: set that, and remove the line',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['QUERY_CONNECTIONS', 'SCAN_CONNECTIONS', 'COMPRESSIONS', 'EXPORTS'].map((name) => [
+      name,
+      'follows from WORKERS now: remove the line',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['CLIENTS', 'EXPORT_FILES_MB', 'HEADERS_TIMEOUT_MS', 'QUEUE_LENGTH', 'QUEUE_TIMEOUT_MS'].map((name) => [
+      name,
+      'is fixed now: remove the line',
+    ]),
+  ),
+  FILES: 'is called MAX_DOWNLOADS now',
   BLOCK_CACHE_MB: 'is not used any more, since pages are read from the row store: remove the line',
   DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove the line',
 }

@@ -36,7 +36,7 @@ export function connectionsWithin(
   if (left < connectionsMin) {
     throw new StartError(
       `the system lets the service have ${descriptors} files and connections open, and it needs ` +
-        `${filesMax + ownDescriptors + connectionsMin} at least: raise it (ulimit -n), or lower FILES`,
+        `${filesMax + ownDescriptors + connectionsMin} at least: raise it (ulimit -n), or lower MAX_DOWNLOADS`,
     )
   }
   log.warn(

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { Settings } from '../../core/settings/read.ts'
+import type { ProcessSettings } from '../../core/settings/read.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { createApp } from './app.ts'
 import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
@@ -35,7 +35,7 @@ import type { Worker } from './workers/worker.ts'
 
 /** What lives as long as the process, whatever catalog it serves by. */
 export interface Shared {
-  readonly settings: Settings
+  readonly settings: ProcessSettings
   readonly store: Store
   readonly pool: Pool
   readonly scanPool: Pool

@@ -1,4 +1,4 @@
-import type { Settings } from '../../core/settings/read.ts'
+import type { ProcessSettings } from '../../core/settings/read.ts'
 import { Door } from '../http/door.ts'
 import { connectionsWithin, descriptorsMax } from '../http/descriptors.ts'
 import { listen, stopWithinMs, type Listening } from '../http/listen.ts'
@@ -13,7 +13,7 @@ import { thisWorker } from './workers/worker.ts'
  *
  * @param settings what it has of them, where it is one of several workers
  */
-export async function serve(settings: Settings): Promise<void> {
+export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
   const log = openLog(settings.logLevel, { worker: worker?.id }, await linesForPeople())
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)

@@ -6,7 +6,7 @@ import { StartError } from '../../core/errors.ts'
 import { catalogVersion } from '../../core/catalog/catalog-files.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import type { Settings } from '../../core/settings/read.ts'
+import type { ProcessSettings } from '../../core/settings/read.ts'
 import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { Database } from '../../core/duckdb/database.ts'
@@ -57,7 +57,7 @@ export interface Service {
  * @param connections how many are open
  */
 export async function openService(
-  settings: Settings,
+  settings: ProcessSettings,
   log: Log,
   worker: Worker | null,
   connections: () => number,
@@ -81,7 +81,7 @@ export async function openService(
 
   const spill = await openSpill()
   const database = await Database.open({
-    memory: settings.queryMemory,
+    memory: `${settings.queryBytes / 1e6}MB`,
     threads: queryThreads,
     scratch: spill,
     folders: [store.localFolder],
@@ -95,7 +95,7 @@ export async function openService(
   await database.lock()
   // A database of their own, so that no page waits for a scan.
   const scanDatabase = await Database.open({
-    memory: settings.scanMemory,
+    memory: `${settings.scanBytes / 1e6}MB`,
     // Of each scan for a selection, which goes through all row groups.
     threads: Math.max(1, Math.floor(os.availableParallelism() / settings.workers)),
     scratch: path.join(spill, 'scans'),
@@ -231,7 +231,7 @@ export async function openService(
 /** On a port of their own, or to the process that keeps this one. */
 async function tellMetrics(
   registry: Metrics['registry'],
-  settings: Settings,
+  settings: ProcessSettings,
   worker: Worker | null,
 ): Promise<Server | null> {
   if (worker === null) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const settings = {
     CATALOG: catalog,
     WAREHOUSE: shop.warehouse,
-    PAGE_CACHE_MB: '0',
+    CACHE_MB: '0',
     PUBLIC_URL: 'http://localhost:8000',
   }
   servers = [await startServer(settings), await startServer(settings)]

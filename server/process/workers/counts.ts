@@ -1,5 +1,5 @@
 import type { Store } from 'express-rate-limit'
-import type { Settings } from '../../../core/settings/read.ts'
+import type { ProcessSettings } from '../../../core/settings/read.ts'
 import { ClientCounts } from '../../limits/client-counts.ts'
 import { EitherCounts, type Link } from '../../limits/either-counts.ts'
 import type { Policy } from '../../limits/policies.ts'
@@ -21,7 +21,7 @@ const always: Link = { isUp: true, failed: () => undefined }
 /** Where asks are counted: here, for all workers together, or for all servers that share a Redis. */
 export async function countingFor(
   policies: readonly Policy[],
-  { clientsMax, rateLimitStore }: Pick<Settings, 'clientsMax' | 'rateLimitStore'>,
+  { clientsMax, rateLimitStore }: Pick<ProcessSettings, 'clientsMax' | 'rateLimitStore'>,
   worker: Worker | null,
   log: Log,
 ): Promise<Counting> {

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { catalogVersion, followVersions } from '../../../core/catalog/catalog-files.ts'
-import type { Settings } from '../../../core/settings/read.ts'
+import { shareOf, type Settings } from '../../../core/settings/read.ts'
 import { answered } from '../../limits/channel.ts'
 import { ClientCounts } from '../../limits/client-counts.ts'
 import { linesForPeople, openLog, type Log } from '../../base/log.ts'
@@ -36,7 +36,7 @@ export async function keepWorkers(settings: Settings): Promise<void> {
     await metrics.listen(settings)
     keeper.onDeath = metrics.died
   }
-  keepCounts(settings.clientsMax)
+  keepCounts(shareOf(settings).clientsMax)
   followSignals(keeper, log)
   const version = await catalogVersion(settings.catalog).catch(() => null)
   // A signal may have stopped it while it read the catalog.
