@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import type { Dataset, Reading, Table } from '../../core/catalog/catalog.ts'
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
@@ -23,110 +23,42 @@ import { bytesAt } from '../convert/proof.ts'
 import type { TakenFile } from '../convert/reused-partitions.ts'
 
 /**
- * Hash of all that shapes the rows besides the source: when it changes, an unchanged source is converted anew.
+ * Returns a hash of all that shapes the rows besides the bytes of the source: if it changes, an unchanged source is
+ * converted again.
  *
  * @param converter its version, see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
-  const { source, fields } = table
-  const { member, encoding, delimiter, quote, skipLines, header, rename, ignore, constants, reading } = source
-  const { decimal, nulls, booleans } = reading
-  // In the order in which they were first hashed.
-  const form = {
-    member,
-    encoding,
-    delimiter,
-    quote,
-    decimal,
-    nulls,
-    booleans,
-    skipLines,
-    header,
-    rename,
-    ignore,
-    constants,
-  }
-  const {
-    skipLast,
-    stopAt,
-    comment,
-    lineTerminator,
-    skipRepeatedHeaders,
-    dropEmptyExtraCells,
-    headerInFile,
-  } = source
-  const unlike = {
-    skipLast,
-    stopAt,
-    comment,
-    lineTerminator,
-    skipRepeatedHeaders,
-    dropEmptyExtraCells,
-    headerInFile,
-  }
-  const aside = Object.entries(unlike).filter(
-    ([, value]) => value !== null && value !== 0 && value !== 'lf' && value !== false,
-  )
-  // What fills fields besides the columns.
-  const given = {
-    ...(source.unionByName && { unionByName: true }),
-    ...(source.fromName !== null && {
-      fromName: source.fromName,
-      paths: source.files?.map(({ path: file }) => file),
-    }),
-    ...(source.files?.some(({ constants: own }) => own.size > 0) === true && { files: source.files }),
-  }
-  const readings = fields.map(({ reading: own }) => departureOf(own, reading))
+  const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
+  const { files, checksums: _checksums, reading: _reading, fromName, ...form } = source
   const shape = {
     format: manifestFormat,
-    // The first had no number.
-    ...(converter > 1 && { converter }),
-    fields: storedFields(table),
-    readings: fields.map(({ reading: { formats }, mask }) => [
-      formats.length > 1 ? formats : (formats[0] ?? null),
-      mask,
-    ]),
-    ...(readings.some((own) => own !== null) && { values: readings }),
-    ...(aside.length > 0 && { aside }),
-    ...(Object.keys(given).length > 0 && { given }),
-    order: orderTerms(table),
-    form,
-    rejectsMax: table.rejectsMax,
-    // Named as they were when tables were first published, so that none is converted anew for a word.
-    lookups: [table.indexes, table.search],
+    converter,
     partRows,
-    ...(table.partition !== null && { partition: table.partition }),
-    ...(table.engine !== 'duckdb' && { engine: table.engine, filters: table.filters }),
-    ...(table.hasRowStore && { hasRowStore: true }),
-    ...(table.orders.length > 0 && { orders: table.orders }),
+    fields: storedFields(table),
+    readings: fields.map(({ reading: { timezone, ...reading }, mask }) => ({
+      ...reading,
+      timezone: timezone ?? 'UTC',
+      mask,
+    })),
+    form,
+    // Files are known by their bytes, unless their names or patterns fill fields.
+    fromName,
+    paths: fromName === null ? null : files?.map(({ path: file }) => file),
+    constants: files?.some(({ constants }) => constants.size > 0) === true ? files : null,
+    order,
+    rejectsMax,
+    indexes,
+    search,
+    partition,
+    ...(engine !== 'duckdb' && { engine, filters: table.filters }),
+    hasRowStore,
+    orders,
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,
   )
   return createHash('sha256').update(text).digest('hex')
-}
-
-/** What a reading says besides what readings could say when tables were first published; null for nothing. */
-function departureOf(own: Reading, table: Reading): Partial<Reading> | null {
-  const { formats: _formats, ...rest } = own
-  const all = { ...rest, timezone: rest.timezone ?? 'UTC' }
-  const plain: Omit<Reading, 'formats'> = {
-    trims: false,
-    nulls: table.nulls,
-    decimal: table.decimal,
-    groups: null,
-    marks: [],
-    minus: [],
-    tenfolds: 0,
-    separator: null,
-    booleans: table.booleans,
-    timezone: 'UTC',
-    twoDigitYearsFrom: 1969,
-  }
-  const departing = Object.entries(all).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify(plain[key as keyof typeof plain]),
-  )
-  return departing.length === 0 ? null : Object.fromEntries(departing)
 }
 
 /** What the definition of a table would be under a converter, and under each before it. */
