@@ -54,7 +54,6 @@ export const fileNames = {
   manifest: 'manifest.json',
   part: (number: number): string => `part-${digits(number)}.parquet`,
   /** Named so that no pattern for Parquet takes them for parts: see `Index`. */
-  valueIndex: (field: number): string => `values-${digits(field)}.index`,
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
   /** All different values of the fields that have few, in their order: Parquet. */
   dictionary: 'dictionary.index',

@@ -32,13 +32,12 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
-/** A file in which rows are looked for instead of in the parts: Parquet, for the server alone. */
-const indexShape = z.discriminatedUnion('kind', [
-  /** Every value of a field with its position, by value; as a number where each text is so many digits. */
-  fileShape.extend({ kind: z.literal('values'), field: z.string(), digits: z.int().min(1).optional() }),
-  /** What a search looks through, folded, one text a row of a part. */
-  fileShape.extend({ kind: z.literal('words'), fields: z.array(z.string()), part: positions }),
-])
+/** What a search reads, folded, one text a row of a part: Parquet. */
+const indexShape = fileShape.extend({
+  kind: z.literal('words'),
+  fields: z.array(z.string()),
+  part: positions,
+})
 
 /**
  * All different values of the fields that have few. Parquet: `field`, its place among those below; `value`, as it is
@@ -110,8 +109,8 @@ const manifestShape = z.object({
   partitions: z.array(partitionShape).optional(),
   /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */
   header: sha256.optional(),
-  /** For the server alone; snapshots of one part need none. */
-  indexes: z.array(indexShape).optional(),
+  /** For the server alone; snapshots of one part need none. Those of former versions are ignored. */
+  indexes: z.array(indexShape).optional().catch(undefined),
   /** For the server alone; not there in older manifests, and where no field has few different values. */
   dictionary: dictionaryShape.optional(),
   /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
@@ -160,9 +159,6 @@ export class DamagedManifest extends Error {
   }
 }
 
-/** What indexes were called before. */
-const formerNames = { lookups: 'indexes' } as const
-
 /**
  * @param key of the file, for the message
  * @throws DamagedManifest
@@ -172,7 +168,6 @@ export function parseManifest(text: string, key: string): Manifest {
     const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
     // To the byte, so that no flipped bit can pass for another date or count; of keys that nobody here knows, too.
     if (sealed(rest) !== text) throw new Error('it is not as it was written')
-    for (const [former, name] of Object.entries(formerNames)) rest[name] ??= rest[former]
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {

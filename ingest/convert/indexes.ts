@@ -1,10 +1,10 @@
 import path from 'node:path'
-import { typeRow } from '../../core/catalog/field-types.ts'
+import { isBisected } from '../../core/warehouse/format/positions.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql, quotedText } from '../../core/sql.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { writeOrders, type WrittenOrder } from './orders.ts'
-import { numberOf, sortedRowsSql, sortedSql, type Work, type WrittenPart } from './convert.ts'
+import { sortedRowsSql, type Work, type WrittenPart } from './convert.ts'
 import { writeRows } from './row-files.ts'
 import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
@@ -13,19 +13,14 @@ import { readSql, requireSame, sumOf } from './proof.ts'
  * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
  * parts. They hold no row; a snapshot without them answers the same, more slowly.
  */
-type WrittenIndex =
-  /** Every value of a field with its position, by value: `value`, `position`. Texts of so many digits are numbers there. */
-  | { readonly kind: 'values'; readonly field: string; readonly file: string; readonly digits?: number }
-  /** What a search looks through, folded, one text a row of a part: `words`. */
-  | {
-      readonly kind: 'words'
-      readonly fields: readonly string[]
-      readonly file: string
-      readonly part: number
-    }
+/** What a search reads, folded, one text a row of a part: `words`. */
+interface WrittenIndex {
+  readonly kind: 'words'
+  readonly fields: readonly string[]
+  readonly file: string
+  readonly part: number
+}
 
-/** Larger groups than those of parts, since one value is in one of them. */
-const valueGroupRows = 65_536
 const wordGroupRows = 16_384
 
 /** What a snapshot is to have beside its parts, for the server alone. */
@@ -42,7 +37,7 @@ type WrittenDictionary = readonly { readonly name: string; readonly values: numb
 
 /**
  * @param taken files that are in the folder already
- * @param codedDistinctMax a field with more different values has no codes, but an index of its values
+ * @param codedDistinctMax a field with more distinct values has no codes, but an order by its values
  */
 export async function writeIndexes(
   work: Work,
@@ -69,17 +64,15 @@ export async function writeIndexes(
     rowStore: hasRowStore ? path.join(folder, fileNames.rowStore) : null,
   }
   await writeRows(work, files, rows, fields, coded)
-  const orders = await writeOrders(work, folder, rows, coded)
-  await forgetValues(work, fields)
   const known = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
+  const isSorted = (name: string): boolean =>
+    !known.has(name) && work.fields.some(({ field }) => field.name === name && isBisected(field))
+  const sorted = isAlone || !hasRowStore ? [] : indexes.values.filter(isSorted)
+  const orders = await writeOrders(work, folder, rows, coded, sorted)
+  await forgetValues(work, fields)
   return {
-    indexes: isAlone
-      ? []
-      : [
-          ...(await writeValues(work, folder, known)),
-          ...(await writeWords(work, folder, parts, taken, known)),
-        ],
+    indexes: isAlone ? [] : await writeWords(work, folder, parts, taken, known),
     dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     hasRowStore,
@@ -90,46 +83,6 @@ export async function writeIndexes(
 /** A field that has more different values than this share of its rows is next to unique: codes would save nothing. */
 const codedShare = 1 / 4
 const distinctAlways = 1000
-
-async function writeValues(work: Work, folder: string, coded: ReadonlySet<string>): Promise<WrittenIndex[]> {
-  const { table, fields, db } = work
-  const written: WrittenIndex[] = []
-  for (const [index, { field }] of fields.entries()) {
-    // What leads the order is found by the statistics of the parts.
-    const isLed = table.order[0]?.field === field.name
-    if (!table.indexes.values.includes(field.name) || isLed || coded.has(field.name)) continue
-    const file = fileNames.valueIndex(index)
-    const digits = await digitsOf(work, index)
-    const value = digits === null ? `f${index}` : `f${index}::bigint`
-    const rows = `select ${value} as value, file_row_number::uinteger as position from ${sortedSql(work)}`
-    // The second version of Parquet writes what ascends as differences.
-    await db.rows(`copy (${rows} order by value nulls last, position) to ${quotedText(path.join(folder, file))}
-      (format parquet, parquet_version v2, codec zstd, row_group_size ${valueGroupRows})`)
-    // As the texts that they were.
-    const text = digits === null ? 'value' : `lpad(value::varchar, ${digits}, '0')`
-    requireSame(
-      `index of "${field.name}"`,
-      await sumOf(work, sortedSql(work), `f${index}, file_row_number::uinteger`),
-      await sumOf(work, readSql(folder, file), `${text}, position`),
-    )
-    written.push({ kind: 'values', field: field.name, file, ...(digits !== null && { digits }) })
-  }
-  return written
-}
-
-/** A number of so many digits is a BIGINT. */
-const digitsMax = 18
-
-/** How many digits each text of a field has, where it is nothing else: as numbers they take half as much, in the same order. */
-async function digitsOf(work: Work, index: number): Promise<number | null> {
-  const type = work.fields[index]?.field.type
-  if (type === undefined || !typeRow(type).isText) return null
-  const text = `f${index}`
-  const [row = []] = await work.db.rows(`select min(strlen(${text})), max(strlen(${text})),
-    coalesce(bool_and(regexp_full_match(${text}, '[0-9]+')), false) from ${sortedSql(work)}`)
-  const [least, most] = row.map(numberOf)
-  return row[2] === true && least === most && most !== undefined && most <= digitsMax ? most : null
-}
 
 async function writeWords(
   work: Work,

@@ -24,8 +24,10 @@ export interface WrittenOrder {
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each other order that the catalog declares, and the codes of the filter fields in it.
+ * Writes the positions of the rows in each other order that the catalog declares, with the codes of the filter fields in it,
+ * and in the order of each filter field that has no codes and leads no other order.
  *
+ * @param filters such fields, by name
  * @throws TableFailure if a proof fails
  */
 export async function writeOrders(
@@ -33,19 +35,27 @@ export async function writeOrders(
   folder: string,
   rows: number,
   coded: readonly CodedField[],
+  filters: readonly string[],
 ): Promise<WrittenOrder[]> {
   const written: WrittenOrder[] = []
   if (rows === 0) return written
-  for (const [number, order] of work.table.orders.entries()) {
-    const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, coded)
+  const declared = work.table.orders.map((order) => ({ ...order, coded }))
+  const leading = new Set(
+    [work.table.order, ...work.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
+  )
+  const others = filters
+    .filter((name) => !leading.has(name))
+    .map((name) => ({ keys: [{ field: name, direction: 'asc' as const }], coded: [] }))
+  for (const [number, order] of [...declared, ...others].entries()) {
+    const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, order.coded)
     await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
     const files = {
       codes: path.join(folder, fileNames.orderCodes(number)),
       rowStore: null,
     }
-    await writeRows(sorted, files, rows, coded, coded)
+    await writeRows(sorted, files, rows, order.coded, order.coded)
     await rm(sorted.scratch, { recursive: true })
-    const names = coded.map(({ name }) => name)
+    const names = order.coded.map(({ name }) => name)
     written.push({ keys: order.keys, codes: names.length === 0 ? null : names })
   }
   return written

@@ -118,7 +118,7 @@ function partsOf(
       if (part === undefined || member === undefined)
         throw new Error('the parts do not add up to their partitions')
       const number = next
-      const words = indexes.find((index) => index.kind === 'words' && index.part === number) ?? null
+      const words = indexes.find((index) => index.part === number) ?? null
       own.push({ part, words, member, memberStart })
       sum += part.rows
       memberStart += member[0]

@@ -116,9 +116,7 @@ export async function label(
   const indexes: Index[] = []
   for (const index of beside.indexes) {
     const sums = await sumsOfFile(folder, index.file, taken)
-    indexes.push(
-      index.kind === 'words' ? { ...index, ...sums, fields: [...index.fields] } : { ...index, ...sums },
-    )
+    indexes.push({ ...index, ...sums, fields: [...index.fields] })
   }
   return {
     format: manifestFormat,

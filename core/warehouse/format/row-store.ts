@@ -324,6 +324,14 @@ export class RowChunk {
     return decimalText(number - 1 + this.#of(field, head.least), form - (isFixed ? fixedForm : 1), isFixed)
   }
 
+  /** The text of a row, of a field that is stored as texts here; null for null. */
+  text(field: number, row: number): string | null {
+    if (this.isNull(field, row)) return null
+    const { bytes, ends } = this.texts(field)
+    const from = row === 0 ? 0 : (ends[row - 1] ?? 0)
+    return Buffer.from(bytes.buffer, bytes.byteOffset + from, (ends[row] ?? 0) - from).toString()
+  }
+
   /** Whether the text of a row is null, of a field that is stored as texts here. */
   isNull(field: number, row: number): boolean {
     return this.#of(field, head.least) + this.#number(field, row) === 0

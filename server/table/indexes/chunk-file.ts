@@ -90,8 +90,7 @@ export class ChunkFile {
   }
 
   #locations(section: number): ChunkLocations {
-    const { table, manifest } = this.#snapshot
-    const key = `${tableId(table)}/${manifest.snapshot}/${this.#file.file} ${section}`
+    const key = `${this.#file.sha256} ${section}`
     const known = locations.get(key)
     if (known !== undefined) return known
     const sections = this.#sections()

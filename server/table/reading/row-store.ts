@@ -2,36 +2,27 @@ import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { same } from '../../../core/catalog/types/field-type.ts'
 import { quotedJson } from '../../../core/json.ts'
-import type { Chunk } from '../../../core/warehouse/format/chunk-file.ts'
-import { chunkRows, RowChunk } from '../../../core/warehouse/format/row-store.ts'
-import type { PiecewiseFile } from '../../../core/warehouse/manifest.ts'
+import { chunkRows, type RowChunk } from '../../../core/warehouse/format/row-store.ts'
 import { Turns } from '../../base/concurrency/turns.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { LineForm, WrittenLine } from '../../formats/format.ts'
-import { ChunkFile } from '../indexes/chunk-file.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
-import { Scratch } from '../indexes/scratch.ts'
+import { StoredRows } from '../indexes/stored-rows.ts'
 import { Kept } from '../../base/kept.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { ByteBuilder } from './byte-builder.ts'
 
 /** DuckDB reads more rows than this, in threads of its own. */
 const rowsMax = 2000
-/** DuckDB reads longer rows, within its bounded memory: bytes of all chunks of a request, with their texts inflated. */
-const requestBytesMax = 16_000_000
-/** Chunks with a smaller gap between them are read together: another read costs as much. */
-const gapBytesMax = 4096
-/** Bytes that are read without yielding to other requests. */
-const runBytesMax = 262_144
 /** Bytes of a value with its name, about. */
 const cellBytes = 50
 /** Rows between two looks at the clock. */
 const rowsOfTurn = 16
 
 /** Rows, and the time it took to read them. */
-interface StoredRows {
+interface RowsRead {
   readonly bytes: Uint8Array
   readonly timing: Timing
 }
@@ -66,7 +57,7 @@ export class RowStore {
     form: LineForm,
     positions: Uint32Array,
     requester: Requester,
-  ): Promise<StoredRows | null> {
+  ): Promise<RowsRead | null> {
     const began = performance.now()
     const file = snapshot.manifest.row_store
     const { written, separator } = form.format
@@ -75,7 +66,7 @@ export class RowStore {
     const { columns } = await this.#columnsOf(snapshot, form, written, requester)
     const turns = new Turns(requester.signal())
     const letGo = await snapshot.hold([file.file])
-    const reader = new Reader(snapshot, file)
+    const reader = new StoredRows(snapshot, file)
     const { before, between, after } = written.around
     const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
     const [begin, end] = [Buffer.from(before), Buffer.from(after)]
@@ -196,62 +187,4 @@ function isWritable({ manifest }: Snapshot, { format: { written }, fields }: Lin
     const { isPlainInJson, wire } = typeRow(type)
     return isPlainInJson && (written.takes === 'plain' || wire.text === same)
   })
-}
-
-/** The row store of a snapshot, while a request reads it. */
-class Reader {
-  readonly #rows: number
-  readonly #scratch = new Scratch()
-  readonly #file: ChunkFile
-  readonly #areCoded: readonly boolean[]
-
-  constructor(snapshot: Snapshot, file: PiecewiseFile) {
-    const { rows, fields, dictionary } = snapshot.manifest
-    this.#rows = rows
-    this.#file = new ChunkFile(snapshot, file, Math.ceil(rows / chunkRows), this.#scratch.allocate)
-    const coded = new Set(dictionary?.fields.map(({ name }) => name))
-    this.#areCoded = fields.map(({ name }) => coded.has(name))
-  }
-
-  /**
-   * Returns the chunks of some positions by their numbers; reads those that are near each other together.
-   *
-   * @returns null if they are large
-   * @throws DamagedTable
-   */
-  async read(positions: Uint32Array, turns: Turns): Promise<ReadonlyMap<number, RowChunk> | null> {
-    const numbers = new Set(positions.map((position) => Math.floor(position / chunkRows)).toSorted())
-    const runs: (readonly [number: number, chunk: Chunk])[][] = []
-    let [bytes, begin, end] = [0, 0, -Infinity]
-    for (const number of numbers) {
-      const chunk = this.#file.locate(number)
-      bytes += chunk.length
-      if (bytes > requestBytesMax) return null
-      if (chunk.start - end > gapBytesMax || chunk.start - begin > runBytesMax) {
-        runs.push([])
-        begin = chunk.start
-      }
-      runs.at(-1)?.push([number, chunk])
-      end = chunk.start + chunk.length
-    }
-    const chunks = new Map<number, RowChunk>()
-    for (const run of runs) {
-      await turns.next()
-      const read = this.#file.readTogether(run.map(([, chunk]) => chunk))
-      for (const [index, [number]] of run.entries()) {
-        const rows = Math.min(chunkRows, this.#rows - number * chunkRows)
-        const chunk = new RowChunk(read[index] ?? Buffer.alloc(0), rows, this.#areCoded)
-        bytes += chunk.inflatedBytes
-        if (bytes > requestBytesMax) return null
-        chunks.set(number, chunk)
-      }
-    }
-    return chunks
-  }
-
-  /** Nothing that was read may be used after it. */
-  close(): void {
-    this.#file.close()
-    this.#scratch.end()
-  }
 }

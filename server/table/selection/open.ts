@@ -16,7 +16,7 @@ export function openSelections(
   clickHouse: ClickHouse | null = null,
 ): KeptSelections {
   const found = new Found(limits.selectionBytesMax)
-  const duckdb = new DuckDbSelections(pool, found, limits)
+  const duckdb = new DuckDbSelections(pool, dictionaries, found, limits)
   const here =
     limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
   const all = clickHouse === null ? here : new ClickHouseSelections(here, clickHouse, pool, found, limits)

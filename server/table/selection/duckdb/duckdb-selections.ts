@@ -1,4 +1,3 @@
-import { type Field } from '../../../../core/catalog/catalog.ts'
 import type { KeptStats } from '../../../base/kept.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../../query/query.ts'
@@ -6,9 +5,10 @@ import type { Condition } from '../../../query/conditions.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import type { Dictionaries } from '../../indexes/dictionaries.ts'
 import { bytesOf } from '../../../../core/duckdb/vectors.ts'
 import { costOf, costOfWords, rowsOf } from './cost.ts'
-import { asIndexed, isIndexed, lookupOf, wordIndexes, type Lookup } from './indexes.ts'
+import { wordIndexes } from './indexes.ts'
 import { RowSet } from '../row-set.ts'
 import {
   narrowed,
@@ -16,7 +16,6 @@ import {
   planCounts,
   planGroups,
   planOrdered,
-  planValues,
   planWords,
   readBits,
   scanOf,
@@ -26,9 +25,8 @@ import {
 import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
 import { afford } from '../afford.ts'
 import { filterKey, type Found } from '../found.ts'
-import { leadingField } from '../leading-field.ts'
 import { isAll, isInFileOrder } from '../whole.ts'
-import { planIndexZoneMap, planZoneMap, spanOf, zoneMapOf, type ZoneMap } from './zone-map.ts'
+import { positionsIn, sortedBy, spansOf, type Span } from '../sorted-rows.ts'
 
 export interface SelectionLimits {
   /** Of all kept selections together, in bytes; 0 keeps none. */
@@ -45,8 +43,8 @@ interface Rows extends Selection {
 
 /** So few rows are looked at one by one, wherever they lie. */
 const candidatesMax = 2000
-/** So many positions of a value are taken from its index. */
-const indexedMax = 1_000_000
+/** Positions that are read from an order at once: sorting them keeps other requests waiting. */
+const indexedMax = 200_000
 /** The first rows of an order are found without sorting all the others. */
 const prefixRows = 5000
 /** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
@@ -60,10 +58,11 @@ export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
   readonly #found: Found
-  readonly #zoneMaps = new WeakMap<Snapshot, Map<string | null, Promise<ZoneMap>>>()
+  readonly #dictionaries: Dictionaries
 
-  constructor(pool: Pool, found: Found, limits: SelectionLimits) {
+  constructor(pool: Pool, dictionaries: Dictionaries, found: Found, limits: SelectionLimits) {
     this.#pool = pool
+    this.#dictionaries = dictionaries
     this.#limits = limits
     this.#found = found
   }
@@ -121,7 +120,7 @@ export class DuckDbSelections implements Selections {
     }
     const scan = await this.#scan(snapshot, filter, requester)
     const isLarge = rows / 8 > this.#limits.selectionBytesMax
-    if (isLarge && !isIndexed(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
+    if (isLarge && !isSelective(snapshot, filter)) return this.#counted(snapshot, scan, filter, requester)
     const found = await this.#rows(`${filterKey(snapshot, filter)} rows`, requester, (signal) =>
       this.#rowSet(snapshot, scan, filter, requester, signal),
     )
@@ -147,14 +146,10 @@ export class DuckDbSelections implements Selections {
       found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
     const left: Condition[] = []
     for (const condition of conditions) {
-      const lookup = lookupOf(snapshot, condition)
-      if (lookup === undefined) left.push(condition)
-      else {
-        const numbers = await this.#indexed(snapshot, lookup, client, signal)
-        // Very many rows are found faster in the parts, where a bit stands for each.
-        if (numbers === null) left.push(condition)
-        else found.push(RowSet.of(numbers, parts))
-      }
+      const positions = await this.#sortedPositions(snapshot, condition, requester)
+      // Very many rows are found faster in the parts, where a bit stands for each.
+      if (positions === null) left.push(condition)
+      else found.push(RowSet.of(positions, parts))
     }
     const candidates = found.length === 0 ? undefined : both()
     const isFew = candidates !== undefined && candidates.count <= candidatesMax
@@ -179,24 +174,17 @@ export class DuckDbSelections implements Selections {
     return both() ?? nothing
   }
 
-  /** Null where there are very many. */
-  async #indexed(
+  /** Returns the positions that an order of the table has for a condition; null if none has, or they are very many. */
+  async #sortedPositions(
     snapshot: Snapshot,
-    lookup: Lookup,
-    client: string,
-    signal: AbortSignal,
+    condition: Condition,
+    requester: Requester,
   ): Promise<Uint32Array | null> {
-    const { index, condition } = lookup
-    const zones = await this.#zoneMapOf(snapshot, condition.field, index, client)
-    const span = spanOf(zones, condition.field, [condition])
-    if (span.to <= span.from) return new Uint32Array()
-    // All but the first and the last row group of a range are right throughout.
-    const inner = zones.filter(({ from, to }) => from > span.from && to < span.to)
-    const innerRows = inner.reduce((sum, { from, to }) => sum + to - from, 0)
-    if (condition.operator !== 'in' && innerRows > indexedMax) return null
-    const plan = planValues(snapshot, index.file, asIndexed(lookup), span, indexedMax + 1)
-    const { numbers } = await this.#pool.numbers(plan, client, signal)
-    return numbers.length > indexedMax ? null : numbers
+    const sorted = sortedBy(snapshot, condition.field.name)
+    if (sorted?.order === null || sorted === null) return null
+    const spans = await spansOf(snapshot, sorted, condition, this.#dictionaries, requester)
+    const rows = spans?.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0) ?? Infinity
+    return spans === null || rows > indexedMax ? null : positionsIn(snapshot, sorted, spans)
   }
 
   /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
@@ -264,40 +252,21 @@ export class DuckDbSelections implements Selections {
     )
   }
 
+  /** Returns the parts to read: those that can have the right values of the field that leads the order. */
   async #scan(snapshot: Snapshot, { conditions }: RowFilter, requester: Requester): Promise<Scan> {
-    const everything = { from: 0, to: snapshot.manifest.rows }
-    const field = leadingField(snapshot)
-    if (snapshot.manifest.parts.length === 0) return scanOf(snapshot, everything)
-    if (field === null || !conditions.some((condition) => condition.field.name === field.name)) {
-      return scanOf(snapshot, everything)
+    let span: Span = { from: 0, to: snapshot.manifest.rows }
+    for (const condition of conditions) {
+      const sorted = sortedBy(snapshot, condition.field.name)
+      if (sorted === null || sorted.order !== null) continue
+      const spans = await spansOf(snapshot, sorted, condition, this.#dictionaries, requester)
+      if (spans === null) continue
+      const some = spans.filter(({ from, to }) => from < to)
+      span = {
+        from: Math.max(span.from, Math.min(...some.map(({ from }) => from))),
+        to: Math.min(span.to, Math.max(0, ...some.map(({ to }) => to))),
+      }
     }
-    const zones = await this.#zoneMapOf(snapshot, field, null, requester.client)
-    return scanOf(snapshot, spanOf(zones, field, conditions))
-  }
-
-  /**
-   * Read once, for whoever comes first and all after.
-   *
-   * @param index null for the parts, which the field leads
-   */
-  async #zoneMapOf(
-    snapshot: Snapshot,
-    field: Field,
-    index: Lookup['index'] | null,
-    client: string,
-  ): Promise<ZoneMap> {
-    const file = index?.file ?? null
-    const known = this.#zoneMaps.get(snapshot) ?? new Map<string | null, Promise<ZoneMap>>()
-    this.#zoneMaps.set(snapshot, known)
-    const found = known.get(file)
-    if (found !== undefined) return found
-    const plan = file === null ? planZoneMap(snapshot, field) : planIndexZoneMap(snapshot, file)
-    const reading = this.#pool
-      .rows(plan, client, new AbortController().signal)
-      .then(({ rows }) => zoneMapOf(field, rows, index?.digits))
-    known.set(file, reading)
-    reading.catch(() => known.delete(file))
-    return reading
+    return scanOf(snapshot, span)
   }
 
   async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
@@ -317,6 +286,14 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
     if (!(error instanceof TooLarge)) throw error
     throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
   }
+}
+
+/** Whether an order of the table leaves few rows of however many there are. */
+function isSelective(snapshot: Snapshot, { conditions }: Wanted): boolean {
+  return conditions.some(
+    ({ field, operator }) =>
+      (operator === 'eq' || operator === 'in') && sortedBy(snapshot, field.name)?.order !== undefined,
+  )
 }
 
 const nothing = new RowSet([])

@@ -2,7 +2,6 @@ import path from 'node:path'
 import { bytesOf, type Value } from '../../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../../core/warehouse/manifest.ts'
 import { foldedSql, orderTerm, quotedName, quotedText } from '../../../../core/sql.ts'
-import type { Condition } from '../../../query/conditions.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import { typeRow } from '../../../../core/catalog/field-types.ts'
 import { Parameters, type Plan } from '../../engine/plan.ts'
@@ -11,7 +10,7 @@ import type { Grouping } from '../selections.ts'
 import type { PartRows } from '../row-set.ts'
 import { conditionSql, wordSql } from '../where.ts'
 import { duckDbDialect } from './dialect.ts'
-import type { Span } from './zone-map.ts'
+import type { Span } from '../sorted-rows.ts'
 
 /** Some parts of a snapshot, read only where they can have a row. */
 export interface Scan {
@@ -80,28 +79,6 @@ export function planWords(
       where ${terms.join(' and ')} group by file_index order by file_index`,
     parameters: parameters.values,
     reads: { snapshot, files },
-  }
-}
-
-/**
- * The positions of values, ascending, from the index of their field.
- *
- * @param span rows of the index that can be right; no others are read
- */
-export function planValues(
-  snapshot: Snapshot,
-  file: string,
-  condition: Condition,
-  { from, to }: Span,
-  max: number,
-): Plan {
-  const parameters = new Parameters()
-  return {
-    sql: `select position from read_parquet(${quotedText(path.join(snapshot.folder, file))}, file_row_number = true)
-      where ${conditionSql(condition, duckDbDialect(parameters, 'value'))} and file_row_number between ${from} and ${to - 1}
-      order by position limit ${max}`,
-    parameters: parameters.values,
-    reads: { snapshot, files: [file] },
   }
 }
 

@@ -1,0 +1,168 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { orderTerm } from '../../../core/sql.ts'
+import { chunkRows } from '../../../core/warehouse/format/row-store.ts'
+import { isBisected } from '../../../core/warehouse/format/positions.ts'
+import type { Order } from '../../../core/warehouse/manifest.ts'
+import type { Condition } from '../../query/conditions.ts'
+import { compareValues, equalValues, readValue } from '../../query/values.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import type { Requester } from '../engine/requester.ts'
+import type { Dictionaries } from '../indexes/dictionaries.ts'
+import { OrderedTable } from '../indexes/ordered-table.ts'
+import { StoredRows } from '../indexes/stored-rows.ts'
+
+/** Places from `from` up to `to`, without it. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** A sequence in which the rows are sorted by a field: the table itself, or one of its orders. */
+interface Sorted {
+  readonly field: Field
+  readonly order: Order | null
+  readonly direction: 'asc' | 'desc'
+}
+
+/** Returns the sequence that is sorted by a field, if its values can be compared; null if there is none. */
+export function sortedBy({ manifest, table }: Snapshot, name: string): Sorted | null {
+  const field = table.fields.find((one) => one.name === name)
+  if (field === undefined || manifest.row_store === undefined || !isBisected(field)) return null
+  for (const direction of ['asc', 'desc'] as const)
+    if (manifest.order[0] === orderTerm({ field: name, direction })) return { field, order: null, direction }
+  const order = manifest.orders?.find(({ keys: [key] }) => key?.field === name)
+  const direction = order?.keys[0]?.direction
+  return order === undefined || direction === undefined ? null : { field, order, direction }
+}
+
+/**
+ * Returns the spans of a sequence whose rows have a condition on its field, found by bisection; null if the operator does
+ * not compare values.
+ *
+ * @throws DamagedTable
+ */
+export async function spansOf(
+  snapshot: Snapshot,
+  sorted: Sorted,
+  condition: Condition,
+  dictionaries: Dictionaries,
+  requester: Requester,
+): Promise<Span[] | null> {
+  const { field, direction } = sorted
+  const { operator, values } = condition
+  const { rows } = snapshot.manifest
+  return reading(snapshot, sorted, dictionaries, requester, (valueAt) => {
+    const isDescending = direction === 'desc'
+    const first = (isAfter: (value: string) => boolean): number => {
+      let [low, high] = [0, rows]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        const value = valueAt(middle)
+        // Nulls are last.
+        if (value === null || isAfter(value)) high = middle
+        else low = middle + 1
+      }
+      return low
+    }
+    const nulls = first(() => false)
+    /** The first place whose value is not before another one, and the first whose value is after it. */
+    const compare = (value: string, other: string): number =>
+      isDescending ? compareValues(field, other, value) : compareValues(field, value, other)
+    const lower = (other: string): number => first((value) => compare(value, other) >= 0)
+    const upper = (other: string): number => first((value) => compare(value, other) > 0)
+    const [one = '', last = one] = [values[0], values.at(-1)]
+    const above = (from: (value: string) => number, to: (value: string) => number): Span =>
+      isDescending ? { from: 0, to: to(one) } : { from: from(one), to: nulls }
+    const below = (from: (value: string) => number, to: (value: string) => number): Span =>
+      isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
+    switch (operator) {
+      case 'eq':
+      case 'in':
+        return equalValues(field, values).map((value) => ({ from: lower(value), to: upper(value) }))
+      case 'range':
+        return [isDescending ? { from: lower(last), to: upper(one) } : { from: lower(one), to: upper(last) }]
+      case 'gte':
+        return [above(lower, upper)]
+      case 'gt':
+        return [above(upper, lower)]
+      case 'lte':
+        return [below(lower, upper)]
+      case 'lt':
+        return [below(upper, lower)]
+      case 'isnull':
+        return [values[0] === 'true' ? { from: nulls, to: rows } : { from: 0, to: nulls }]
+      default:
+        return null
+    }
+  })
+}
+
+/**
+ * Returns the positions of the rows of some spans, ascending.
+ *
+ * @throws DamagedTable
+ */
+export async function positionsIn(
+  snapshot: Snapshot,
+  { order }: Sorted,
+  spans: readonly Span[],
+): Promise<Uint32Array> {
+  const sorted = placesIn(spans)
+  if (order === null) return sorted
+  const release = await snapshot.hold([order.positions.file])
+  const table = new OrderedTable(snapshot, order)
+  try {
+    return table.positions(sorted).toSorted()
+  } finally {
+    table.close()
+    release()
+  }
+}
+
+/** The places of some spans, ascending and each once. */
+function placesIn(spans: readonly Span[]): Uint32Array {
+  const places = new Uint32Array(spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0))
+  let [filled, end] = [0, 0]
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    for (let place = Math.max(from, end); place < to; place += 1, filled += 1) places[filled] = place
+    end = Math.max(end, to)
+  }
+  return places.subarray(0, filled)
+}
+
+/** Gives work the values of a sequence as `readValue` writes them, by their places. */
+async function reading<T>(
+  snapshot: Snapshot,
+  { field, order }: Sorted,
+  dictionaries: Dictionaries,
+  requester: Requester,
+  work: (valueAt: (place: number) => string | null) => T,
+): Promise<T | null> {
+  const { manifest } = snapshot
+  const { row_store: file } = manifest
+  if (file === undefined) throw new TypeError('there is no row store')
+  const isCoded = manifest.dictionary?.fields.some(({ name }) => name === field.name) === true
+  const dictionary = isCoded ? await dictionaries.values(snapshot, field, requester) : null
+  if (isCoded && dictionary === null) return null
+  const place = manifest.fields.findIndex(({ name }) => name === field.name)
+  const { isText } = typeRow(field.type)
+  const read = (text: string): string => (isText ? text : (readValue(field, text) ?? text))
+  const release = await snapshot.hold([file.file, ...(order === null ? [] : [order.positions.file])])
+  const table = order === null ? null : new OrderedTable(snapshot, order)
+  const stored = new StoredRows(snapshot, file)
+  try {
+    return work((at) => {
+      const position = table === null ? at : (table.positions(Uint32Array.of(at))[0] ?? 0)
+      const chunk = stored.chunk(Math.floor(position / chunkRows))
+      const row = position % chunkRows
+      if (isCoded) return dictionary?.values[chunk.code(place, row)] ?? null
+      const text = chunk.hasTexts(place) ? chunk.text(place, row) : chunk.decimal(place, row)
+      return text === null ? null : read(text)
+    })
+  } finally {
+    stored.close()
+    table?.close()
+    release()
+  }
+}
