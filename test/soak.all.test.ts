@@ -237,7 +237,8 @@ test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes
     faults: [],
     alerts: [],
   })
-  expect([...asking.answers.keys()]).toEqual([200])
+  // Any other 503 than those of exports is among the faults.
+  expect([...asking.answers.keys()].filter((status) => status !== 503)).toEqual([200])
   expect(walked).toBeGreaterThan(0)
   expect(late.megabytes).toBeLessThan(early.megabytes * 1.15 + 30)
   expect(late.descriptors).toBeLessThan(early.descriptors + 50)

@@ -17,7 +17,7 @@ async function ask({ port }: ServerProgram, query = 'page_size=3'): Promise<[sta
   return [answer.status, body.results?.map(({ n }) => n) ?? [body.type, answer.headers.get('retry-after')]]
 }
 
-const isFileFor = ({ path: asked }: Asked): boolean => /\/(part-|codes|packs|checks|values-)/.test(asked)
+const isFileFor = ({ path: asked }: Asked): boolean => /\/(part-|codes|rows|order-|dictionary)/.test(asked)
 
 describeWithStore('a server, while its object store', () => {
   let table: OneTable

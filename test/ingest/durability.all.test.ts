@@ -57,13 +57,13 @@ describeWith(hasStrace, strace)('by its system calls', () => {
       new Set([
         'sync /.locks/socios-brasil.empresas.draft',
         'sync /SCRATCH/lock.draft',
-        'sync /SCRATCH/work/snapshot/checks.json',
         'sync /SCRATCH/work/snapshot/codes.bin',
         'sync /SCRATCH/work/snapshot/dictionary.index',
         'sync /SCRATCH/work/snapshot/empresas.csv.gz',
         'sync /SCRATCH/work/snapshot/manifest.json',
         'sync /SCRATCH/work/snapshot/part-00000.parquet',
         'sync /SCRATCH/work/snapshot/report.json',
+        'sync /SCRATCH/work/snapshot/rows.bin',
         'sync /SCRATCH/work/snapshot',
       ]),
     )

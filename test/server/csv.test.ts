@@ -40,8 +40,8 @@ const written = (delimiter: string, point: string): string[] =>
 
 test.each<[readFrom: string, packed: boolean, codedDistinctMax: number]>([
   ['parts', false, 1],
-  ['packs', true, 1],
-  ['packs and codes', true, 100],
+  ['the row store', true, 1],
+  ['the row store and codes', true, 100],
 ])('rows that are read from %s are written as RFC 4180 has it', async (_from, packed, codedDistinctMax) => {
   const source = values.map((text, n) => `${n},${text === null ? 'NULL' : quoted(text, ',')},${n}.5\n`)
   const fields = ['n:integer', 's,"t":string', 'v:decimal:10:2'].map(fieldOf)

@@ -66,7 +66,7 @@ test('files are led to where the warehouse itself is public, where an operator s
     0,
   ])
   // What readers may not have leads nowhere.
-  expect((await rawGet(app, `${base}/checks.json`)).status).toBe(404)
+  expect((await rawGet(app, `${base}/rows.bin`)).status).toBe(404)
 })
 
 test('the listings name every file, and the sums are those of its bytes', async () => {
