@@ -1,4 +1,4 @@
-import { always, asText, compareAscii, same, type FieldTypeRow } from './field-type.ts'
+import { plainType, same, type FieldTypeRow } from './field-type.ts'
 
 /** One of the words for true or false, in any case; null where it is none. */
 export function readTruth(text: string): 'true' | 'false' | null {
@@ -8,30 +8,15 @@ export function readTruth(text: string): 'true' | 'false' | null {
 }
 
 export const bool: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
-  moment: null,
+  ...plainType,
   dialect: 'words',
   pattern: () => 'true|false',
   expects: () => 'true or false',
   stored: () => 'BOOLEAN',
-  certain: always,
-  value: same,
-  canonical: same,
-  rendered: asText,
-  isNarrowed: false,
-  isSummed: false,
-  measure: null,
   isOrdered: false,
   parse: readTruth,
   expectsInQuery: 'true or false (also True, False, 1, 0)',
-  compare: compareAscii,
-  json: same,
   wire: { kind: 'truth', text: same },
-  isPlainInJson: true,
-  csv: same,
-  isQuotedInCsv: false,
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
   schema: { type: 'boolean' },
   askedSchema: () => ({ type: 'string', pattern: '^([Tt]rue|TRUE|[Ff]alse|FALSE|[01])$' }),

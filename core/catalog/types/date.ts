@@ -1,4 +1,4 @@
-import { asText, compareAscii, plainText, same, type FieldTypeRow, type SampleRandom } from './field-type.ts'
+import { asText, plainType, type FieldTypeRow, type SampleRandom } from './field-type.ts'
 
 const expected = 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12'
 
@@ -22,32 +22,18 @@ export function sampleDate({ between }: SampleRandom): string {
 
 /** Days of the calendar, of the years 0001 to 9999. */
 export const date: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
+  ...plainType,
   moment: 'date',
-  dialect: null,
   pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
   expects: () => expected,
   stored: () => 'DATE',
   // Years past 9999 and before Christ are longer, infinity is shorter.
   certain: (text) => `strlen(${text}) = 10`,
-  value: same,
-  canonical: same,
-  rendered: asText,
-  isNarrowed: false,
-  isSummed: false,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
-  isOrdered: true,
   parse: dateOf,
   expectsInQuery:
     'a date of the calendar such as 2020-06-12 or 12/06/2020, or 2020-06 or 2020 for all of its days',
-  compare: compareAscii,
   json: asText,
-  wire: plainText,
-  isPlainInJson: true,
-  csv: same,
-  isQuotedInCsv: false,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
   schema: { type: 'string', format: 'date' },
   askedSchema: () => ({ type: 'string', format: 'date' }),

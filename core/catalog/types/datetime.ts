@@ -1,5 +1,5 @@
 import { dateOf, momentText, sampleDate } from './date.ts'
-import { asText, compareAscii, same, type FieldTypeRow } from './field-type.ts'
+import { plainType, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00'
 
@@ -7,25 +7,17 @@ const inJson = (column: string): string => `replace(${column}::varchar, ' ', 'T'
 
 /** Moments without an offset, to the microsecond. */
 export const datetime: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
+  ...plainType,
   moment: 'datetime',
-  dialect: null,
   pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?',
   expects: () => expected,
   stored: () => 'TIMESTAMP',
   certain: (text) => `${text}[5] = '-' and ${text}[-1] <> ')'`,
-  value: same,
   canonical: (text) => {
     const shortFraction = `regexp_replace(replace(${text}, 'T', ' '), '(\\.[0-9]*?)0+$', '\\1')`
     return `regexp_replace(${shortFraction}, '\\.$', '')`
   },
-  rendered: asText,
-  isNarrowed: false,
-  isSummed: false,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 19) },
-  isOrdered: true,
   parse: (text) => {
     // Browsers leave out seconds that are none.
     const [, day = '', minutes = '00:00', seconds = ':00', fraction = ''] =
@@ -36,12 +28,9 @@ export const datetime: FieldTypeRow = {
   },
   expectsInQuery:
     'a date and time such as 2020-06-12T18:05:00, or a date such as 2020-06-12, 12/06/2020, 2020-06 or 2020 for all of its time',
-  compare: compareAscii,
   json: inJson,
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
-  isPlainInJson: true,
   csv: inJson,
-  isQuotedInCsv: false,
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
   // RFC 3339 without an offset, in the registry of OpenAPI.
   schema: { type: 'string', format: 'date-time-local' },

@@ -1,11 +1,9 @@
 import {
-  always,
   asNumber,
-  asText,
   compareWhole,
   matches,
   plainNumber,
-  same,
+  plainType,
   withoutLeadingZeros,
   withoutMinusZero,
   type Digits,
@@ -19,28 +17,21 @@ function pattern({ precision, scale }: Digits): string {
 
 /** Numbers with so many digits after the point, exact. */
 export const decimal: FieldTypeRow = {
-  isText: false,
-  parts: null,
+  ...plainType,
   hasDigits: true,
-  moment: null,
   dialect: 'number',
   pattern,
   expects: ({ precision, scale }) =>
     `a decimal number with at most ${precision - scale} digits before and ${scale} after the point, such as ` +
     (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
   stored: ({ precision, scale }) => `DECIMAL(${precision},${scale})`,
-  certain: always,
-  value: same,
   canonical: (text, { scale }) => {
     const whole = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
     const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
     return withoutMinusZero(`(${whole}${fraction})`)
   },
-  rendered: asText,
-  isNarrowed: false,
   isSummed: true,
   measure: { number: asNumber, text: String },
-  isOrdered: true,
   parse: (text, digits) => {
     if (!matches(pattern(digits), text)) return null
     const [, minus = '', whole = '', fraction = ''] = /^(-?)0*(0|[1-9]\d*)(?:\.(\d*))?$/.exec(text) ?? []
@@ -54,8 +45,6 @@ export const decimal: FieldTypeRow = {
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
   isPlainInJson: false,
-  csv: same,
-  isQuotedInCsv: false,
   // The digits without the point, since a cast would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },

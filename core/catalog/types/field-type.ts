@@ -155,7 +155,7 @@ export const withoutLeadingZeros = (text: string): string =>
   `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
 export const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
 
-export const plainText = { kind: 'text', text: same } as const
+const plainText = { kind: 'text', text: same } as const
 export const plainJson = { kind: 'json', text: same } as const
 export const plainNumber = { kind: 'number', text: same } as const
 
@@ -170,3 +170,27 @@ export function compareWhole(a: bigint, b: bigint): number {
 export function matches(pattern: string, text: string): boolean {
   return new RegExp(`^(?:${pattern})$`).test(text)
 }
+
+/** What most types share: each type says where it differs. */
+export const plainType = {
+  isText: false,
+  parts: null,
+  hasDigits: false,
+  moment: null,
+  dialect: null,
+  certain: always,
+  value: same,
+  canonical: same,
+  rendered: asText,
+  isNarrowed: false,
+  isSummed: false,
+  measure: null,
+  isOrdered: true,
+  compare: compareAscii,
+  json: same,
+  wire: plainText,
+  isPlainInJson: true,
+  csv: same,
+  isQuotedInCsv: false,
+  arrow: { type: 'utf8', values: same },
+} as const satisfies Partial<FieldTypeRow>

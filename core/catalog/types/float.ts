@@ -1,4 +1,4 @@
-import { asNumber, asText, matches, plainNumber, same, type FieldTypeRow } from './field-type.ts'
+import { asNumber, matches, plainNumber, plainType, same, type FieldTypeRow } from './field-type.ts'
 
 const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
 
@@ -10,10 +10,7 @@ const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::d
 
 /** Doubles, of which neither NaN nor Infinity is a value. */
 export const float: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
-  moment: null,
+  ...plainType,
   dialect: 'number',
   pattern: () => pattern,
   expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
@@ -32,11 +29,7 @@ export const float: FieldTypeRow = {
   },
   value: oneZero,
   canonical: (text) => `(${oneZero(`try_cast(${text} as DOUBLE)`)})::varchar`,
-  rendered: asText,
-  isNarrowed: false,
-  isSummed: false,
   measure: { number: asNumber, text: String },
-  isOrdered: true,
   parse: (text) => {
     if (!matches(pattern, text)) return null
     const number = Number(text)
@@ -47,8 +40,6 @@ export const float: FieldTypeRow = {
   json: (column) => `case when isfinite(${column}) then ${column} end`,
   wire: plainNumber,
   isPlainInJson: false,
-  csv: same,
-  isQuotedInCsv: false,
   arrow: { type: 'float64', values: same },
   schema: { type: 'number', format: 'double' },
   askedSchema: () => ({ type: 'number', format: 'double' }),

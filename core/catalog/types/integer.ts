@@ -1,10 +1,9 @@
 import {
-  always,
   asNumber,
-  asText,
   compareWhole,
   matches,
   plainNumber,
+  plainType,
   same,
   withoutLeadingZeros,
   withoutMinusZero,
@@ -15,33 +14,22 @@ const pattern = '-?[0-9]+'
 
 /** Whole numbers of 64 bits. */
 export const integer: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
-  moment: null,
+  ...plainType,
   dialect: 'integer',
   pattern: () => pattern,
   expects: () => 'a whole number of 64 bits, digits only, such as 1200 or -7',
   stored: () => 'BIGINT',
-  certain: always,
-  value: same,
   canonical: (text) => withoutMinusZero(withoutLeadingZeros(text)),
-  rendered: asText,
   isNarrowed: true,
   isSummed: true,
   measure: { number: asNumber, text: String },
-  isOrdered: true,
   parse: (text) => {
     if (!matches(pattern, text)) return null
     const number = BigInt(text)
     return BigInt.asIntN(64, number) === number ? String(number) : null
   },
   compare: (a, b) => compareWhole(BigInt(a), BigInt(b)),
-  json: same,
   wire: plainNumber,
-  isPlainInJson: true,
-  csv: same,
-  isQuotedInCsv: false,
   arrow: { type: 'int64', values: same },
   schema: { type: 'integer', format: 'int64' },
   // As far as every reader's numbers go; the digits of an address may go to 64 bits.

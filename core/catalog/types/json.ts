@@ -1,5 +1,5 @@
 import { parsedJson } from '../../json.ts'
-import { plainJson, same, type FieldTypeRow } from './field-type.ts'
+import { plainJson, plainType, same, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
 
@@ -13,11 +13,7 @@ const isJson = (text: string): string =>
 
 /** JSON as the source has it: its members in their order, its numbers with all their digits. */
 export const json: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
-  moment: null,
-  dialect: null,
+  ...plainType,
   pattern: () => '(?s).*',
   expects: () => expected,
   stored: () => 'VARCHAR',
@@ -26,19 +22,12 @@ export const json: FieldTypeRow = {
   value: inOneLine,
   canonical: inOneLine,
   rendered: same,
-  isNarrowed: false,
-  isSummed: false,
-  measure: null,
   isOrdered: false,
   parse: (text) => (parsedJson(text) === undefined ? null : text.replaceAll(/[\t\n\r]/g, ' ')),
   expectsInQuery: `${expected}, written as the rows have it`,
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  json: same,
   wire: plainJson,
-  isPlainInJson: true,
-  csv: same,
   isQuotedInCsv: true,
-  arrow: { type: 'utf8', values: same },
   schema: {},
   askedSchema: () => ({
     type: 'string',

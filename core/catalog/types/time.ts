@@ -1,4 +1,4 @@
-import { asText, compareAscii, plainText, same, type FieldTypeRow } from './field-type.ts'
+import { plainType, type FieldTypeRow } from './field-type.ts'
 
 const pattern = '[0-9]{1,2}:[0-5][0-9]:[0-5][0-9]'
 
@@ -6,11 +6,8 @@ const padded = (text: string): string => `lpad(${text}, 8, '0')`
 
 /** Times of day to the second; timetables count the hours past midnight on, so hours go to 99. */
 export const time: FieldTypeRow = {
-  isText: false,
-  parts: null,
-  hasDigits: false,
+  ...plainType,
   moment: 'time',
-  dialect: null,
   pattern: () => pattern,
   expects: () => 'a time of day as hh:mm:ss, such as 18:05:00, or 25:10:00 past midnight',
   // As a text, since a TIME ends at 24:00; it is in its order all the same.
@@ -18,9 +15,6 @@ export const time: FieldTypeRow = {
   certain: (text) => `regexp_full_match(${text}, '[0-9]{2}:[0-5][0-9]:[0-5][0-9]')`,
   value: padded,
   canonical: padded,
-  rendered: asText,
-  isNarrowed: false,
-  isSummed: false,
   measure: {
     number: (value) => `(${value}[1:2]::double * 3600 + ${value}[4:5]::double * 60 + ${value}[7:8]::double)`,
     text: (seconds) => {
@@ -31,19 +25,11 @@ export const time: FieldTypeRow = {
       return parts.join(':')
     },
   },
-  isOrdered: true,
   parse: (text) => {
     const [, hours = '', minutes, seconds = '00'] = /^(\d{1,2}):([0-5]\d)(?::([0-5]\d))?$/.exec(text) ?? []
     return minutes === undefined ? null : `${hours.padStart(2, '0')}:${minutes}:${seconds}`
   },
   expectsInQuery: 'a time of day such as 18:05:00, 18:05, or 25:10:00 past midnight',
-  compare: compareAscii,
-  json: same,
-  wire: plainText,
-  isPlainInJson: true,
-  csv: same,
-  isQuotedInCsv: false,
-  arrow: { type: 'utf8', values: same },
   // No `format: time`, which knows no hour after 23.
   schema: { type: 'string', pattern: '^[0-9]{2}:[0-5][0-9]:[0-5][0-9]$' },
   askedSchema: () => ({ type: 'string', pattern: '^[0-9]{1,2}:[0-5][0-9](:[0-5][0-9])?$' }),
