@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { ClickHouse } from '../../core/clickhouse/link.ts'
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import type { ProcessSettings } from '../../core/settings/read.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { createApp } from './app.ts'
@@ -159,6 +159,7 @@ export async function publish(
       await snapshots.refresh()
       snapshots.follow()
       readiness.loaded()
+      if (before === null) warnOfOlder(allTables(catalog), snapshots, log)
       scrub.begin(settings.scrubMs)
       prefetch.begin()
     },
@@ -171,6 +172,21 @@ export async function publish(
       if (next?.limits.counting !== limits.counting) limits.counting?.close()
     },
   }
+}
+
+/** Warns once of tables that an earlier version published, which DuckDB reads without a row store. */
+function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): void {
+  const older = tables.filter((table) => {
+    const manifest = snapshots.current(table)?.manifest
+    return (
+      table.hasRowStore && manifest !== undefined && manifest.rows > 0 && manifest.row_store === undefined
+    )
+  })
+  if (older.length > 0)
+    log.warn(
+      { tables: older.map(tableId) },
+      'an earlier version published these tables: they are slower until the next `make ingest` writes them again',
+    )
 }
 
 /** Clients have had what they had, as long as the limits are the same. */

@@ -1,0 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { manifestText, parseManifest } from '../core/warehouse/manifest.ts'
+import { oneTable, rows } from './support/one-table.ts'
+import { startServer } from './support/programs.ts'
+
+/** A warehouse that an earlier version wrote is served without the files that it lacks. */
+
+test('a table without a row store, codes and orders answers the same, and the log says so once', async () => {
+  const lines = Array.from({ length: 300 }, (_, n) => `${n},name ${n % 7}`)
+  const table = await oneTable(`n,s\n${lines.join('\n')}\n`, ['n:integer', 's:string'], {
+    table: { filters: ['n', 's'], orders: [['-s']] },
+  })
+  const targets = [
+    '?page=2&page_size=100',
+    '?s=name%203&ordering=-n',
+    '?n__range=7,20',
+    '?ordering=-s&page=3',
+  ]
+  const answersOf = async (): Promise<{ answers: unknown[]; log: string }> => {
+    const server = await startServer(table.settings)
+    const answers: unknown[] = []
+    for (const target of targets) {
+      const response = await fetch(`http://127.0.0.1:${server.port}${rows}${target}`)
+      const { count, results } = (await response.json()) as { count: number; results: unknown }
+      answers.push({ status: response.status, count, results })
+    }
+    process.kill(server.pid, 'SIGTERM')
+    await server.ended
+    return { answers, log: server.log() }
+  }
+  const before = await answersOf()
+  const pointer = path.join(String(table.settings['WAREHOUSE']), 'd', 't', 'current.json')
+  const manifest = parseManifest(await readFile(pointer, 'utf8'), pointer)
+  const { row_store: rowStore, codes, orders, ...older } = manifest
+  expect([rowStore, codes, orders]).not.toContain(undefined)
+  await writeFile(pointer, manifestText(older))
+  const after = await answersOf()
+  expect(after.answers).toEqual(before.answers)
+  const warning = /"tables":\["d\/t"\].*an earlier version published these tables/g
+  expect([before, after].map(({ log }) => log.match(warning)?.length ?? 0)).toEqual([0, 1])
+}, 60_000)
