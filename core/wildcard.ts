@@ -20,3 +20,14 @@ export function wildcard(pattern: string): (text: string) => boolean {
     return at <= text.length - last.length
   }
 }
+
+/** The same for names of files: hidden ones, which start with a point, match only a pattern that does too. */
+export function fileWildcard(pattern: string): (name: string) => boolean {
+  const fits = wildcard(pattern)
+  return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))
+}
+
+/** Escapes a text that stands for itself in a regular expression of JavaScript or RE2. */
+export function escapedPattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, StartError } from '../errors.ts'
-import { wildcard } from '../wildcard.ts'
+import { fileWildcard } from '../wildcard.ts'
 import type { Path } from './declared.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
 
@@ -133,11 +133,9 @@ export function isBelow(pattern: string): boolean {
 
 /** Paths of the files below a folder, where * stands for any part of a name. */
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
-  const fits = wildcard(step)
+  const fits = fileWildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
-  const named = (entries ?? []).filter(
-    ({ name }) => fits(name) && (step.startsWith('.') || !name.startsWith('.')),
-  )
+  const named = (entries ?? []).filter(({ name }) => fits(name))
   if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
   const found: string[] = []
   for (const { name } of named)

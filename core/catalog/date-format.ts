@@ -1,4 +1,5 @@
 import { quotedText } from '../sql.ts'
+import { escapedPattern } from '../wildcard.ts'
 import type { MomentType } from './types/field-type.ts'
 
 /** How a source writes dates and times: `dd/mm/yyyy`, `yyyymmdd`, `d mmm yyyy hh:mm` and the like. */
@@ -86,7 +87,7 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
     if (!isWord(found)) {
       if (/[a-z0-9]/.test(found) && !between.has(found)) return null
       isOpen = false
-      pattern += found.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      pattern += escapedPattern(found)
       continue
     }
     const { part, pattern: own } = words[found]

@@ -1,3 +1,5 @@
+import { escapedPattern } from '../wildcard.ts'
+
 /** Fields that the name of a file tells, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {
   /** In the order in which they stand there. */
@@ -24,7 +26,7 @@ export function parseNamePattern(text: string): NamePattern | null {
     const name = /^\{(.+)\}$/s.exec(piece)?.[1]
     if (name === undefined) {
       if (/[{}]/.test(piece)) return null
-      pattern += piece.split('*').map(escaped).join('[^/]*')
+      pattern += piece.split('*').map(escapedPattern).join('[^/]*')
       wasField = false
       continue
     }
@@ -50,8 +52,4 @@ export function parseNamePattern(text: string): NamePattern | null {
       return new Map(fields.map((name, index) => [name, values[index] ?? '']))
     },
   }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.+?^$()|[\]\\]/g, '\\$&')
 }

@@ -1,13 +1,12 @@
 import type { Reading } from '../../core/catalog/catalog.ts'
 import { quotedText } from '../../core/sql.ts'
+import { escapedPattern } from '../../core/wildcard.ts'
 
 /** How a source writes numbers, rewritten as the plain form of their types, text to text: nothing is rounded on the way. */
 
 /** What separates groups of digits, as a character class: a space may be one that does not break. */
 const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
 const spaces = `${separators[' '] ?? ''}*`
-
-const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** Among the marks, it stands for a pair around what is less than nothing. */
 const parentheses = '()'
@@ -41,10 +40,10 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
   if (groups === null && marks.length === 0) {
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
   }
-  const group = groups === null ? null : (separators[groups] ?? escaped(groups))
+  const group = groups === null ? null : (separators[groups] ?? escapedPattern(groups))
   const whole = group === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${group}[0-9]{3})+|[0-9]*)`
-  const body = `(${whole})(?:${escaped(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
-  const others = marks.filter((mark) => mark !== '+').map(escaped)
+  const body = `(${whole})(?:${escapedPattern(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
+  const others = marks.filter((mark) => mark !== '+').map(escapedPattern)
   const [before, after] =
     others.length === 0
       ? ['', '']

@@ -6,7 +6,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 import type { PlacedFile } from './member.ts'
-import { matches } from './pattern.ts'
+import { fileWildcard } from '../../core/wildcard.ts'
 import { sourceEndings } from './packings.ts'
 import { placeWithin } from './within.ts'
 
@@ -119,7 +119,7 @@ async function matchingIn(
   if (place === null) return []
   const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   return entries
-    .filter((entry) => (isFile ? !entry.isDirectory() : !entry.isFile()) && matches(segment, entry.name))
+    .filter((entry) => (isFile ? !entry.isDirectory() : !entry.isFile()) && fileWildcard(segment)(entry.name))
     .map((entry) => path.posix.join(folder, entry.name))
 }
 

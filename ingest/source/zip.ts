@@ -5,7 +5,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
-import { matches } from './pattern.ts'
+import { fileWildcard } from '../../core/wildcard.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 
@@ -39,7 +39,8 @@ function isText({ fileName }: Entry): boolean {
 }
 
 function matching(pattern: string): (entry: Entry) => boolean {
-  return ({ fileName }) => matches(pattern, fileName) || matches(pattern, path.posix.basename(fileName))
+  const fits = fileWildcard(pattern)
+  return ({ fileName }) => fits(fileName) || fits(path.posix.basename(fileName))
 }
 
 async function entriesOf(file: PackedFile): Promise<Entry[]> {

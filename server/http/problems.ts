@@ -1,4 +1,4 @@
-import type { FieldType } from '../../core/catalog/field-types.ts'
+import type { ParameterError } from '../query/errors.ts'
 import type { ServerResponse } from 'node:http'
 import type { Log } from '../base/log.ts'
 import { requestId } from './request-id.ts'
@@ -48,13 +48,6 @@ export const problemRows = {
 
 export type ProblemCode = keyof typeof problemRows
 export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
-
-export interface ParameterError {
-  readonly parameter: string
-  readonly message: string
-  /** The type that a value must be of; not part of the answer to programs. */
-  readonly type?: FieldType | undefined
-}
 
 /** What gives a whole table at once, told to a reader who asks too often. */
 export interface WholeTable {

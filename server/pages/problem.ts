@@ -1,5 +1,6 @@
 import type { Language } from '../../core/catalog/languages.ts'
-import { problemRows, type ParameterError, type ProblemCode, type WholeTable } from '../http/problems.ts'
+import { problemRows, type ProblemCode, type WholeTable } from '../http/problems.ts'
+import type { ParameterError } from '../query/errors.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'

@@ -9,7 +9,7 @@ import { baseAddress } from '../../core/settings/parse.ts'
 import { parsedJson, quotedJson } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { masks } from '../../ingest/source/mask.ts'
-import { matches } from '../../ingest/source/pattern.ts'
+import { fileWildcard } from '../../core/wildcard.ts'
 import { nameIn, pathIn, pauseOf, totalOf } from '../../ingest/source/stated.ts'
 import { bestWay } from '../../ingest/dialect/candidates.ts'
 import { looksLikeHeader } from '../../ingest/dialect/header.ts'
@@ -154,8 +154,8 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'a value in YAML': inlineYaml,
   'a comment in YAML': yamlComment,
   'a format of dates': (text) => parseDateFormat(text, 'date'),
-  'a pattern of file names': (text) => matches('a*a*a*a*z', text),
-  'a file name by a long pattern': (text) => matches(`${'*a'.repeat(20)}z`, text),
+  'a pattern of file names': (text) => fileWildcard('a*a*a*a*z')(text),
+  'a file name by a long pattern': (text) => fileWildcard(`${'*a'.repeat(20)}z`)(text),
   'fields in a file name': (text) => parseNamePattern('{a}-{b}*{c}.csv')?.read(text),
   'an included file': isBelow,
   'an address of settings': (text) => baseAddress(`http://a/${text}`),
