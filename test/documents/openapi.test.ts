@@ -133,6 +133,27 @@ test('examples find rows: each link, and all examples of parameters together', a
   expect(links).toBeGreaterThan(2 * allTables(service.catalog).length)
 })
 
+test.each(
+  ['a', 'são paulo', '東京', 'c++', '(lima)', 'a :', '-', '\u0001', '%'].concat([
+    ':',
+    '...',
+    '* , ;',
+    '“”',
+    '"',
+    ' ',
+    '\u00a0',
+    '\u3000',
+    '\u0301',
+    'a\0',
+  ]),
+)('the schema of a search takes %j where the service does', async (text) => {
+  const { components } = await documentAt('/api/v1/openapi.json')
+  const words = components['schemas']?.['words'] as { pattern: string }
+  const query = new URLSearchParams({ search: text }).toString()
+  const { status } = await request(service.app).get(`/api/v1/dataset/covid19/caso/data/?${query}`)
+  expect(status).toBe(new RegExp(words.pattern, 'u').test(text) ? 200 : 400)
+})
+
 describe('names of fields that are no plain words', () => {
   const names = ['page', 'a b', 'ção', 'x,y', 'p__q', 'page_size', 'ordering']
 

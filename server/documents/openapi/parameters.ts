@@ -19,12 +19,21 @@ export function askedSchemas(): Json {
       plain.map((type) => [askedName(type), typeRow(type).askedSchema({ precision: 0, scale: 0 })]),
     ),
     part: partSchema,
+    words: wordsSchema,
     truth: truthSchema,
   }
 }
 
 const askedName = (type: string): string => `asked-${type}`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
+
+/** Written out, since `\s` stands for other characters in other languages. */
+const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
+/** More than blanks, quotes, what separates words, punctuation around them, and accents. */
+const wordsSchema: Json = {
+  ...partSchema,
+  pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`\\[\\]\\u0300-\\u036f][^\\u0000]*$`,
+}
 const truthSchema: Json = typeRow('bool').askedSchema({ precision: 0, scale: 0 })
 
 const degrees = (most: number): Json => ({ type: 'number', minimum: -most, maximum: most })
@@ -155,7 +164,7 @@ const common: Readonly<Record<Exclude<ParameterName, 'fields' | 'ordering' | 'or
         ],
       },
     },
-    search: { schema: ref('part') },
+    search: { schema: ref('words') },
   }
 
 const described = (name: ParameterName, more: Asked): Json => ({
