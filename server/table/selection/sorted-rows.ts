@@ -7,6 +7,7 @@ import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues, equalValues, readValue } from '../../query/values.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { Turns } from '../../base/concurrency/turns.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { OrderedTable } from '../indexes/ordered-table.ts'
@@ -52,7 +53,7 @@ export async function spansOf(
   const { field, direction } = sorted
   const { operator, values } = condition
   const { rows } = snapshot.manifest
-  return reading(snapshot, sorted, dictionaries, requester, (valueAt) => {
+  return reading(snapshot, sorted, dictionaries, requester, async (valueAt) => {
     const isDescending = direction === 'desc'
     const first = (isAfter: (value: string) => boolean): number => {
       let [low, high] = [0, rows]
@@ -76,10 +77,19 @@ export async function spansOf(
       isDescending ? { from: 0, to: to(one) } : { from: from(one), to: nulls }
     const below = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
+    const spansOfValues = async (all: readonly string[]): Promise<Span[]> => {
+      const turns = new Turns(requester.signal())
+      const spans: Span[] = []
+      for (const value of all) {
+        await turns.next()
+        spans.push({ from: lower(value), to: upper(value) })
+      }
+      return spans
+    }
     switch (operator) {
       case 'eq':
       case 'in':
-        return equalValues(field, values).map((value) => ({ from: lower(value), to: upper(value) }))
+        return spansOfValues(equalValues(field, values))
       case 'range':
         return [isDescending ? { from: lower(last), to: upper(one) } : { from: lower(one), to: upper(last) }]
       case 'gte':
@@ -137,7 +147,7 @@ async function reading<T>(
   { field, order }: Sorted,
   dictionaries: Dictionaries,
   requester: Requester,
-  work: (valueAt: (place: number) => string | null) => T,
+  work: (valueAt: (place: number) => string | null) => Promise<T>,
 ): Promise<T | null> {
   const { manifest } = snapshot
   const { row_store: file } = manifest
@@ -152,13 +162,22 @@ async function reading<T>(
   const table = order === null ? null : new OrderedTable(snapshot, order)
   const stored = new StoredRows(snapshot, file)
   try {
-    return work((at) => {
+    const readAt = (at: number): string | null => {
       const position = table === null ? at : (table.positions(Uint32Array.of(at))[0] ?? 0)
       const chunk = stored.chunk(Math.floor(position / chunkRows))
       const row = position % chunkRows
       if (isCoded) return dictionary?.values[chunk.code(place, row)] ?? null
       const text = chunk.hasTexts(place) ? chunk.text(place, row) : chunk.decimal(place, row)
       return text === null ? null : read(text)
+    }
+    // Bisections for several values begin with the same places.
+    const known = new Map<number, string | null>()
+    return await work((at) => {
+      const seen = known.get(at)
+      if (seen !== undefined) return seen
+      const value = readAt(at)
+      known.set(at, value)
+      return value
     })
   } finally {
     stored.close()
