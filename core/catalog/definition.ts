@@ -434,7 +434,7 @@ export const catalogDefinition = z
         })
         .optional()
         .describe(
-          'How much of the machine may work for one client in a window, whatever it asks for. Default is 25 percent in 1m.',
+          "The share of the machine's processor time that one client may use in a window. Default is 25 percent in 1m.",
         ),
     }),
     families: z.record(z.string(), family),

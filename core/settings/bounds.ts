@@ -1,7 +1,7 @@
-/** What the bounds of a process follow from: its share of MEMORY and CACHE_MB in bytes, and of the processors. */
+/** The share of one process in MEMORY and CACHE_MB, in bytes, and in the processors. */
 interface Share {
   readonly memoryBytes: number
-  /** -1 if it follows from the memory. */
+  /** -1 if CACHE_MB is not set: caches then take a part of the memory. */
   readonly cacheBytes: number
   readonly processors: number
 }

@@ -32,7 +32,7 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
-/** What a search reads, folded, one text a row of a part: Parquet. */
+/** A Parquet file that a search reads: per row of a part, its searched texts without case and accents. */
 const indexShape = fileShape.extend({
   kind: z.literal('words'),
   fields: z.array(z.string()),

@@ -171,7 +171,7 @@ export function matches(pattern: string, text: string): boolean {
   return new RegExp(`^(?:${pattern})$`).test(text)
 }
 
-/** What most types share: each type says where it differs. */
+/** Defaults of a field type, which each type overrides where it differs. */
 export const plainType = {
   isText: false,
   parts: null,

@@ -92,7 +92,7 @@ export class Sections {
   }
 }
 
-/** Where the chunks of a section are. */
+/** The positions, lengths and checksums of the chunks of a section. */
 export class ChunkLocations {
   readonly #directory: Buffer
   readonly #starts: Float64Array

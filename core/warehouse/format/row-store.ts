@@ -12,8 +12,8 @@ import zlib from 'node:zlib'
  *     1 + digits after the point (UINT8), width of a number in bits (UINT8), least number (DOUBLE)
  *     numbers: per row 0 for null, or 1 + the digits as an integer - the least number
  *
- * where zeros at the end were left out as JSON does, except one directly after the point; 101 + digits stands where each
- * text has all of its digits. Or else:
+ * zeros at the end are left out, as JSON does, except one directly after the point. If each text has all of its digits instead,
+ * the first byte is 101 + digits. Or else:
  *
  *     0 (UINT8), width of a number in bits (UINT8), least number (UINT32), bytes of the texts as they are stored (UINT32)
  *     numbers: per row 0 for null, or 1 + the bytes of the text
@@ -70,10 +70,10 @@ function encodeCodes(codes: ArrayLike<number>): Buffer[] {
   return [head, bytes]
 }
 
-/** Shorter texts are not worth the time of inflating them, nor those that hardly shrink. */
+/** The texts of a field in a chunk are deflated if they have at least this many bytes, and shrink to this share or less. */
 const deflatedBytesMin = 4096
 const deflatedShareMax = 3 / 4
-/** Of the length of texts that are deflated. */
+/** Size in bytes of the number that precedes deflated texts. */
 const sizeBytes = 4
 
 function encodeTexts({ bytes: texts, lengths }: Texts): Buffer[] {
@@ -231,11 +231,11 @@ function encodeNumbers(
 
 const bytesOf = (width: number, rows: number): number => Math.ceil((width * rows) / 8)
 
-/** What is known of a field in a chunk, number by number: an object per field would cost more than reading it. */
+/** Indexes of the numbers that describe a field of a chunk; an object per field would cost more than reading the field. */
 const head = {
   width: 0,
   least: 1,
-  /** Where its numbers begin and end. */
+  /** First byte of its packed numbers, and the byte after them. */
   first: 2,
   end: 3,
   form: 4,

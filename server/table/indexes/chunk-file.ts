@@ -83,7 +83,7 @@ export class ChunkFile {
     })
   }
 
-  /** Chunks in memory that `allocate` returned may not be used after it. */
+  /** Closes the file; chunks in memory that `allocate` returned stay valid as long as that memory does. */
   close(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor)
     this.#descriptor = null

@@ -75,7 +75,7 @@ export class CodedTable {
     })
   }
 
-  /** Whoever has made one ends it. */
+  /** Closes the file; each instance must be closed once. */
   close(): void {
     this.#file.close()
   }

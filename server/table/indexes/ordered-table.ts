@@ -30,7 +30,7 @@ export class OrderedTable {
     })
   }
 
-  /** Whoever has made one ends it. */
+  /** Closes the file; each instance must be closed once. */
   close(): void {
     this.#file.close()
   }

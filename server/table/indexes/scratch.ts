@@ -1,19 +1,19 @@
-/** Of one ask, which mostly needs less; what is more comes from the system, as usual. */
+/** Reused bytes per request; what a request needs beyond them is allocated as usual. */
 const scratchBytes = 512 * 1024
-/** So many wait for the next ask. */
+/** Buffers that are kept for later requests. */
 const waitingMax = 8
 
 const waiting: Buffer[] = []
 
 /**
- * Memory for what is read and thrown away before the ask ends: fresh memory of this size costs more than to read into it,
- * since the system gives it page by page.
+ * Memory for bytes that are needed only during one request. Fresh memory of this size costs more than reading into it, since
+ * the system provides it page by page.
  */
 export class Scratch {
   #bytes: Buffer | null = null
   #used = 0
 
-  /** Nothing of it may be looked at after `end`. */
+  /** The returned bytes must not be used after `end`. */
   readonly allocate = (length: number): Buffer => {
     if (this.#used + length > scratchBytes) return Buffer.allocUnsafe(length)
     this.#bytes ??= waiting.pop() ?? Buffer.allocUnsafeSlow(scratchBytes)
@@ -21,7 +21,7 @@ export class Scratch {
     return this.#bytes.subarray(this.#used - length, this.#used)
   }
 
-  /** Once. */
+  /** Returns the memory for the next request; to be called once. */
   end(): void {
     if (this.#bytes !== null && waiting.length < waitingMax) waiting.push(this.#bytes)
     this.#bytes = null

@@ -76,7 +76,7 @@ export class StoredRows {
     return new RowChunk(bytes, Math.min(chunkRows, this.#rows - number * chunkRows), this.#areCoded)
   }
 
-  /** Nothing that was read may be used after it. */
+  /** Chunks that were read must not be used after this. */
   close(): void {
     this.#file.close()
     this.#scratch.end()
