@@ -29,8 +29,7 @@ type SourceDefinition = TableDefinition['source']
 const noticeDefault =
   'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.'
 const limitsDefault = {
-  scans: [{ requests: 600, per: '1m' }],
-  exports: [{ requests: 2000, per: '10m' }],
+  exports: [{ requests: 600, per: '10m' }],
   // Room for DuckDB, which asks for a row group, or a column of one, at a time.
   files: [{ requests: 3000, per: '1m' }],
   share: { percent: 25, per: '1m' },
@@ -91,12 +90,11 @@ function buildTexts(definition: CatalogDefinition, say: Say): CatalogTexts {
 
 function buildLimits(definition: CatalogDefinition['limits']): Limits {
   const { rows, catalog } = definition
-  const { scans = limitsDefault.scans, exports = limitsDefault.exports } = definition
-  const { files = limitsDefault.files, share = limitsDefault.share } = definition
+  const { exports = limitsDefault.exports, files = limitsDefault.files } = definition
+  const { share = limitsDefault.share } = definition
   return {
     rows: rows.map(buildLimit),
     catalog: catalog.map(buildLimit),
-    scans: scans.map(buildLimit),
     exports: exports.map(buildLimit),
     files: files.map(buildLimit),
     share: { ...buildWindow(share.per), percent: share.percent },

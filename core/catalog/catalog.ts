@@ -28,24 +28,24 @@ export interface CatalogTexts {
   readonly datasets: ReadonlyMap<string, Dataset>
 }
 
-/** What is limited by itself. */
-export const limitClasses = ['catalog', 'rows', 'scans', 'exports', 'files'] as const
+/** The classes of requests, each with limits of its own. */
+export const limitClasses = ['catalog', 'rows', 'exports', 'files'] as const
 export type LimitClass = (typeof limitClasses)[number]
 
-/** How much one client may ask for. */
+/** How many requests of each class one client may make. */
 export type Limits = Readonly<Record<LimitClass, readonly Limit[]>> & {
-  /** Of the processors, whatever it asks for. */
+  /** How much of the processors' time all its requests may cost. */
   readonly share: Window & { readonly percent: number }
 }
 
-/** A span of time in which is counted. */
+/** The span of time of a limit. */
 export interface Window {
   readonly windowMs: number
   /** As written in the catalog, such as `1m`. */
   readonly per: string
 }
 
-/** At most `requests` from one client in a window; one that costs much counts as several. */
+/** At most `requests` from one client in a window. */
 export interface Limit extends Window {
   readonly requests: number
 }

@@ -58,9 +58,7 @@ const includedPath = text.refine(
 )
 
 const limit = z.strictObject({
-  requests: count(1, 1_000_000_000).describe(
-    'How many requests one client may make in the window; one that costs much counts as several.',
-  ),
+  requests: count(1, 1_000_000_000).describe('How many requests one client may make in the window.'),
   per: span,
 })
 
@@ -420,21 +418,16 @@ export const catalogDefinition = z
         .array(limit)
         .refine(haveOwnWindows, ownWindows)
         .describe('Of everything that is neither rows nor a file.'),
-      scans: limits(
-        'Of rows that have to be looked for: a filter, a search, an order or a chart counts one for each million values that it reads. Default is 600 in 1m.',
-      ),
-      exports: limits('Of exports, which count one for each 4 MB. Default is 2000 in 10m.'),
-      files: limits(
-        'Of published files, which DuckDB asks for range by range; one counts for each 4 MB. Default is 3000 in 1m.',
-      ),
+      exports: limits('Of exports. Default is 600 in 10m.'),
+      files: limits('Of published files, which DuckDB reads range by range. Default is 3000 in 1m.'),
       share: z
         .strictObject({
-          percent: count(1, 100).describe('Of the processors; 100 is no limit.'),
+          percent: count(1, 100).describe('Of all processors; 100 is no limit.'),
           per: span,
         })
         .optional()
         .describe(
-          "The share of the machine's processor time that one client may use in a window. Default is 25 percent in 1m.",
+          "The share of the machine's processor time that the requests of one client may cost in a window: large pages, searches, exports and files cost more. Default is 25 percent in 1m.",
         ),
     }),
     families: z.record(z.string(), family),

@@ -40,6 +40,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
 /** Keys of earlier versions, and what to do about them. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   ['clustered', 'is not used any more, since any few rows are read from the row store: remove the line'],
+  ['scans', 'is not used any more, since searching for rows is limited by `share`: remove it'],
 ])
 
 function hasRightKind(issues: readonly z.core.$ZodIssue[]): boolean {

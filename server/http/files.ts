@@ -6,7 +6,7 @@ import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { callbackify } from 'node:util'
 import parseRange from 'range-parser'
 import send from 'send'
-import { atHand, priceOfFile } from '../limits/prices.ts'
+import { costOfFile, smallCost } from '../limits/costs.ts'
 import { matchingTag, type EntityTag } from './conditional.ts'
 import { accountFor } from './limits.ts'
 import { whenOver } from './over.ts'
@@ -146,13 +146,13 @@ async function charge(
 ): Promise<void> {
   const account = accountFor(res)
   const { 'if-none-match': known, range } = req.headers
-  if (matchingTag(known, [tag]) !== null) return account.show()
-  if (req.method === 'HEAD') return account.charge(atHand)
+  if (matchingTag(known, [tag]) !== null) return
+  if (req.method === 'HEAD') return account.spend(smallCost)
   const size = bytes ?? (await sizeOf(path.join(folder, file), doubted))
   const ranges = range === undefined ? -1 : parseRange(size, range, { combine: true })
   // Several are answered by the whole.
   const [one, other] = typeof ranges === 'number' ? [] : ranges
-  await account.charge(priceOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
+  await account.spend(costOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
 }
 
 async function sizeOf(file: string, doubted: () => Problem): Promise<number> {

@@ -1,133 +1,138 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
-import { BeyondQuota, QuotaExceeded, type Limiter, type Standing } from '../limits/limiter.ts'
-import { atHand, type Price } from '../limits/prices.ts'
+import { smallCost, type Cost } from '../limits/costs.ts'
+import { BeyondLimit, LimitReached, type Limiter, type Standing } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
-/** What one request asks for, as it is counted. */
-export interface Account {
-  /** What the resource is called that answers; `none` for an address of which there is none. */
-  route: string
-  /** What is charged where it is not said, and shown where nothing is. */
-  asked: LimitClass
-  /** What is told to whom it refuses; null where there is no table to be had. */
-  instead: () => WholeTable | null
-  /** @throws QuotaExceeded, or BeyondQuota where waiting will not help; nothing is counted then */
-  readonly charge: (price: Price, asked?: LimitClass) => Promise<void>
-  /** Charges work that is already done, in ms of one processor; never refuses. */
-  readonly spend: (work: number) => Promise<void>
-  /** Tells how the client stands, where that was not told yet. */
-  readonly show: () => Promise<void>
-  /** What is to be told of an error: a refusal with what to do instead, and any other as it is, once it is counted too. */
-  readonly settle: (error: unknown) => Promise<unknown>
+/** What one request is counted as, and what it costs its client. */
+export class Account {
+  /** Name of the resource that answers; `none` for an address of which there is none. */
+  route = 'none'
+  countsAs: LimitClass = 'catalog'
+  /** What gives the whole table to a client that is refused; null where there is no table. */
+  instead: () => WholeTable | null = () => null
+  readonly #limiter: Limiter | null
+  readonly #client: (req: IncomingMessage) => string
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  #isCounted = false
+  #told: readonly Standing[] = []
+
+  /** @param limiter null where nothing is limited */
+  constructor(
+    limiter: Limiter | null,
+    client: (req: IncomingMessage) => string,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ) {
+    this.#limiter = limiter
+    this.#client = client
+    this.#req = req
+    this.#res = res
+  }
+
+  /**
+   * Counts the request with the limits of its class, the first time it is called.
+   *
+   * @throws LimitReached
+   */
+  async count(): Promise<void> {
+    if (this.#limiter === null || this.#isCounted) return
+    this.#isCounted = true
+    this.#tell(await this.#limiter.count(this.countsAs, this.#req, this.#res))
+  }
+
+  /**
+   * Counts the request and takes what it is going to cost from the budget of its client.
+   *
+   * @throws LimitReached, or BeyondLimit where waiting will not help
+   */
+  async spend(cost: Cost): Promise<void> {
+    await this.count()
+    if (this.#limiter === null) return
+    // Files are meant to be taken, however large they are.
+    const isUnbounded = this.countsAs === 'files'
+    this.#tell(await this.#limiter.spend(this.#client(this.#req), cost, isUnbounded))
+  }
+
+  /** Charges the client for work that is done already. */
+  async charge(cost: Cost): Promise<void> {
+    if (this.#limiter !== null) this.#tell(await this.#limiter.charge(this.#client(this.#req), cost))
+  }
+
+  /** @returns the error to tell: a refusal as a problem, any other as it is, once the request is counted */
+  async settle(error: unknown): Promise<unknown> {
+    if (error instanceof BeyondLimit) return beyond(error, this.instead())
+    if (error instanceof LimitReached) {
+      this.#tell([error.standing])
+      return refusal(error, this.instead())
+    }
+    if (this.#isCounted) return error
+    return this.spend(smallCost).then(
+      () => error,
+      (refused: unknown) => this.settle(refused),
+    )
+  }
+
+  /** Writes how the client stands, as far as it is known, into the headers. */
+  #tell(standings: readonly Standing[]): void {
+    const others = this.#told.filter(({ policy }) => standings.every((one) => one.policy !== policy))
+    this.#told = [...others, ...standings]
+    if (this.#res.headersSent || this.#told.length === 0) return
+    this.#res.setHeader('RateLimit', this.#told.map(leftOf).join(', '))
+    this.#res.setHeader('RateLimit-Policy', this.#told.map(({ policy }) => policy.header).join(', '))
+  }
 }
 
 /** Where the account of a response is: a map beside them would cost more than most answers do. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 
-class ClientAccount implements Account {
-  route = 'none'
-  asked: LimitClass = 'catalog'
-  instead: Account['instead'] = () => null
-  readonly #limiter: Limiter | null
-  readonly #client: () => string
-  readonly #res: ServerResponse
-  #told: readonly Standing[] = []
-
-  constructor(limiter: Limiter | null, client: () => string, res: ServerResponse) {
-    this.#limiter = limiter
-    this.#client = client
-    this.#res = res
-  }
-
-  async charge(price: Price, asked = this.asked): Promise<void> {
-    if (this.#limiter !== null) this.#tell(await this.#limiter.take(this.#client(), asked, price))
-  }
-
-  async spend(work: number): Promise<void> {
-    if (this.#limiter !== null) this.#tell(await this.#limiter.spend(this.#client(), this.asked, work))
-  }
-
-  async show(): Promise<void> {
-    if (this.#limiter !== null && this.#told.length === 0) {
-      this.#tell(await this.#limiter.look(this.#client(), this.asked))
-    }
-  }
-
-  async settle(error: unknown): Promise<unknown> {
-    if (error instanceof BeyondQuota) {
-      await this.show()
-      return beyond(error, this.instead())
-    }
-    if (error instanceof QuotaExceeded) {
-      this.#tell([error.standing])
-      return exceeded(error, this.instead())
-    }
-    if (this.#told.length > 0) return error
-    return this.charge(atHand).then(
-      () => error,
-      (refusal: unknown) => this.settle(refusal),
-    )
-  }
-
-  #tell(standings: readonly Standing[]): void {
-    const before = this.#told.filter(({ policy }) => !standings.some((one) => one.policy === policy))
-    this.#told = [...before, ...standings]
-    if (this.#res.headersSent || this.#told.length === 0) return
-    this.#res.setHeader('RateLimit', this.#told.map(writtenLeft))
-    this.#res.setHeader('RateLimit-Policy', this.#told.map(writtenPolicy))
-  }
-}
-
-/** @param limiter null where nothing is counted */
-export function openAccount(limiter: Limiter | null, client: () => string, res: ServerResponse): Account {
-  const account = new ClientAccount(limiter, client, res)
-  ;(res as WithAccount)[accountKey] = account
-  return account
+/** Opens the account of a request that comes in. */
+export function openAccount(
+  limiter: Limiter | null,
+  client: (req: IncomingMessage) => string,
+  req: IncomingMessage,
+  res: WithAccount,
+): void {
+  res[accountKey] = new Account(limiter, client, req, res)
 }
 
 /** The account of a request that is being answered. */
 export function accountFor(res: ServerResponse): Account {
   const account = (res as WithAccount)[accountKey]
-  if (account === undefined) throw new Error('every request has an account')
+  if (account === undefined) throw new Error('this request has no account')
   return account
 }
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000)
 
-function writtenLeft({ policy, left, resetMs }: Standing): string {
+function leftOf({ policy, left, resetMs }: Standing): string {
   return `"${policy.name}"; r=${left}; t=${secondsOf(resetMs)}`
 }
 
-function writtenPolicy({ policy: { name, quota, windowMs } }: Standing): string {
-  return `"${name}"; q=${quota}; w=${windowMs / 1000}`
-}
-
-/** What the quota of a class is of, for programs and in a sentence. */
-export const unitOf: Readonly<Record<LimitClass, { readonly unit: string; readonly many: string }>> = {
-  catalog: { unit: 'requests', many: 'requests' },
-  rows: { unit: 'requests', many: 'pages of rows' },
-  scans: { unit: 'million values', many: 'million values of searches, filters and orders' },
-  exports: { unit: '4 MB', many: 'times 4 MB of exports' },
-  files: { unit: '4 MB', many: 'times 4 MB of files' },
+const requestsOf: Readonly<Record<LimitClass, string>> = {
+  catalog: 'requests',
+  rows: 'pages of rows',
+  exports: 'exports',
+  files: 'files or ranges of files',
 }
 
 /** A sentence of what a policy gives. */
 export function sentenceOf({ limits, quota, per }: Standing['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of work for one client in ${per} are allowed`
-    : `At most ${quota} ${unitOf[limits].many} in ${per} are allowed`
+    : `At most ${quota} ${requestsOf[limits]} in ${per} are allowed`
 }
 
 const advice = 'For a complete dataset, download its files through the links of its dataset page.'
 
-function exceeded({ standing, counts }: QuotaExceeded, whole: WholeTable | null): Problem {
+function refusal({ standing, cost }: LimitReached, whole: WholeTable | null): Problem {
   const { policy, left, resetMs } = standing
   const seconds = Math.max(1, secondsOf(resetMs))
-  const costs = left > 0 ? `, and this one counts ${counts} of the ${left} that are left` : ''
+  const needed = cost === null ? '' : `; this request needs about ${cost} ms, and ${left} ms are left`
   const better = whole === null ? advice : `All rows are in one file: ${whole.file.address}.`
-  const detail = `${sentenceOf(policy)}${costs}; try again in ${seconds} s. ${better}`
+  const detail = `${sentenceOf(policy)}${needed}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {
     members: { 'violated-policies': [policy.name] },
     ...(whole !== null && { instead: whole }),
@@ -135,7 +140,7 @@ function exceeded({ standing, counts }: QuotaExceeded, whole: WholeTable | null)
   })
 }
 
-function beyond({ policy }: BeyondQuota, whole: WholeTable | null): Problem {
+function beyond({ policy }: BeyondLimit, whole: WholeTable | null): Problem {
   return queryTooCostly(
     `This comes to more work than one client is ever given. ${sentenceOf(policy)}: ask for less.`,
     whole?.file.address ?? null,

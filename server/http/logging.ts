@@ -25,8 +25,8 @@ export function logRequests(
     const client = log.isLevelEnabled('info') ? cutShort(clientOf(req)) : ''
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)
-      const { route, asked } = accountFor(res)
-      meter.answered({ route, countsAs: asked, status: res.statusCode }, performance.now() - started)
+      const { route, countsAs } = accountFor(res)
+      meter.answered({ route, countsAs, status: res.statusCode }, performance.now() - started)
       const ending = res.writableFinished ? 'answered' : 'client went away'
       log.info({ id, client, method, url, status: res.statusCode, ms }, ending)
     })

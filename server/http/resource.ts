@@ -83,7 +83,7 @@ export function mount(
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       const account = accountFor(out)
-      Object.assign(account, { route: name, asked: countsAs, instead: () => wholeTable(params) })
+      Object.assign(account, { route: name, countsAs, instead: () => wholeTable(params) })
       const request = { params, target, headers: plain.headers, client: client(plain), account }
       if (!('find' in resource)) {
         await resource.respond(request, plain, out)
@@ -116,7 +116,7 @@ export function mountHandler(
   router
     .route(path)
     .get((req, res, next) => {
-      Object.assign(accountFor(res), { route: name, asked: countsAs })
+      Object.assign(accountFor(res), { route: name, countsAs })
       return handler(req, res, next)
     })
     .options(describing(name, description, []))
@@ -124,8 +124,7 @@ export function mountHandler(
 }
 
 function describing(name: string, description: string, renders: readonly string[]): RequestHandler {
-  return async (_req, res) => {
-    await accountFor(res).show()
+  return (_req, res) => {
     sendBytes(res, jsonType, [JSON.stringify({ name, description, renders, parses: [] })])
   }
 }
@@ -136,8 +135,7 @@ const refuse: RequestHandler = (req, _res, next) => {
 
 // Relative, so it holds behind any proxy, with `./` so that no slug reads as a scheme. The query stays, since
 // a lost one would return other rows unnoticed.
-export const leadToSlash: RequestHandler = async (req, res) => {
-  await accountFor(res).show()
+export const leadToSlash: RequestHandler = (req, res) => {
   const [path = '', ...query] = req.originalUrl.split('?')
   res.status(301)
   res.setHeader('Location', [`./${path.slice(path.lastIndexOf('/') + 1)}/`, ...query].join('?'))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { atHand, type Price } from '../limits/prices.ts'
+import { smallCost, type Cost } from '../limits/costs.ts'
 import { CompressionGate } from './compression-gate.ts'
 import { matchingTag, type EntityTag } from './conditional.ts'
 import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
@@ -19,7 +19,7 @@ export interface Body {
   /** What only the making of the bytes has told. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time that making the bytes took, in ms, where the price did not foresee it. */
+  /** Processor time that making the bytes took, in ms, where the cost did not foresee it. */
   readonly work?: number
 }
 
@@ -37,8 +37,8 @@ export interface NamedResponse {
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
-  /** What the making of it costs, where that is more than that of what is at hand. */
-  readonly price?: Price
+  /** What making the bytes costs, where it is known beforehand; what it took is charged too. */
+  readonly cost?: Cost
   /** Whether ranges of the bytes can be asked for. */
   readonly hasRanges?: boolean
   /** Whether the bytes cost neither work nor memory of their own. */
@@ -87,7 +87,7 @@ export class Responder {
     this.#budget = budget
   }
 
-  /** @throws Problem overloaded, QuotaExceeded, and whatever the making of the body throws; nothing is written then */
+  /** @throws Problem overloaded, LimitReached, and whatever the making of the body throws; nothing is written then */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
@@ -97,7 +97,6 @@ export class Responder {
       accepted.map((encoding) => tagOf(response, encoding)),
     )
     if (known !== null) {
-      await account.show()
       describe(res, response, known)
       res.statusCode = 304
       res.end()
@@ -105,13 +104,14 @@ export class Responder {
     }
     const encoding = this.#choose(response, accepted)
     const kept = this.#cache.get(keyOf(response, encoding))
-    const { price = atHand } = response
-    await account.charge(kept === undefined ? price : { ...atHand, counts: price.counts })
+    const { cost = smallCost } = response
+    const isKept = kept !== undefined || this.#cache.has(response.name)
+    await (isKept ? account.count() : account.spend(cost))
     const form: Form = kept
       ? { encoding, pieces: [kept.bytes], headers: kept.headers }
       : await this.#make(response, encoding, res, accepted)
-    const unpaid = Math.round(form.work ?? 0) - price.work
-    if (unpaid > 0) await account.spend(unpaid)
+    const unpaid = Math.round(form.work ?? 0) - cost
+    if (unpaid > 0) await account.charge(unpaid)
     // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
     const shared = kept?.bytes ?? form.pieces
     const isFree = response.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)

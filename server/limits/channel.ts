@@ -1,11 +1,11 @@
-import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
+import type { Counts, Usage } from './counts.ts'
 
-/** What is asked of whoever keeps the counts: an id, the policy, and the key of the ask (`ask.ts`). */
-type Question = readonly [id: number, policy: string, key: string]
-/** What it came to: the id, the count, and when the window ends, in ms since 1970. */
+/** An amount to add: an id, the policy, the client and the amount. */
+type Question = readonly [id: number, policy: string, client: string, amount: number]
+/** What is used then: the id of the question, the usage, and when the window ends, in ms since 1970. */
 type Reply = readonly [id: number, totalHits: number, resetsAt: number]
 
-/** Questions that came up at the same time, and what became of them. */
+/** Questions that came up at the same time, and their replies. */
 export interface Questions {
   readonly counts: readonly Question[]
 }
@@ -13,17 +13,17 @@ export interface Replies {
   readonly counted: readonly Reply[]
 }
 
-/** How long a count may take; whoever counts instead is there at once. */
+/** How long a reply may take, before this process counts for itself. */
 const patienceMs = 250
 
 interface Waiting {
-  readonly resolve: (info: ClientRateLimitInfo) => void
+  readonly resolve: (usage: Usage) => void
   readonly reject: (error: Error) => void
 }
 
 /**
- * Counts in another process, over its channel. What comes up in one turn of the event loop goes in one message, since a
- * message costs about as much as a kept page.
+ * Counts in another process, asked over the channel between the two. Questions of one turn of the event loop go in one
+ * message, since a message costs about as much as a cached page.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void
@@ -36,13 +36,8 @@ export class CountsChannel {
   }
 
   /** The counts of one policy. */
-  of(policy: string): Store {
-    return {
-      localKeys: false,
-      increment: (key) => this.#ask(policy, key),
-      decrement: () => undefined,
-      resetKey: () => undefined,
-    }
+  of(policy: string): Counts {
+    return { add: (client, amount) => this.#ask(policy, client, amount) }
   }
 
   take({ counted }: Replies): void {
@@ -52,11 +47,11 @@ export class CountsChannel {
     }
   }
 
-  #ask(policy: string, key: string): Promise<ClientRateLimitInfo> {
+  #ask(policy: string, client: string, amount: number): Promise<Usage> {
     this.#last += 1
     const id = this.#last
     if (this.#batch.length === 0) setImmediate(() => this.#flush())
-    this.#batch.push([id, policy, key])
+    this.#batch.push([id, policy, client, amount])
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
   }
 
@@ -69,8 +64,9 @@ export class CountsChannel {
         this.#waiting.delete(id)
       }
     }
-    // A process that was too busy to see the answer looks once more.
-    const late = (): void => void setImmediate(() => giveUp(new Error('who keeps the counts did not answer')))
+    // A process that was too busy to see the reply looks once more.
+    const late = (): void =>
+      void setImmediate(() => giveUp(new Error('the process that keeps the counts did not answer')))
     setTimeout(late, patienceMs).unref()
     try {
       this.#send({ counts: batch })
@@ -80,14 +76,14 @@ export class CountsChannel {
   }
 }
 
-/** Answers the questions of other processes from the counts of this one. */
-export function answered(
-  storeOf: (policy: string) => Store | undefined,
+/** Answers the questions of another process from the counts of this one. */
+export async function answered(
+  countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,
 ): Promise<Replies> {
-  const replies = counts.map(async ([id, policy, key]): Promise<Reply[]> => {
-    const info = await storeOf(policy)?.increment(key)
-    return info === undefined ? [] : [[id, info.totalHits, info.resetTime?.getTime() ?? 0]]
+  const replies = counts.map(async ([id, policy, client, amount]): Promise<Reply[]> => {
+    const usage = await countsOf(policy)?.add(client, amount)
+    return usage === undefined ? [] : [[id, usage.totalHits, usage.resetTime.getTime()]]
   })
-  return Promise.all(replies).then((all) => ({ counted: all.flat() }))
+  return { counted: (await Promise.all(replies)).flat() }
 }

@@ -1,155 +1,199 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rateLimit, type RateLimitInfo, type RateLimitRequestHandler, type Store } from 'express-rate-limit'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
 import { OfOneOnly } from '../base/concurrency/single-flight.ts'
-import { keyOfAsk, type CountedAsk } from './ask.ts'
+import type { Cost } from './costs.ts'
+import type { Counts, Usage } from './counts.ts'
 import type { Policy } from './policies.ts'
-import type { Price } from './prices.ts'
 
 /** How a client stands with a policy. */
 export interface Standing {
   readonly policy: Policy
   readonly left: number
-  /** Of the window, in ms. */
+  /** Until the window ends, in ms. */
   readonly resetMs: number
 }
 
-/** A client has had what a policy gives it. */
-export class QuotaExceeded extends OfOneOnly {
+/** A client has had what a policy gives it in this window. */
+export class LimitReached extends OfOneOnly {
   readonly standing: Standing
-  /** What the ask would have counted. */
-  readonly counts: number
+  /** What the request costs, where the policy limits costs. */
+  readonly cost: Cost | null
 
-  constructor(standing: Standing, counts: number) {
+  constructor(standing: Standing, cost: Cost | null = null) {
     super(`the quota of ${standing.policy.name} is exceeded`)
-    this.name = 'QuotaExceeded'
+    this.name = 'LimitReached'
     this.standing = standing
-    this.counts = counts
+    this.cost = cost
   }
 }
 
-/** No window of a policy is ever enough for it. */
-export class BeyondQuota extends OfOneOnly {
+/** A request costs more than a client is given in any window. */
+export class BeyondLimit extends OfOneOnly {
   readonly policy: Policy
 
   constructor(policy: Policy) {
-    super(`it comes to more than ${policy.name} ever gives one client`)
-    this.name = 'BeyondQuota'
+    super(`it costs more than ${policy.name} ever gives one client`)
+    this.name = 'BeyondLimit'
     this.policy = policy
   }
 }
 
-interface Counter {
+interface Counted {
   readonly policy: Policy
-  /** @returns how the client stands then, and whether it was counted */
-  readonly count: (ask: CountedAsk) => Promise<{ standing: Standing; isCounted: boolean }>
+  readonly counts: Counts
 }
 
-/** The sparing-use limits (spec: Limits 1), per client; all policies of an ask must let it pass. */
-export class Limiter {
-  readonly #counters: readonly Counter[]
-
-  /** @param storeFor where the counts of a policy are kept; each has one of its own */
-  constructor(policies: readonly Policy[], storeFor: (policy: Policy) => Store) {
-    this.#counters = policies.map((policy) => counterOf(policy, storeFor(policy)))
-  }
-
-  /**
-   * Counts an ask with every policy of its class and with the share of the machine, or, where one of them refuses it, with
-   * none.
-   *
-   * @returns how the client stands then
-   * @throws QuotaExceeded, or BeyondQuota where waiting will not help
-   */
-  async take(client: string, asked: LimitClass, price: Price): Promise<Standing[]> {
-    const due = this.#of(asked).map((counter) => {
-      return { ...counter, counts: countsOf(counter.policy, asked, price) }
-    })
-    // At the same time, since whoever counts may be on another machine.
-    const taken = await Promise.all(due.map(({ count, counts }) => count({ client, counts })))
-    const refusal = taken.findIndex(({ isCounted }) => !isCounted)
-    const [refused, refusing] = [taken[refusal], due[refusal]]
-    if (refused === undefined || refusing === undefined) return taken.map(({ standing }) => standing)
-    await Promise.all(
-      due.map(async ({ count, counts }, index) => {
-        if (taken[index]?.isCounted === true && counts > 0) await count({ client, counts: -counts })
-      }),
-    )
-    throw new QuotaExceeded(refused.standing, refusing.counts)
-  }
-
-  /**
-   * Charges the share of the machine for work that is already done. A client with less left loses all of it, so that its
-   * next request waits.
-   *
-   * @param work ms of one processor
-   * @returns how the client stands then
-   */
-  async spend(client: string, asked: LimitClass, work: number): Promise<Standing[]> {
-    const shares = this.#of(asked).filter(({ policy: { limits } }) => limits === 'share')
-    return Promise.all(
-      shares.map(async ({ count }) => {
-        const { standing } = await count({ client, counts: 0 })
-        return (await count({ client, counts: Math.min(work, standing.left) })).standing
-      }),
-    )
-  }
-
-  /**
-   * How a client stands, at no cost.
-   *
-   * @param asked with the policies of a class, or with all
-   */
-  async look(client: string, asked: LimitClass | 'all'): Promise<Standing[]> {
-    const counters = asked === 'all' ? this.#counters : this.#of(asked)
-    return Promise.all(counters.map(async ({ count }) => (await count({ client, counts: 0 })).standing))
-  }
-
-  #of(asked: LimitClass): Counter[] {
-    return this.#counters.filter(({ policy: { limits } }) => limits === asked || limits === 'share')
-  }
-}
-
-/**
- * What counts more than a whole quota takes all of it, so that it can be had by who waits; but nobody gets more than his
- * share of the machine for one ask. Files are what readers are to take, however large.
- */
-function countsOf(policy: Policy, asked: LimitClass, { counts, work }: Price): number {
-  const all = policy.limits === 'share' ? work : counts
-  if (policy.limits === 'share' && asked !== 'files' && all > policy.quota) throw new BeyondQuota(policy)
-  return Math.min(all, policy.quota)
+/** One limit of a class of requests. */
+interface ClassLimit extends Counted {
+  readonly middleware: RateLimitRequestHandler
 }
 
 type Middleware = Parameters<RateLimitRequestHandler>
+/** What express-rate-limit leaves in a request: what it found, by the name of the policy. */
+type LimitedRequest = Middleware[0] & Record<string, RateLimitInfo | undefined>
 
-const refused = Symbol('more than the quota')
+/**
+ * The limits per client (spec: Limits 1): so many requests of a class in each window, counted by express-rate-limit,
+ * and one budget for what all requests cost.
+ */
+export class Limiter {
+  readonly #counted: readonly Counted[]
+  readonly #budget: Counted | undefined
+  readonly #perClass = new Map<LimitClass, ClassLimit[]>()
+  readonly #client: (req: IncomingMessage) => string
 
-/** The middleware of the library as a function: it needs of a request no more than who asks for how much. */
-function counterOf(policy: Policy, store: Store): Counter {
-  const middleware = rateLimit({
+  /** @param countsFor where the counts of a policy are; each policy has its own */
+  constructor(
+    policies: readonly Policy[],
+    client: (req: IncomingMessage) => string,
+    countsFor: (policy: Policy) => Counts,
+  ) {
+    this.#counted = policies.map((policy) => ({ policy, counts: countsFor(policy) }))
+    this.#budget = this.#counted.find(({ policy }) => policy.limits === 'share')
+    for (const { policy, counts } of this.#counted) {
+      const { limits } = policy
+      if (limits === 'share') continue
+      const others = this.#perClass.get(limits) ?? []
+      this.#perClass.set(limits, [
+        ...others,
+        { policy, counts, middleware: middlewareOf(policy, counts, client) },
+      ])
+    }
+    this.#client = client
+  }
+
+  /**
+   * Counts a request with every policy of its class. One that is refused counts with none of the policies that would let
+   * it pass, so that a client that asks too often in a minute keeps its hour.
+   *
+   * @returns how the client stands with each of them then
+   * @throws LimitReached
+   */
+  async count(limited: LimitClass, req: IncomingMessage, res: ServerResponse): Promise<Standing[]> {
+    const limits = this.#perClass.get(limited) ?? []
+    // At the same time, since the counts may be in another process.
+    const outcomes = await Promise.all(limits.map((limit) => outcomeOf(limit, req, res)))
+    const longest = outcomes.reduce<Outcome | undefined>(
+      (found, one) =>
+        one.isRefused && !(found && found.standing.resetMs > one.standing.resetMs) ? one : found,
+      undefined,
+    )
+    if (longest === undefined) return outcomes.map(({ standing }) => standing)
+    const passed = outcomes.filter(({ isRefused }) => !isRefused)
+    await Promise.all(passed.map(async ({ counts }) => counts.add(this.#client(req), -1)))
+    throw new LimitReached(longest.standing)
+  }
+
+  /**
+   * Takes the cost of a request from the budget of its client, before the work is done. What does not fit is not taken.
+   *
+   * @param isUnbounded whether a request that costs more than the whole budget may take all of it
+   * @returns how the client stands then; nothing where costs are not limited
+   * @throws LimitReached, or BeyondLimit where waiting will not help
+   */
+  async spend(client: string, cost: Cost, isUnbounded: boolean): Promise<Standing[]> {
+    if (this.#budget === undefined) return []
+    const { policy, counts } = this.#budget
+    if (cost > policy.quota && !isUnbounded) throw new BeyondLimit(policy)
+    const amount = Math.min(cost, policy.quota)
+    const usage = await counts.add(client, amount)
+    if (usage.totalHits <= policy.quota) return [standingOf(policy, usage)]
+    throw new LimitReached(standingOf(policy, await counts.add(client, -amount)), amount)
+  }
+
+  /**
+   * Charges the budget for work that is done already. Where it costs more than is left, the next request is refused.
+   *
+   * @returns how the client stands then; nothing where costs are not limited
+   */
+  async charge(client: string, cost: Cost): Promise<Standing[]> {
+    if (this.#budget === undefined) return []
+    return [standingOf(this.#budget.policy, await this.#budget.counts.add(client, cost))]
+  }
+
+  /** How a client stands with every policy. It counts nothing. */
+  async standings(client: string): Promise<Standing[]> {
+    return Promise.all(
+      this.#counted.map(async ({ policy, counts }) => standingOf(policy, await counts.add(client, 0))),
+    )
+  }
+}
+
+interface Outcome {
+  readonly counts: Counts
+  readonly standing: Standing
+  readonly isRefused: boolean
+}
+
+function outcomeOf(
+  { policy, counts, middleware }: ClassLimit,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<Outcome> {
+  const limited = req as LimitedRequest
+  return new Promise((resolve, reject) => {
+    void middleware(limited, res as Middleware[1], (error?: unknown) => {
+      const { used = 0, resetTime = new Date() } = limited[policy.name] ?? {}
+      const standing = standingOf(policy, { totalHits: used, resetTime })
+      if (error === undefined) resolve({ counts, standing, isRefused: used > policy.quota })
+      else reject(error)
+    })
+  })
+}
+
+function middlewareOf(
+  policy: Policy,
+  counts: Counts,
+  client: (req: IncomingMessage) => string,
+): RateLimitRequestHandler {
+  return rateLimit({
     limit: policy.quota,
     windowMs: policy.windowMs,
-    store,
-    keyGenerator: (req) => keyOfAsk(req as unknown as CountedAsk),
-    // They are written with the answer, of all policies together.
+    store: storeOf(counts),
+    keyGenerator: client,
+    requestPropertyName: policy.name,
+    // Ours tell of the budget, too, and hash no address for each policy, which would cost a twentieth of a cached page.
     standardHeaders: false,
     legacyHeaders: false,
-    // It would look for headers of a proxy; the client is known already.
+    // Its checks look for what Express knows of proxies, which is set in another way here.
     validate: false,
-    handler: (_req, _res, next) => next(refused),
+    handler: (_req, _res, next) => next(),
   })
+}
+
+function storeOf(counts: Counts): Store {
+  return {
+    increment: (client) => counts.add(client, 1),
+    decrement: async (client) => void (await counts.add(client, -1)),
+    resetKey: () => undefined,
+  }
+}
+
+function standingOf(policy: Policy, { totalHits, resetTime }: Usage): Standing {
   return {
     policy,
-    count: async ({ client, counts }) => {
-      const ask: CountedAsk & { rateLimit?: RateLimitInfo } = { client, counts }
-      const outcome: unknown = await new Promise((resolve) => {
-        void middleware(ask as unknown as Middleware[0], {} as Middleware[1], resolve)
-      })
-      const isCounted = outcome !== refused
-      if (isCounted && outcome !== undefined) throw outcome
-      const { used = 0, resetTime } = ask.rateLimit ?? {}
-      const left = Math.max(0, policy.quota - used + (isCounted ? 0 : counts))
-      const resetMs = Math.max(0, (resetTime?.getTime() ?? 0) - Date.now())
-      return { standing: { policy, left, resetMs }, isCounted }
-    },
+    left: Math.max(0, policy.quota - totalHits),
+    resetMs: Math.max(0, resetTime.getTime() - Date.now()),
   }
 }

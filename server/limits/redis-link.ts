@@ -1,14 +1,13 @@
 import { createClient } from '@redis/client'
-import type { RedisReply } from 'rate-limit-redis'
 import type { Log } from '../base/log.ts'
-import type { Link } from './either-counts.ts'
+import type { Link } from './fallback-counts.ts'
 
 type Client = ReturnType<typeof newClient>
 
-/** How long Redis may take for a count; an ask is counted several times, and its reader is to wait for half a second at most. */
+/** How long Redis may take for a count. A request is counted up to three times, and waits for half a second at most. */
 const patienceMs = 150
 const connectMs = 500
-/** How often is looked whether it is back. */
+/** How often the link is tried again while it is down. */
 const probeEveryMs = 500
 
 /**
@@ -38,10 +37,10 @@ export class RedisLink implements Link {
       this.#log.warn({ redis: this.#where }, 'Redis does not answer: the limits are counted here alone')
   }
 
-  async send(command: readonly string[]): Promise<RedisReply> {
+  async send(command: readonly string[]): Promise<unknown> {
     const client = this.#client
     if (client === null) throw new Error('there is no connection to Redis')
-    return inTime(client.sendCommand<RedisReply>([...command]), patienceMs)
+    return inTime(client.sendCommand([...command]), patienceMs)
   }
 
   readonly failed = (error: unknown): void => {

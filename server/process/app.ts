@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): RequestListener {
   return (req, res) => {
     logRequest(req, res)
     setHeaders(req, res)
-    openAccount(limiter, () => client(req), res)
+    openAccount(limiter, client, req, res)
     answer(req, res).catch((error: unknown) => tell(error, res))
   }
 }

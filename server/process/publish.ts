@@ -13,7 +13,7 @@ import type { MemoryGate } from '../table/engine/memory-gate.ts'
 import type { Pool } from '../table/engine/pool.ts'
 import { RowStore } from '../table/reading/row-store.ts'
 import { fileAddresses, mixedFamilies } from '../http/addresses.ts'
-import { clientOf } from '../http/client.ts'
+import { clientOf, type ClientOf } from '../http/client.ts'
 import { Responder } from '../http/responder.ts'
 import type { SendBudget } from '../http/send-budget.ts'
 import { Dictionaries } from '../table/indexes/dictionaries.ts'
@@ -123,16 +123,17 @@ export async function publish(
   })
   const scrub = new Scrub(snapshots, log)
   const prefetch = new Prefetch(snapshots, store, log)
-  const limits = await limitsOf(shared, catalog, before)
+  const client = clientOf(settings, () => {
+    log.warn(
+      'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
+    )
+  })
+  const limits = await limitsOf(shared, catalog, client, before)
   const app = createApp({
     ...settings,
     ...shared,
     limiter: limits.limiter,
-    client: clientOf(settings, () => {
-      log.warn(
-        'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
-      )
-    }),
+    client,
     catalog,
     snapshots,
     readiness,
@@ -193,10 +194,15 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
 async function limitsOf(
   { settings, worker, log }: Shared,
   catalog: Catalog,
+  client: ClientOf,
   before: Publication | null,
 ): Promise<Limits> {
   const policies = policiesOf(catalog.limits, os.availableParallelism())
   if (before !== null && isDeepStrictEqual(before.limits.policies, policies)) return before.limits
   const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
-  return { policies, counting, limiter: counting === null ? null : new Limiter(policies, counting.storeFor) }
+  return {
+    policies,
+    counting,
+    limiter: counting === null ? null : new Limiter(policies, client, counting.countsFor),
+  }
 }

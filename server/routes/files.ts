@@ -11,7 +11,7 @@ import { sendFile, type ServedFile } from '../http/files.ts'
 import type { Freshness } from '../http/freshness.ts'
 import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { atHand } from '../limits/prices.ts'
+import { smallCost } from '../limits/costs.ts'
 import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
 import { Problem } from '../http/problems.ts'
 import type { SendBudget } from '../http/send-budget.ts'
@@ -180,7 +180,7 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
 function checkSums(service: FileService): RequestHandler {
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
-    await accountFor(res).charge(atHand)
+    await accountFor(res).spend(smallCost)
     const lines = currentOf(service, dataset).flatMap((snapshot) => {
       const { table, manifest } = snapshot
       return publicFiles(snapshot).map(({ file, sha512 }) => {
@@ -196,7 +196,7 @@ function checkSums(service: FileService): RequestHandler {
 function leadToDownload(service: FileService): RequestHandler {
   return async (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
-    await accountFor(res).charge(atHand)
+    await accountFor(res).spend(smallCost)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     // Relative, so it holds behind any proxy.
@@ -219,7 +219,7 @@ function leadToParquet(service: FileService): RequestHandler {
       count,
     } = dataset.tables.has(name) ? { table: name, index: 0, count: 1 } : parsePartName(name)
     const table = findTable(dataset, { table: called })
-    await accountFor(res).charge(atHand)
+    await accountFor(res).spend(smallCost)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const { parts, snapshot: id } = snapshot.manifest
@@ -263,7 +263,7 @@ function fileOf(service: FileService): RequestHandler {
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
         // A reader of ranges would put two files together.
         if (stable !== null && hasExpired && req.headers.range === undefined) {
-          await accountFor(res).charge(atHand)
+          await accountFor(res).spend(smallCost)
           res.setHeader(
             'Acervo-Moved',
             `the snapshot ${id} is not kept any more; this leads to the current one`,
@@ -278,7 +278,7 @@ function fileOf(service: FileService): RequestHandler {
       if (found === undefined) throw unknownFile(table, addresses)
       const { filesUrl } = service
       if (filesUrl !== '') {
-        await accountFor(res).charge(atHand)
+        await accountFor(res).spend(smallCost)
         const key = `${layout.snapshot(table, id)}/${found.file}`
         // Its bytes are never others, but where the store is may be.
         lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)

@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express'
 import type { BrowseText } from './pages/browse.ts'
-import { accountFor } from '../http/limits.ts'
 import { jsonType, sendBytes } from '../http/send.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
 import { isStale } from '../snapshots/status.ts'
@@ -17,7 +16,6 @@ export function health(
   browse: BrowseText,
 ): RequestHandler {
   return async (req, res) => {
-    await accountFor(res).show()
     const { statuses } = snapshots
     const faults = statuses.filter(({ fault }) => fault !== null)
     const stale = statuses.filter((status) => isStale(status, Date.now()))

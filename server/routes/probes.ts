@@ -1,12 +1,10 @@
 import type { RequestHandler } from 'express'
-import { accountFor } from '../http/limits.ts'
 import { jsonType, sendBytes } from '../http/send.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 
 /** That the process answers at all: what does not should be started anew. */
 export function livez(): RequestHandler {
   return async (_req, res) => {
-    await accountFor(res).show()
     res.setHeader('Cache-Control', 'no-store')
     sendBytes(res, jsonType, [JSON.stringify({ status: 'ok' })])
   }
@@ -15,7 +13,6 @@ export function livez(): RequestHandler {
 /** Whether readers should be sent here: 503 until every published table is loaded, and from the moment it is told to stop. */
 export function readyz(readiness: Readiness): RequestHandler {
   return async (_req, res) => {
-    await accountFor(res).show()
     const { state, missing } = readiness.now()
     res.setHeader('Cache-Control', 'no-store')
     if (state !== 'ready') {

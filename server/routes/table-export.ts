@@ -17,8 +17,8 @@ import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { atHand, priceOfFile } from '../limits/prices.ts'
-import { exportChunks, priceOfExport } from '../table/representations/export.ts'
+import { costOfFile, smallCost } from '../limits/costs.ts'
+import { exportChunks, costOfExport } from '../table/representations/export.ts'
 import { hintHeader } from '../table/representations/hint-header.ts'
 import { queryKey } from '../table/representations/page.ts'
 import { formOf, type RowFormat } from '../formats/format.ts'
@@ -103,7 +103,6 @@ async function streamRows(
     res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
   }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
-    await account.show()
     describe()
     res.statusCode = 304
     res.end()
@@ -126,7 +125,7 @@ async function streamRows(
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
     const known = service.finished.find(tag)
-    if (known === null) await account.charge(priceOfExport(exported))
+    if (known === null) await account.spend(costOfExport(exported))
     const made =
       known ??
       (await service.exports.during(client, () =>
@@ -139,7 +138,7 @@ async function streamRows(
         describeRows()
         const { start, end } = rangeOf(req, res, tag, made.bytes)
         const isHead = req.method === 'HEAD'
-        if (known !== null) await account.charge(isHead ? atHand : priceOfFile(end + 1 - start))
+        if (known !== null) await account.spend(isHead ? smallCost : costOfFile(end + 1 - start))
         if (isHead) res.end()
         else {
           const chunks = service.finished.read(made, start, end)
@@ -152,7 +151,7 @@ async function streamRows(
       }
       return
     }
-  } else await account.charge(req.method === 'HEAD' ? atHand : priceOfExport(exported))
+  } else await account.spend(req.method === 'HEAD' ? smallCost : costOfExport(exported))
   if (req.method === 'HEAD') {
     describeRows()
     res.end()
@@ -196,7 +195,7 @@ async function sendDownload(
   res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
   const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   if (isPacked) {
-    account.asked = 'files'
+    account.countsAs = 'files'
     await transfers.during(client, () =>
       sendFile(req, res, { ...served, contentEncoding: 'gzip' }, sendBudget),
     )
@@ -206,12 +205,11 @@ async function sendDownload(
   res.setHeader('ETag', tag)
   res.setHeader('Cache-Control', freshness.changing)
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
-    await account.show()
     res.statusCode = 304
     res.end()
     return
   }
-  await account.charge(req.method === 'HEAD' ? atHand : priceOfFile(manifest.textBytes))
+  await account.spend(req.method === 'HEAD' ? smallCost : costOfFile(manifest.textBytes))
   const members = report?.download_members ?? null
   if (members === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)

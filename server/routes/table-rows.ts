@@ -4,7 +4,7 @@ import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { nameOf } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
-import { priceOfRows } from '../limits/prices.ts'
+import { costOfRows } from '../limits/costs.ts'
 import type { QueryParameters } from '../query/string.ts'
 import type { Resource } from '../http/resource.ts'
 import { pathOf } from '../http/shortcuts.ts'
@@ -75,7 +75,7 @@ export function tableRows(family: Family, service: RowService): Resource {
           }),
         },
         // What a query comes to beyond a page is paid for when it is known.
-        price: priceOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
+        cost: costOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         hasRanges: true,
         isAtHand: false,
         body: (signal) =>

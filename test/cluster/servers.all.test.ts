@@ -57,7 +57,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     await startRedis(redisPort)
     const address = store.address()
     warehouse = store.folderOf(address)
-    const limits = { rows: [{ requests: 1_000_000, per: '1h' }], catalog: [], scans: [], exports: [] }
+    const limits = { rows: [{ requests: 1_000_000, per: '1h' }], catalog: [], exports: [] }
     table = await oneTable(source(0), ['n:integer', 'version:integer', 'm:integer'], {
       catalog: { limits: { ...limits, share: { percent: 100, per: '1m' } } },
       table: { filters: ['n', 'm'] },

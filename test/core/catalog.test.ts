@@ -135,6 +135,12 @@ describe('the loader', () => {
       ],
     ],
     [
+      'a limit of searches, which share the budget now',
+      '  catalog: []\n',
+      '  catalog: []\n  scans: []\n',
+      ['c.yaml:7:3: "scans" is not used any more, since searching for rows is limited by `share`: remove it'],
+    ],
+    [
       'a missing key',
       '    collected_at: 2020-02-29\n',
       '',

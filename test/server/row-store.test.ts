@@ -156,13 +156,11 @@ testAll('rows whose chunks are large are written by DuckDB', async () => {
   const lines = Array.from({ length: rowsInAll }, (_, n) => `${n},${n % 13},${long(n)}\n`)
   await shop.write('d/t.csv', `n,few,text\n${lines.join('')}`)
   await shop.ingest()
-  const limit = { requests: 100, per: '1m', windowMs: 60_000 }
-  const limits = { ...shop.catalog.limits, rows: [limit], scans: [limit] }
-  const { app } = await serve({ ...shop, catalog: { ...shop.catalog, limits } }, { rateLimits: true })
+  const { app } = await serve(shop, { rateLimits: true })
   const spy = jest.spyOn(Connection.prototype, 'texts')
-  const scansLeft = async (): Promise<number> => {
+  const shareLeft = async (): Promise<number> => {
     const { text } = await request(app).get('/limits')
-    return Number(/"scans[^}]*?"remaining":(\d+)/.exec(text)?.[1])
+    return Number(/"share[^}]*?"remaining":(\d+)/.exec(text)?.[1])
   }
   // Those of one chunk, and some of each.
   const near = await getPage(app, `${address}?page=3&page_size=10`)
@@ -170,11 +168,11 @@ testAll('rows whose chunks are large are written by DuckDB', async () => {
     [20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map(longRow),
     0,
   ])
-  const before = await scansLeft()
+  const before = await shareLeft()
   const far = await getPage(app, `${address}?few=5&page_size=200`)
   const all = Array.from({ length: rowsInAll }, (_, n) => n).filter((n) => n % 13 === 5)
   expect(far.results).toEqual(all.map(longRow))
   expect(spy.mock.calls.length).toBeGreaterThan(0)
   // Decoding a row group for them is charged as well.
-  expect(before - (await scansLeft())).toBe(1)
+  expect(before - (await shareLeft())).toBeGreaterThan(0)
 })

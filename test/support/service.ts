@@ -7,8 +7,8 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { createApp, type AppOptions } from '../../server/process/app.ts'
 import { Responder, type ResponderLimits } from '../../server/http/responder.ts'
-import { clientOf, type ClientSettings } from '../../server/http/client.ts'
-import { ClientCounts } from '../../server/limits/client-counts.ts'
+import { clientOf, type ClientOf, type ClientSettings } from '../../server/http/client.ts'
+import { MemoryCounts } from '../../server/limits/counts.ts'
 import { Limiter } from '../../server/limits/limiter.ts'
 import { policiesOf } from '../../server/limits/policies.ts'
 import { noMeter } from '../../server/base/meter.ts'
@@ -169,11 +169,12 @@ export async function serve(
   const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
   const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
   const finished = new FinishedExports(await temporaryFolder(), options.finishedBytesMax ?? 10_000_000)
+  const client = clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 })
   const bare = createApp({
     catalog,
     publicUrl,
-    limiter: options.rateLimits === true ? limiterOf(catalog, options.clientsMax ?? 1000) : null,
-    client: clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 }),
+    limiter: options.rateLimits === true ? limiterOf(catalog, client, options.clientsMax ?? 1000) : null,
+    client,
     maxAgeSeconds: 60,
     pageBytesMax: 64_000_000,
     exports,
@@ -224,8 +225,8 @@ export async function serve(
   }
 }
 
-function limiterOf({ limits }: Catalog, clientsMax: number): Limiter {
-  return new Limiter(policiesOf(limits, 2), (policy) => new ClientCounts(clientsMax, policy))
+function limiterOf({ limits }: Catalog, client: ClientOf, clientsMax: number): Limiter {
+  return new Limiter(policiesOf(limits, 2), client, (policy) => new MemoryCounts(clientsMax, policy))
 }
 
 /** An envelope with its rows, checked to be a 200. */

@@ -1,41 +1,43 @@
 import { mock } from 'node:test'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
-import { ClientCounts } from '../../server/limits/client-counts.ts'
-import { BeyondQuota, Limiter, QuotaExceeded } from '../../server/limits/limiter.ts'
-import type { Policy } from '../../server/limits/policies.ts'
-import type { Price } from '../../server/limits/prices.ts'
+import { MemoryCounts } from '../../server/limits/counts.ts'
+import { BeyondLimit, Limiter, LimitReached } from '../../server/limits/limiter.ts'
+import { policyOf, type Policy } from '../../server/limits/policies.ts'
 
-const policy = (name: string, limits: Policy['limits'], quota: number, windowMs: number): Policy => ({
-  name,
-  limits,
-  quota,
-  windowMs,
-  per: name.slice(name.indexOf('-') + 1),
-})
-const minute = policy('rows-1m', 'rows', 3, 60_000)
-const hour = policy('rows-1h', 'rows', 5, 3_600_000)
-const catalog = policy('catalog-1m', 'catalog', 2, 60_000)
-const share = policy('share-1m', 'share', 1000, 60_000)
+const minute = policyOf('rows', 3, { per: '1m', windowMs: 60_000 })
+const hour = policyOf('rows', 5, { per: '1h', windowMs: 3_600_000 })
+const catalog = policyOf('catalog', 2, { per: '1m', windowMs: 60_000 })
+const share = policyOf('share', 1000, { per: '1m', windowMs: 60_000 })
 
+const clientOf = (req: IncomingMessage): string => String(req.headers['client'])
 const limiterOf = (clientsMax: number, ...policies: readonly Policy[]): Limiter =>
-  new Limiter(policies, (one) => new ClientCounts(clientsMax, one))
+  new Limiter(policies, clientOf, (one) => new MemoryCounts(clientsMax, one))
 
-const price = (counts: number, work = 0): Price => ({ counts, work })
+/** `ok` with what is left of each limit of the class and the seconds until then, or the policy that refused. */
+async function counted(limiter: Limiter, client = 'a', limited: LimitClass = 'rows'): Promise<string> {
+  const req = { headers: { client } } as unknown as IncomingMessage
+  return limiter.count(limited, req, {} as ServerResponse).then((standings) => {
+    const texts = standings.map((one) => `${one.policy.name}:${one.left}:${one.resetMs / 1000}`)
+    return ['ok', ...texts].join(' ')
+  }, told)
+}
 
-/** `ok` with what is left of each policy, or the policy that refused. */
-async function taken(
-  limiter: Limiter,
-  counts = 1,
-  { client = 'a', asked = 'rows', work = 0 }: { client?: string; asked?: LimitClass; work?: number } = {},
-): Promise<string> {
-  try {
-    const standings = await limiter.take(client, asked, price(counts, work))
-    return `ok ${standings.map(({ policy: { name }, left }) => `${name}:${left}`).join(' ')}`
-  } catch (error) {
-    if (error instanceof QuotaExceeded) return `refused by ${error.standing.policy.name}`
-    if (error instanceof BeyondQuota) return `never by ${error.policy.name}`
-    throw error
-  }
+/** What is left of the budget, or the policy that refused. */
+async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded = false): Promise<string> {
+  return limiter.spend(client, cost, isUnbounded).then(([standing]) => `${standing?.left} left`, told)
+}
+
+function told(error: unknown): string {
+  if (error instanceof LimitReached) return `refused by ${error.standing.policy.name}`
+  if (error instanceof BeyondLimit) return `never by ${error.policy.name}`
+  throw error
+}
+
+/** Policy -> what is left of it. */
+async function left(limiter: Limiter, client = 'a'): Promise<Record<string, number>> {
+  const standings = await limiter.standings(client)
+  return Object.fromEntries(standings.map((standing) => [standing.policy.name, standing.left]))
 }
 
 beforeEach(() => {
@@ -45,117 +47,95 @@ afterEach(() => {
   mock.timers.reset()
 })
 
-describe('a quota', () => {
-  test('is counted down to nothing, and then refuses', async () => {
+describe('requests of a class', () => {
+  test('are counted down to nothing, and then refused', async () => {
     const limiter = limiterOf(10, minute)
-    expect([await taken(limiter), await taken(limiter), await taken(limiter), await taken(limiter)]).toEqual([
-      'ok rows-1m:2',
-      'ok rows-1m:1',
-      'ok rows-1m:0',
-      'refused by rows-1m',
-    ])
+    const all = [await counted(limiter), await counted(limiter), await counted(limiter)]
+    expect(all).toEqual([2, 1, 0].map((rest) => `ok rows-1m:${rest}:60`))
+    expect(await counted(limiter)).toBe('refused by rows-1m')
   })
 
-  test('begins anew when its window is over, and not before', async () => {
+  test('are counted anew when the window is over, and not before', async () => {
     const limiter = limiterOf(10, minute)
-    await taken(limiter, 3)
+    for (let time = 0; time < 3; time += 1) await counted(limiter)
     mock.timers.tick(59_999)
-    expect(await taken(limiter)).toBe('refused by rows-1m')
+    expect(await counted(limiter)).toBe('refused by rows-1m')
     mock.timers.tick(1)
-    expect(await taken(limiter)).toBe('ok rows-1m:2')
+    expect(await counted(limiter)).toBe('ok rows-1m:2:60')
   })
 
-  test('says when its window is over', async () => {
+  test('have a window that does not move', async () => {
     const limiter = limiterOf(10, minute)
-    await taken(limiter)
+    await counted(limiter)
     mock.timers.tick(20_000)
-    const [standing] = await limiter.look('a', 'rows')
-    expect(standing).toMatchObject({ left: 2, resetMs: 40_000 })
+    expect(await counted(limiter)).toBe('ok rows-1m:1:40')
   })
 
-  test('is each client’s own', async () => {
-    const limiter = limiterOf(10, minute)
-    await taken(limiter, 3)
-    expect(await taken(limiter, 1, { client: 'b' })).toBe('ok rows-1m:2')
-  })
-
-  test('of one class is not touched by another', async () => {
+  test('are counted for each client and each class alone', async () => {
     const limiter = limiterOf(10, minute, catalog)
-    await taken(limiter, 3)
-    expect(await taken(limiter, 1, { asked: 'catalog' })).toBe('ok catalog-1m:1')
+    for (let time = 0; time < 4; time += 1) await counted(limiter)
+    expect(await counted(limiter, 'b')).toBe('ok rows-1m:2:60')
+    expect(await counted(limiter, 'a', 'catalog')).toBe('ok catalog-1m:1:60')
+    expect(await counted(limiter, 'a', 'exports')).toBe('ok')
   })
 
-  test('that does not suffice is not touched: a smaller request still fits', async () => {
-    const limiter = limiterOf(10, minute)
-    await taken(limiter, 1)
-    expect([await taken(limiter, 3), await taken(limiter, 2)]).toEqual(['refused by rows-1m', 'ok rows-1m:0'])
+  test('must pass every limit of the class; the refusal that lasts longest is told', async () => {
+    const limiter = limiterOf(10, minute, hour)
+    for (let time = 0; time < 3; time += 1) await counted(limiter)
+    mock.timers.tick(60_000)
+    expect(await counted(limiter)).toBe('ok rows-1m:2:60 rows-1h:1:3540')
+    await counted(limiter)
+    for (let time = 0; time < 3; time += 1) expect(await counted(limiter)).toBe('refused by rows-1h')
+    // What one refuses counts with none of the others.
+    expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 
-  test('is taken as a whole by a request that counts more', async () => {
-    const limiter = limiterOf(10, minute)
-    expect([await taken(limiter, 100), await taken(limiter)]).toEqual(['ok rows-1m:0', 'refused by rows-1m'])
-  })
-
-  test('costs nothing to look at', async () => {
-    const limiter = limiterOf(10, minute)
-    for (let look = 0; look < 5; look += 1) await limiter.look('a', 'all')
-    expect(await taken(limiter, 3)).toBe('ok rows-1m:0')
+  test('are not counted by asking how a client stands', async () => {
+    const limiter = limiterOf(10, minute, share)
+    await counted(limiter)
+    for (let time = 0; time < 5; time += 1)
+      expect(await left(limiter)).toEqual({ 'rows-1m': 2, 'share-1m': 1000 })
+    expect(await left(limiter, 'b')).toEqual({ 'rows-1m': 3, 'share-1m': 1000 })
+    // The window of a client begins with its first request, not with that question.
+    mock.timers.tick(30_000)
+    expect(await counted(limiter, 'b')).toBe('ok rows-1m:2:60')
   })
 })
 
-describe('several policies', () => {
-  test('must all let a request pass; one that refuses gives back what the others counted', async () => {
-    const limiter = limiterOf(10, minute, hour)
-    await taken(limiter, 3)
-    mock.timers.tick(60_000)
-    expect(await taken(limiter, 3)).toBe('refused by rows-1h')
-    expect(await taken(limiter, 2)).toBe('ok rows-1m:1 rows-1h:0')
-  })
-
-  test.each<[refusing: string, counts: number, work: number]>([
-    ['rows-1m', 2, 1],
-    ['rows-1h', 2, 1],
-    ['share-1m', 1, 300],
-  ])('what %s refuses is counted by none of them', async (refusing, counts, work) => {
-    const all = [minute, hour, share].map((one) => (one.name === refusing ? one : { ...one, quota: 10_000 }))
-    const limiter = limiterOf(10, ...all)
-    let passed = 0
-    while ((await taken(limiter, counts, { work })) !== `refused by ${refusing}`) passed += 1
-    const left = (await limiter.look('a', 'all')).map((one) => [one.policy.name, one.left])
-    expect(left).toEqual(
-      all.map(({ name, limits, quota }) => [name, quota - passed * (limits === 'share' ? work : counts)]),
-    )
-  })
-
-  test('the share of the machine counts the work of every class', async () => {
-    const limiter = limiterOf(10, minute, catalog, share)
-    await taken(limiter, 1, { work: 600 })
-    expect(await taken(limiter, 1, { asked: 'catalog', work: 500 })).toBe('refused by share-1m')
-    expect(await taken(limiter, 1, { asked: 'catalog', work: 400 })).toBe('ok catalog-1m:1 share-1m:0')
-  })
-
-  test('work that is done already is charged, as far as the share goes', async () => {
+describe('the budget', () => {
+  test('is taken by costs of every class; what does not fit is not taken', async () => {
     const limiter = limiterOf(10, minute, share)
-    const left = async (work: number): Promise<unknown> =>
-      (await limiter.spend('a', 'rows', work)).map(({ policy: { name }, left: rest }) => [name, rest])
-    expect(await left(300)).toEqual([['share-1m', 700]])
-    expect(await left(5000)).toEqual([['share-1m', 0]])
-    expect(await left(1)).toEqual([['share-1m', 0]])
-    expect(await taken(limiter, 1, { work: 1 })).toBe('refused by share-1m')
-    expect(await taken(limiter, 1, { client: 'b', work: 1 })).toBe('ok rows-1m:2 share-1m:999')
+    expect(await spent(limiter, 600)).toBe('400 left')
+    expect(await spent(limiter, 500)).toBe('refused by share-1m')
+    expect(await spent(limiter, 400)).toBe('0 left')
+    expect(await left(limiter)).toEqual({ 'rows-1m': 3, 'share-1m': 0 })
   })
 
-  test('more work than the whole share is refused for good, but for files', async () => {
-    const limiter = limiterOf(10, policy('files-1m', 'files', 5, 60_000), minute, share)
-    expect(await taken(limiter, 1, { work: 1001 })).toBe('never by share-1m')
-    expect(await taken(limiter, 1, { asked: 'files', work: 1001 })).toBe('ok files-1m:4 share-1m:0')
+  test('is charged for work that is done already, and refuses what comes after it', async () => {
+    const limiter = limiterOf(10, share)
+    expect((await limiter.charge('a', 300))[0]?.left).toBe(700)
+    expect((await limiter.charge('a', 5000))[0]?.left).toBe(0)
+    expect(await spent(limiter, 1)).toBe('refused by share-1m')
+    expect(await spent(limiter, 1, 'b')).toBe('999 left')
+    mock.timers.tick(60_000)
+    expect(await spent(limiter, 1)).toBe('999 left')
+  })
+
+  test('never suffices for more than all of it, but for files', async () => {
+    const limiter = limiterOf(10, share)
+    expect(await spent(limiter, 1001)).toBe('never by share-1m')
+    expect(await spent(limiter, 1001, 'a', true)).toBe('0 left')
+  })
+
+  test('is none where the catalog has none', async () => {
+    const limiter = limiterOf(10, minute)
+    expect([await limiter.spend('a', 1e9, false), await limiter.charge('a', 1e9)]).toEqual([[], []])
   })
 })
 
 test('the client not seen for longest is forgotten first', async () => {
   const limiter = limiterOf(2, minute)
-  for (const client of ['a', 'b', 'a', 'c']) await taken(limiter, 1, { client })
-  const left = async (client: string): Promise<number | undefined> =>
-    (await limiter.look(client, 'rows'))[0]?.left
-  expect([await left('a'), await left('c'), await left('b')]).toEqual([1, 2, 3])
+  for (const client of ['a', 'b', 'a', 'c']) await counted(limiter, client)
+  const rest = async (client: string): Promise<number | undefined> => (await left(limiter, client))['rows-1m']
+  expect([await rest('a'), await rest('c'), await rest('b')]).toEqual([1, 2, 3])
 })

@@ -301,9 +301,8 @@ export const en = {
   limitsOf: {
     catalog: 'The catalog',
     rows: 'Rows, and pages of them',
-    scans: 'Rows that have to be looked for: one for each million values read',
-    exports: 'Exports: one for each 4 MB',
-    files: 'Files: one for each 4 MB',
+    exports: 'Exports',
+    files: 'Files, or ranges of them',
     share: 'All of this together',
   } satisfies Record<LimitClass | 'share', string>,
   limitShare: (percent: number, span: string) => `${percent} % of the processors in ${span}`,

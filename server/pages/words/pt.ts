@@ -266,9 +266,8 @@ export const pt: Words = {
   limitsOf: {
     catalog: 'O catálogo',
     rows: 'Linhas, e páginas delas',
-    scans: 'Linhas que é preciso procurar: um por milhão de valores lidos',
-    exports: 'Exportações: um a cada 4 MB',
-    files: 'Arquivos: um a cada 4 MB',
+    exports: 'Exportações',
+    files: 'Arquivos, ou partes deles',
     share: 'Tudo isso junto',
   },
   limitShare: (percent, span) => `${percent} % dos processadores em ${span}`,

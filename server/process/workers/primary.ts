@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { catalogVersion, followVersions } from '../../../core/catalog/catalog-files.ts'
 import { shareOf, type Settings } from '../../../core/settings/read.ts'
 import { answered } from '../../limits/channel.ts'
-import { ClientCounts } from '../../limits/client-counts.ts'
+import { MemoryCounts } from '../../limits/counts.ts'
 import { linesForPeople, openLog, type Log } from '../../base/log.ts'
 import { startWatchdog } from '../watchdog.ts'
 import { printUrl } from '../print-url.ts'
@@ -79,13 +79,13 @@ function followSignals(keeper: Keeper, log: Log): void {
 
 /** Answers the workers what each client has had, of all of them together. */
 function keepCounts(clientsMax: number): void {
-  const stores = new Map<string, { readonly counts: ClientCounts; readonly quota: number }>()
+  const stores = new Map<string, { readonly counts: MemoryCounts; readonly quota: number }>()
   cluster.on('message', (worker, message: FromWorker) => {
     if ('policies' in message) {
       for (const policy of message.policies) {
         // A worker that was started later may know another catalog.
         if (stores.get(policy.name)?.quota === policy.quota) continue
-        stores.set(policy.name, { counts: new ClientCounts(clientsMax, policy), quota: policy.quota })
+        stores.set(policy.name, { counts: new MemoryCounts(clientsMax, policy), quota: policy.quota })
       }
     } else if ('counts' in message) {
       void answered((name) => stores.get(name)?.counts, message).then((replies) => tell(worker, replies))

@@ -10,7 +10,7 @@ export interface Worker {
   readonly id: number
   /** Whether others serve while it starts, so that it takes no reader before it can answer. */
   readonly isRelieving: boolean
-  /** Where asks are counted for all workers together, by these policies. */
+  /** Where requests are counted for all workers together, by these policies. */
   readonly countsBy: (policies: readonly Policy[]) => CountsChannel
   /** Connections come from the process that keeps it. */
   readonly receive: (take: (socket: Socket) => void) => void

@@ -7,7 +7,7 @@ import { Problem } from '../../http/problems.ts'
 import type { ClientOf } from '../../http/client.ts'
 import type { Serving } from '../../http/resource.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
-import { atHand } from '../../limits/prices.ts'
+import { smallCost } from '../../limits/costs.ts'
 import { parametersOf } from '../../query/string.ts'
 import { datasetViews, made, type DocumentService } from './service.ts'
 
@@ -47,7 +47,7 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
       } catch (error) {
         if (!(error instanceof ActionError)) throw error
         const { status, type, message, more } = error
-        await accountFor(res).charge(atHand)
+        await accountFor(res).spend(smallCost)
         res.statusCode = status
         res.setHeader('Cache-Control', 'no-store')
         const told = { ...more, __type: type, message }
@@ -77,8 +77,7 @@ const allow: RequestHandler = (_req, res, next) => {
   next()
 }
 
-const describe: RequestHandler = async (_req, res) => {
-  await accountFor(res).show()
+const describe: RequestHandler = (_req, res) => {
   const about = { name: 'CKAN Action', description: "CKAN's action API, to read.", renders: [jsonType] }
   res.setHeader('Allow', methods)
   res.setHeader('Access-Control-Allow-Methods', methods)

@@ -73,7 +73,7 @@ function pageOf(
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
     // What is shown is made first.
-    ...(answer.price !== undefined && { price: answer.price }),
+    ...(answer.cost !== undefined && { cost: answer.cost }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
       const { text, isCut } = beginningOf(pieces)

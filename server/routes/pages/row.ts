@@ -1,6 +1,6 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
 import { withQuery } from '../../http/addresses.ts'
-import { priceOfRows } from '../../limits/prices.ts'
+import { costOfRows } from '../../limits/costs.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
 import { rowPage } from '../../pages/row.ts'
@@ -32,7 +32,7 @@ export function row(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['row', tableId(table), page.key]),
-          price: priceOfRows(query.pageSize * snapshot.rowBytes),
+          cost: costOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             const { range, rows } = view

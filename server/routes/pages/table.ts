@@ -1,5 +1,5 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
-import { priceOfRows } from '../../limits/prices.ts'
+import { costOfRows } from '../../limits/costs.ts'
 import type { Resource } from '../../http/resource.ts'
 import { textOf } from '../../pages/html.ts'
 import { tablePage } from '../../pages/table/table.ts'
@@ -22,7 +22,7 @@ export function table(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          price: priceOfRows(query.pageSize * snapshot.rowBytes),
+          cost: costOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             return { pieces: [textOf(tablePage(setting, view))], serverTiming }

@@ -1,4 +1,4 @@
-import type { Price } from '../../limits/prices.ts'
+import type { Cost } from '../../limits/costs.ts'
 
 /** Who waits for rows. */
 export interface Requester {
@@ -12,5 +12,5 @@ export interface Requester {
    *
    * @throws where that is more than the client may have
    */
-  readonly pay: (price: Price) => Promise<void>
+  readonly pay: (cost: Cost) => Promise<void>
 }

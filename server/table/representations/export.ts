@@ -7,7 +7,7 @@ import { columnsOf } from '../reading/plan.ts'
 import type { RowEngine } from './page.ts'
 import { groupsIn, valuesOfGroups } from '../reading/cost.ts'
 import { partOf } from '../reading/parts.ts'
-import { priceOfGathered, type Price } from '../../limits/prices.ts'
+import { costOfRows, costOfScan, type Cost } from '../../limits/costs.ts'
 import { isInFileOrder } from '../selection/whole.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Selection } from '../selection/selections.ts'
@@ -126,14 +126,14 @@ async function* batchesOf(
 }
 
 /** Each batch reads the row groups in which its rows lie: in another order than that of the table, all of them each time. */
-export function priceOfExport({ snapshot, query, form, selection }: Export): Price {
+export function costOfExport({ snapshot, query, form, selection }: Export): Cost {
   const { count } = selection
   const all = groupsIn(snapshot)
   const batches = Math.ceil(count / batchRowsOf(snapshot, form))
   const groups = isInFileOrder(snapshot, query)
     ? Math.min(count, all + batches)
     : Math.min(count, batches * all)
-  return priceOfGathered(valuesOfGroups(groups, form.fields.length), count * snapshot.rowBytes)
+  return costOfScan(valuesOfGroups(groups, form.fields.length)) + costOfRows(count * snapshot.rowBytes)
 }
 
 function batchRowsOf(snapshot: Snapshot, form: Form): number {

@@ -11,7 +11,7 @@ import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '..
 import type { RowStore } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
 import { groupsOf, valuesOfGroups } from '../reading/cost.ts'
-import { priceOfGathered, priceOfScan } from '../../limits/prices.ts'
+import { costOfRows, costOfScan, smallCost } from '../../limits/costs.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../engine/memory-gate.ts'
 import type { Hint, Selections } from '../selection/selections.ts'
@@ -126,17 +126,17 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    // An ordinary page was paid for when it was requested.
-    const price = priceOfGathered(isStored ? 0 : decoded(), bytes)
-    if (price.counts > 1) await requester.pay(price)
+    // A small page was paid for when it was requested.
+    const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
+    if (more > smallCost) await requester.pay(more)
   }
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = async (): Promise<Gathered> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
     if (stored !== null) return { pieces: [stored.bytes], timings: [stored.timing] }
-    // Its chunks were too large, which the price did not include.
-    if (isStored && selection !== null) await requester.pay(priceOfScan(decoded()))
+    // Its chunks were too large, which the cost did not include.
+    if (isStored && selection !== null) await requester.pay(costOfScan(decoded()))
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)

@@ -1,6 +1,6 @@
 import { TooCostly } from '../engine/errors.ts'
 import type { Requester } from '../engine/requester.ts'
-import { priceOfScan } from '../../limits/prices.ts'
+import { costOfScan } from '../../limits/costs.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { leadingField } from './leading-field.ts'
 
@@ -16,7 +16,7 @@ export async function afford(
   snapshot: Snapshot,
   requester: Requester,
 ): Promise<void> {
-  if (values <= max) return requester.pay(priceOfScan(values))
+  if (values <= max) return requester.pay(costOfScan(values))
   const [million, most] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
   const lead = leadingField(snapshot)
   const advice =
