@@ -1,5 +1,5 @@
 import { quotedText } from '../sql.ts'
-import { escapedPattern } from '../wildcard.ts'
+import { escapedPattern } from '../text.ts'
 import type { MomentType } from './types/field-type.ts'
 
 /** How a source writes dates and times: `dd/mm/yyyy`, `yyyymmdd`, `d mmm yyyy hh:mm` and the like. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../text.ts'
 import { fieldTypeNames, typeRow } from './field-types.ts'
 import type { FieldTypeRow } from './types/field-type.ts'
 

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { messageOf } from '../errors.ts'
 import type { Path } from './declared.ts'
-import { shorten } from '../shorten.ts'
+import { shorten } from '../text.ts'
 
 /** Where something stands in the text, from 1. */
 export interface LineAndColumn {

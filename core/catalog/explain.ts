@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../text.ts'
 import type { Path } from './declared.ts'
 import { catalogDefinition } from './definition.ts'
 import type { JoinedDocument } from './catalog-files.ts'

@@ -1,4 +1,4 @@
-import { escapedPattern } from '../wildcard.ts'
+import { escapedPattern } from '../text.ts'
 
 /** Fields that the name of a file tells, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../text.ts'
 import { StartError } from '../errors.ts'
 import { boundsOf, type Bounds } from './bounds.ts'
 import { thisMachine } from './machine.ts'

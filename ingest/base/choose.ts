@@ -1,5 +1,5 @@
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/text.ts'
 import { StartError } from '../../core/errors.ts'
 
 /**

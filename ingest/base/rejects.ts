@@ -1,4 +1,4 @@
-import { shorten } from '../../core/shorten.ts'
+import { shorten } from '../../core/text.ts'
 
 /** A value or row of a source that is not what the catalog declares. */
 export interface Reject {

@@ -1,8 +1,7 @@
 import type { Field, SourceForm, Table } from '../../core/catalog/catalog.ts'
 import { hidesText, tableId } from '../../core/catalog/catalog.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { shorten } from '../../core/shorten.ts'
 
 /** A field and the column of the source that fills it. */
 export interface MatchedField {

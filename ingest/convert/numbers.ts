@@ -1,6 +1,6 @@
 import type { Reading } from '../../core/catalog/catalog.ts'
 import { quotedText } from '../../core/sql.ts'
-import { escapedPattern } from '../../core/wildcard.ts'
+import { escapedPattern } from '../../core/text.ts'
 
 /** How a source writes numbers, rewritten as the plain form of their types, text to text: nothing is rounded on the way. */
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { quotedText } from '../../core/sql.ts'
 import { TableFailure } from '../base/rejects.ts'
 import type { Work } from './convert.ts'
-import { shorten } from '../../core/shorten.ts'
+import { shorten } from '../../core/text.ts'
 
 /** How a file beside the parts is compared with the rows that it was written from. */
 

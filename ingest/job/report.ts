@@ -10,7 +10,7 @@ import type { FieldProfile } from '../convert/profile.ts'
 import type { Before } from './drift.ts'
 import type { LineCounts } from '../source/read.ts'
 import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
-import { shorten } from '../../core/shorten.ts'
+import { shorten } from '../../core/text.ts'
 
 /**
  * What came of one table: kept = published already and not looked at; skipped = it never had a source; held = its

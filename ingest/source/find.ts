@@ -6,7 +6,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 import type { PlacedFile } from './member.ts'
-import { fileWildcard } from '../../core/wildcard.ts'
+import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
 import { placeWithin } from './within.ts'
 

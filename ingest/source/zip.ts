@@ -5,7 +5,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
-import { fileWildcard } from '../../core/wildcard.ts'
+import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 

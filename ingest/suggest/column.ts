@@ -1,4 +1,4 @@
-import { parsedJson } from '../../core/json.ts'
+import { parsedJson } from '../../core/text.ts'
 import { momentsIn, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
 import {
   isAmbiguous,

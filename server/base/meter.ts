@@ -1,6 +1,6 @@
 import type { LimitClass } from '../../core/catalog/catalog.ts'
 
-/** Told what happens, for those who watch the service. */
+/** What counts what happens, for metrics. */
 export interface Meter {
   /** @param ms from its coming in until its answer is sent, or its reader gone */
   readonly answered: (request: AnsweredRequest, ms: number) => void
@@ -19,10 +19,3 @@ interface AnsweredRequest {
 
 /** Pages are read by one pool of connections, and rows are looked for by another. */
 export type PoolName = 'pages' | 'scans'
-
-/** Where nobody watches. */
-export const noMeter: Meter = {
-  answered: () => undefined,
-  refused: () => undefined,
-  queried: () => undefined,
-}

@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { LineFormat } from './format.ts'
 import { copiedJson } from './json.ts'
-import { quotedJson } from '../../core/json.ts'
+import { quotedJson } from '../../core/text.ts'
 
 /** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
 export const cells: LineFormat = {

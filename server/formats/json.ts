@@ -1,6 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { quotedJson } from '../../core/json.ts'
+import { quotedJson } from '../../core/text.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { allBytesBut, type Copies, type LineFormat, type WrittenLine } from './format.ts'
 

@@ -7,11 +7,10 @@ import { callbackify } from 'node:util'
 import parseRange from 'range-parser'
 import send from 'send'
 import { costOfFile, smallCost } from '../limits/costs.ts'
-import { matchingTag, type EntityTag } from './conditional.ts'
+import { matchingTag, type EntityTag } from './negotiation.ts'
 import { accountFor } from './limits.ts'
-import { whenOver } from './over.ts'
+import { whenOver, type SendBudget } from './send.ts'
 import { damagedFiles, Problem } from './problems.ts'
-import type { SendBudget } from './send-budget.ts'
 
 /** A file that never changes under its name. */
 export interface ServedFile {

@@ -81,3 +81,57 @@ export function helmetHeaders(): Headers {
     return value === undefined ? [] : [[name, value] as const]
   })
 }
+
+/** What a browser may not do on our pages, as OWASP lists it: they need none of it. */
+const denied = [
+  'accelerometer',
+  'autoplay',
+  'camera',
+  'cross-origin-isolated',
+  'display-capture',
+  'encrypted-media',
+  'fullscreen',
+  'geolocation',
+  'gyroscope',
+  'keyboard-map',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'picture-in-picture',
+  'publickey-credentials-get',
+  'screen-wake-lock',
+  'sync-xhr',
+  'usb',
+  'web-share',
+  'xr-spatial-tracking',
+]
+
+/** What pages have that are looked at, besides the headers of every answer. */
+export function pageHeaders(policy: string, language: string): Readonly<Record<string, string>> {
+  return {
+    'Content-Security-Policy': policy,
+    'Content-Language': language,
+    'Cross-Origin-Embedder-Policy': 'require-corp',
+    'Permissions-Policy': denied.map((feature) => `${feature}=()`).join(', '),
+  }
+}
+
+/** For how long caches may answer in our place, as Cache-Control. */
+export interface Freshness {
+  /** Of what a refresh changes. */
+  readonly changing: string
+  /** Of what never changes, since its address names a snapshot. */
+  readonly immutable: string
+}
+
+const yearSeconds = 31_536_000
+/** A cache that answers with old bytes while it fetches new ones spares readers the wait. */
+const staleFactor = 10
+
+export function freshnessOf(maxAgeSeconds: number): Freshness {
+  return {
+    changing: `public, max-age=${maxAgeSeconds}, stale-while-revalidate=${staleFactor * maxAgeSeconds}`,
+    immutable: `public, max-age=${yearSeconds}, immutable`,
+  }
+}

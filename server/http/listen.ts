@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import { Server as NetServer, type Socket, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
-import { bind } from './bind.ts'
 import { helmetHeaders } from './headers.ts'
 import { OpenConnections } from './open-connections.ts'
-import { Problem, problemBody, problemRows, type ProblemCode } from './problems.ts'
-import { idHeader } from './request-id.ts'
+import { Problem, problemBody, problemRows, type ProblemCode, idHeader } from './problems.ts'
 import { addressLengthMax } from './requests.ts'
+import { StartError } from '../../core/errors.ts'
 
 /** Above the longest address we answer about, so that 414 comes from us with a sentence. */
 const headersBytesMax = 32 * 1024
@@ -163,4 +162,35 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
     rawPacket !== undefined &&
     !rawPacket.subarray(0, addressLengthMax).includes('\n')
   )
+}
+
+/**
+ * @param setting that names the port
+ * @throws StartError where the port is taken or the host is not ours, with a sentence
+ */
+export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? `the port is taken: set ${setting} to another` : cause.message
+      reject(new StartError(`cannot listen on ${host}:${port}, ${why}`, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+/** Requests wait here until something answers them, and go to whatever answers them now. */
+export class Door {
+  #app: RequestListener | null = null
+  readonly #waiting: Parameters<RequestListener>[] = []
+
+  readonly answer: RequestListener = (req, res) => {
+    if (this.#app === null) this.#waiting.push([req, res])
+    else this.#app(req, res)
+  }
+
+  /** Those who have left meanwhile are asked for nothing. */
+  open(app: RequestListener): void {
+    this.#app = app
+    for (const [req, res] of this.#waiting.splice(0)) if (!res.destroyed) app(req, res)
+  }
 }

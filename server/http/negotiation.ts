@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
-import { didYouMean } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/text.ts'
 import { Problem, unacceptableParameters } from './problems.ts'
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
 
 /** A representation on offer. */
 export interface Offer {
@@ -69,4 +71,107 @@ export function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
 // Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.
 function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
+}
+
+export interface Encoding {
+  /** As in Content-Encoding. */
+  readonly name: string
+  /** Works off the event loop, on a thread of Node's pool; null leaves the body as it is. */
+  readonly compress: ((body: Uint8Array) => Promise<Uint8Array>) | null
+}
+
+export const identity: Encoding = { name: 'identity', compress: null }
+
+// Pages of our tables shrink to about a ninth by each; higher levels cost several times as much for a tenth less.
+const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
+const gzipOptions = { level: 4 }
+
+const brotli = promisify<zlib.InputType, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)
+const gzip = promisify<zlib.InputType, zlib.ZlibOptions, Buffer>(zlib.gzip)
+type Compress = (body: Uint8Array, done: (error: Error | null, compressed: Uint8Array) => void) => void
+// Node has it from 22.15 on, and the types that we build with are those of Node 20.
+const { zstdCompress } = zlib as { readonly zstdCompress?: Compress }
+
+/** The content codings on offer, the first one preferred where a reader has no preference. */
+const offered: readonly Encoding[] = [
+  ...(zstdCompress === undefined ? [] : [{ name: 'zstd', compress: promisify(zstdCompress) }]),
+  { name: 'br', compress: (body) => brotli(body, brotliOptions) },
+  { name: 'gzip', compress: (body) => gzip(body, gzipOptions) },
+  identity,
+]
+
+const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
+const names = [...byName.keys()]
+
+/** Longer ones are no reader's, and cost more to parse than an answer. */
+const headerLengthMax = 500
+
+type Preferring = Negotiator & {
+  encodings: (available: readonly string[], options: { readonly preferred: readonly string[] }) => string[]
+}
+
+/**
+ * The codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A reader who excludes all
+ * of them still gets identity, which is better than nothing.
+ */
+export function acceptedEncodings(acceptEncoding: string | undefined): readonly Encoding[] {
+  if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as Preferring
+  const accepted = negotiator.encodings(names, { preferred: names })
+  return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])
+}
+
+/** So many bodies are compressed at the same time; past it readers get the bytes as they are. */
+export class CompressionGate {
+  readonly #max: number
+  #running = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get isFull(): boolean {
+    return this.#running >= this.#max
+  }
+
+  async compress(whole: Uint8Array, { compress }: Encoding): Promise<Uint8Array> {
+    if (compress === null) return whole
+    this.#running += 1
+    try {
+      // A copy, since zlib returns a slice of a larger buffer.
+      return new Uint8Array(await compress(whole))
+    } finally {
+      this.#running -= 1
+    }
+  }
+}
+
+/**
+ * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only browsers accept
+ * XHTML or navigate. A request that names a format is never one for a page.
+ */
+export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
+  if (/[?&]format=[^&]/.test(target)) return false
+  // Most requests come from programs: they need no parsing.
+  if (!/html/i.test(headers.accept ?? '')) return false
+  const accepted = acceptedTypes(headers)
+  if (accepted.includes('application/xhtml+xml')) return true
+  const [best] = accepted
+  const isHtml = best === 'text/html'
+  if (headers['sec-fetch-mode'] === 'navigate') return isHtml
+  return isHtml && !accepted.includes('application/json') && !accepted.includes('*/*')
+}
+
+/** A strong validator: the same tag, the same bytes (RFC 9110, section 8.8.3). */
+export type EntityTag = `"${string}"`
+
+/**
+ * The first of `tags` that an `If-None-Match` names, or null: lists, `*` and weak forms count, as the weak
+ * comparison of RFC 9110 (section 13.1.2) wants. A header that is no list of tags names none.
+ */
+export function matchingTag(ifNoneMatch: string | undefined, tags: readonly EntityTag[]): EntityTag | null {
+  if (ifNoneMatch === undefined) return null
+  if (ifNoneMatch.trim() === '*') return tags[0] ?? null
+  const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
+  return tags.find((tag) => named.includes(tag)) ?? null
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { whenOver } from './over.ts'
+import { whenOver } from './send.ts'
 
 interface ConnectionState {
   isAnswering: boolean

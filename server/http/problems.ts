@@ -1,7 +1,6 @@
 import type { ParameterError } from '../query/errors.ts'
 import type { ServerResponse } from 'node:http'
 import type { Log } from '../base/log.ts'
-import { requestId } from './request-id.ts'
 
 interface ProblemRow {
   readonly status: number
@@ -215,3 +214,10 @@ function asProblem(error: unknown): Problem {
 }
 
 export const malformedAddress = 'The address holds a % that does not start a UTF-8 escape such as %20.'
+
+export const idHeader = 'X-Request-Id'
+
+/** The id of a request, in its log line and as the `instance` of its problem. */
+export function requestId(res: ServerResponse): string {
+  return String(res.getHeader(idHeader))
+}

@@ -3,11 +3,10 @@ import type { RequestHandler, Router } from 'express'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
 import type { Responder, NamedResponse } from './responder.ts'
 import { jsonType, sendBytes } from './send.ts'
-import type { Shortcuts } from './shortcuts.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
 import { accountFor, type Account } from './limits.ts'
-import { jsonOffer, type Offer } from './negotiation.ts'
+import { jsonOffer, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
 
 /** What is asked of a resource. */
@@ -43,7 +42,7 @@ interface Common {
   readonly offers?: readonly Offer[]
 }
 
-/** The answer of a resource as a page for people; null where JSON is what was asked for. */
+/** The answer of a resource as a page for people; null where there is no such page. */
 export type Browse = (
   resource: Pick<Resource, 'name'>,
   request: ResourceRequest,
@@ -89,9 +88,10 @@ export function mount(
         await resource.respond(request, plain, out)
         return
       }
-      const page = browse?.(resource, request, async (accepting) =>
-        resource.find({ ...request, headers: accepting }),
-      )
+      const page =
+        browse !== null && wantsPage(plain.headers, target)
+          ? browse(resource, request, async (accepting) => resource.find({ ...request, headers: accepting }))
+          : null
       await responder.send(plain, out, await (page ?? resource.find(request)))
     }
     await answerTo(req, res, originalUrl)
@@ -140,4 +140,32 @@ export const leadToSlash: RequestHandler = (req, res) => {
   res.status(301)
   res.setHeader('Location', [`./${path.slice(path.lastIndexOf('/') + 1)}/`, ...query].join('?'))
   res.end()
+}
+
+/** Answers a request whose address it was made for. */
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+/**
+ * The handlers of paths that were found before. Express tries one route after the other, which costs as much as all
+ * that comes after it for a page that is at hand; a path that it has led to a resource once goes there at once.
+ */
+export class Shortcuts {
+  readonly #handlers = new Map<string, Handler>()
+
+  /** @param target path and query as they came, of a path that names something of the catalog and nothing else */
+  remember(target: string, handler: Handler): void {
+    const path = pathOf(target)
+    // In this plain form there are no more paths than the catalog has names.
+    if (/^(\/[\w.-]+)+\/?$/.test(path)) this.#handlers.set(path, handler)
+  }
+
+  find({ method, url = '' }: IncomingMessage): Handler | undefined {
+    return method === 'GET' || method === 'HEAD' ? this.#handlers.get(pathOf(url)) : undefined
+  }
+}
+
+/** The path of a request target, without its query. */
+export function pathOf(target: string): string {
+  const end = target.indexOf('?')
+  return end === -1 ? target : target.slice(0, end)
 }

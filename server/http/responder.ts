@@ -1,17 +1,13 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { smallCost, type Cost } from '../limits/costs.ts'
-import { CompressionGate } from './compression-gate.ts'
-import { matchingTag, type EntityTag } from './conditional.ts'
-import { acceptedEncodings, identity, type Encoding } from './encodings.ts'
-import { SingleFlight } from '../base/concurrency/single-flight.ts'
-import { accountFor } from './limits.ts'
-import type { KeptStats } from '../base/kept.ts'
-import { untilGone } from './over.ts'
+import { CompressionGate, acceptedEncodings, identity, type Encoding } from './negotiation.ts'
 import { rangeOf } from './range.ts'
-import { ResponseCache } from './response-cache.ts'
-import { sendBytes } from './send.ts'
-import type { SendBudget } from './send-budget.ts'
+import { matchingTag, type EntityTag } from './negotiation.ts'
+import { SingleFlight } from '../base/single-flight.ts'
+import { accountFor } from './limits.ts'
+import { type CacheStats, ResponseCache } from '../base/cache.ts'
+import { untilGone, sendBytes, type SendBudget } from './send.ts'
 
 /** The bytes of a response in pieces that follow each other. */
 export interface Body {
@@ -127,7 +123,7 @@ export class Responder {
     if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#budget.hold(res, bytes, shared)
   }
 
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#cache.stats
   }
 

@@ -8,8 +8,7 @@ import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { LastLook, type ServedFile } from './files.ts'
 import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
-import { sendStream } from './stream.ts'
-import type { SendBudget } from './send-budget.ts'
+import { sendStream, type SendBudget } from './send.ts'
 
 /** A gzipped file for whoever does not take it packed. */
 interface PackedFile extends ServedFile {

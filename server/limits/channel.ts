@@ -1,4 +1,4 @@
-import type { Counts, Usage } from './counts.ts'
+import type { Counts, Usage } from './limiter.ts'
 
 /** An amount to add: an id, the policy, the client and the amount. */
 type Question = readonly [id: number, policy: string, client: string, amount: number]

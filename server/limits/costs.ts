@@ -8,7 +8,7 @@ const pageCost = 8
 const pieceCost = 110
 /** Of 4 MB of a file, which is hashed as it is sent. */
 const filePieceCost = 20
-/** Of a million values that are read, weighed by what they cost (`server/table/selection/duckdb/cost.ts`). */
+/** Of a million values that are read, weighed by what they cost (`server/table/selection/duckdb/scan.ts`). */
 const millionCost = 20
 
 /** What is small, or written already but not cached. */

@@ -1,4 +1,4 @@
-import type { Counts, Usage } from './counts.ts'
+import type { Counts, Usage } from './limiter.ts'
 
 /** Whether a shared counter can be asked now. */
 export interface Link {

@@ -1,4 +1,4 @@
-import type { Counts, Usage } from './counts.ts'
+import type { Counts, Usage } from './limiter.ts'
 import type { Policy } from './policies.ts'
 import type { RedisLink } from './redis-link.ts'
 

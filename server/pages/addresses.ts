@@ -2,7 +2,7 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/languages.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
-import type { QueryParameters } from '../query/string.ts'
+import type { QueryParameters } from '../query/parameters.ts'
 import type { Assets } from './assets.ts'
 
 /** What there is of a table besides its rows, each a page below its own. */

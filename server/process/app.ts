@@ -1,22 +1,15 @@
+import type { Runtime } from '../routes/runtime.ts'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
-import type { Responder } from '../http/responder.ts'
-import { freshnessOf } from '../http/freshness.ts'
-import type { ClientOf } from '../http/client.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { accountFor, openAccount } from '../http/limits.ts'
-import { logRequests } from '../http/logging.ts'
-import type { Limiter } from '../limits/limiter.ts'
+import { logRequests, requireDecodable, requireSound } from '../http/requests.ts'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import { answerProblem, Problem, starting } from '../http/problems.ts'
-import { requireDecodable, requireSound } from '../http/requests.ts'
-import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
-import { leadToSlash, mount, mountHandler } from '../http/resource.ts'
-import { pathOf, Shortcuts } from '../http/shortcuts.ts'
-import type { SendBudget } from '../http/send-budget.ts'
+import { leadToSlash, mount, mountHandler, pathOf, Shortcuts } from '../http/resource.ts'
 import { datasetDetail } from '../routes/dataset-detail.ts'
 import { datasetList } from '../routes/dataset-list.ts'
 import { documentsRouter } from '../routes/documents/mount.ts'
@@ -24,65 +17,31 @@ import { familyReference, tableReference } from '../routes/documents/openapi.ts'
 import { documentService } from '../routes/documents/service.ts'
 import { apiIndex } from '../routes/api-index.ts'
 import { mountFiles } from '../routes/files.ts'
-import { health } from '../routes/health.ts'
-import { livez, readyz } from '../routes/probes.ts'
-import { limitsOf } from '../routes/limits.ts'
-import { wholeTableOf } from '../routes/whole-table.ts'
+import { health, livez, readyz, limitsOf } from '../routes/health.ts'
+import { wholeTableOf } from '../routes/find.ts'
 import { settingsOf, type Settings } from '../routes/pages/documents.ts'
 import { browsing, browsingText } from '../routes/pages/browse.ts'
 import { pagesRouter } from '../routes/pages/mount.ts'
-import { problemForms, wantsPage } from '../routes/pages/problem.ts'
+import { problemForms } from '../routes/pages/problem.ts'
+import { wantsPage } from '../http/negotiation.ts'
 import { problemOf } from '../routes/problem-of.ts'
 import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
 import { tableRows } from '../routes/table-rows.ts'
-import type { FinishedExports } from '../table/representations/finished-exports.ts'
-import type { RowEngine } from '../table/representations/page.ts'
-import type { PublicViews } from '../snapshots/public-views.ts'
-import type { Readiness } from '../snapshots/readiness.ts'
-import type { Snapshots } from '../snapshots/snapshots.ts'
-
-export interface AppOptions {
-  readonly catalog: Catalog
-  readonly publicUrl: URL
-  /** Where readers find the warehouse itself; empty where they do not. */
-  readonly filesUrl?: string
-  /** Of what one client may ask for; null where nothing is counted. */
-  readonly limiter: Limiter | null
-  readonly client: ClientOf
-  readonly maxAgeSeconds: number
-  readonly pageBytesMax: number
-  /** Of exports, and of files that are sent. */
-  readonly exports: ConcurrencyLimit
-  readonly transfers: ConcurrencyLimit
-  readonly sendBudget: SendBudget
-  readonly finished: FinishedExports
-  readonly snapshots: Snapshots
-  readonly readiness: Readiness
-  readonly engine: RowEngine
-  readonly responder: Responder
-  readonly views: PublicViews
-  readonly log: Log
-  readonly meter: Meter
-  /** Folder for what is made while it runs. */
-  readonly scratch: string
-  /** Why the catalog that was written last is not the one that serves; null where it is. */
-  readonly catalogFault: () => string | null
-}
 
 /** The service in reading order. It opens nothing: what lives is handed in. */
-export function createApp(options: AppOptions): RequestListener {
-  const { catalog, log, limiter, client } = options
-  const logRequest = logRequests(log, client, options.meter)
-  const setHeaders = commonHeaders(catalog.notice, options.publicUrl)
+export function createApp(runtime: Runtime): RequestListener {
+  const { catalog, publicUrl, client, limiter, log, meter } = runtime
+  const logRequest = logRequests(log, client, meter)
+  const setHeaders = commonHeaders(catalog.notice, publicUrl)
   const shortcuts = new Shortcuts()
-  const settings = settingsOf(catalog, options.publicUrl)
-  const tell = problemTeller(settings, log, options.meter)
-  const routed = routes(options, settings, shortcuts, tell)
+  const settings = settingsOf(catalog, publicUrl)
+  const tell = problemTeller(settings, log, meter)
+  const routed = routes(runtime, settings, shortcuts, tell)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
-    if (!options.readiness.isLoaded && !isProbe(req)) await loading(options, req)
+    if (!runtime.readiness.isLoaded && !isProbe(req)) await loading(runtime, req)
     const shortcut = shortcuts.find(req)
     if (shortcut === undefined) routed(req, res)
     else await shortcut(req, res)
@@ -95,44 +54,26 @@ export function createApp(options: AppOptions): RequestListener {
   }
 }
 
-function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
-  const { catalog, publicUrl, snapshots, engine, responder, client, filesUrl = '' } = options
+function routes(runtime: Runtime, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
+  const { catalog, publicUrl, responder, client } = runtime
   const app = express()
   app.disable('etag').disable('x-powered-by')
   app.enable('case sensitive routing')
   app.set('query parser', false)
   app.use(requireDecodable)
 
-  const catalogService = {
-    catalog,
-    publicUrl,
-    areLimited: options.limiter !== null,
-    freshness: freshnessOf(options.maxAgeSeconds),
-    snapshots,
-  }
-  const rowService = {
-    ...catalogService,
-    engine,
-    pageBytesMax: options.pageBytesMax,
-    exports: options.exports,
-    transfers: options.transfers,
-    sendBudget: options.sendBudget,
-    finished: options.finished,
-  }
-
-  const documents = documentService(catalogService)
-  const wholeTable = wholeTableOf(catalogService)
-  const serving = { responder, shortcuts, client, browse: null, wholeTable }
-  const browsable = { ...serving, browse: browsing({ ...catalogService, settings }, responder) }
+  const documents = documentService(runtime)
+  const serving = { responder, shortcuts, client, browse: null, wholeTable: wholeTableOf(runtime) }
+  const browsable = { ...serving, browse: browsing(runtime, settings) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
-      apiIndex(family, catalogService),
-      datasetList(family, catalogService),
-      datasetDetail(family, catalogService),
-      tableDetail(family, catalogService),
-      tableRows(family, rowService),
-      tableExport(family, rowService),
+      apiIndex(family, runtime),
+      datasetList(family, runtime),
+      datasetDetail(family, runtime),
+      tableDetail(family, runtime),
+      tableRows(family, runtime),
+      tableExport(family, runtime),
     ]
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]
@@ -146,34 +87,25 @@ function routes(options: AppOptions, settings: Settings, shortcuts: Shortcuts, t
   }
 
   app.use(documentsRouter(documents, serving))
-  app.use(pagesRouter(rowService, settings, serving, options.scratch))
+  app.use(pagesRouter(runtime, settings, serving))
 
   const files = express.Router({ caseSensitive: true, strict: true })
-  const fileService = {
-    ...catalogService,
-    views: options.views,
-    transfers: options.transfers,
-    sendBudget: options.sendBudget,
-    client,
-    writing: documents.writing,
-    filesUrl,
-  }
-  mountFiles(files, fileService, browsable)
+  mountFiles(files, documents, browsable)
   app.use('/files', files)
   mountHandler(app, '/livez', { name: 'Liveness', description: 'That the process answers.' }, livez())
   const ready = { name: 'Readiness', description: 'Whether all that is published is loaded.' }
-  mountHandler(app, '/readyz', ready, readyz(options.readiness))
+  mountHandler(app, '/readyz', ready, readyz(runtime.readiness))
   mountHandler(
     app,
     '/limits',
     { name: 'Limits', description: 'What is left to the client that asks.' },
-    limitsOf(options.limiter, client, browsingText({ ...catalogService, settings })),
+    limitsOf(runtime, browsingText(runtime, settings)),
   )
   mountHandler(
     app,
     '/health',
     { name: 'Health', description: 'How the service is.' },
-    health(snapshots, options.catalogFault, browsingText({ ...catalogService, settings })),
+    health(runtime, browsingText(runtime, settings)),
   )
 
   app.use(unknownAddress(catalog, publicUrl))
@@ -191,7 +123,7 @@ const loadingMs = 2000
  * @throws Problem starting
  */
 async function loading(
-  { catalog, snapshots, readiness }: AppOptions,
+  { catalog, snapshots, readiness }: Runtime,
   { url = '' }: IncomingMessage,
 ): Promise<void> {
   const names = pathOf(url).split('/')
@@ -215,13 +147,13 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
 /** One answer may break, the service never. People get a page, and programs JSON. */
-function problemTeller(settings: Settings, log: Log, meter: Meter): TellProblem {
+function problemTeller(settings: Settings, log: Log, meter: Meter | null): TellProblem {
   const formFor = problemForms(settings)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req
     try {
       const told = problemOf(await accountFor(res).settle(error))
-      if (told instanceof Problem) meter.refused(told.code)
+      if (told instanceof Problem) meter?.refused(told.code)
       answerProblem(told, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
     } catch (cause) {
       log.error({ err: cause }, 'a problem could not be told')

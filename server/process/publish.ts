@@ -1,3 +1,4 @@
+import { freshnessOf } from '../http/headers.ts'
 import { mkdir, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import os from 'node:os'
@@ -8,18 +9,17 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import type { ProcessSettings } from '../../core/settings/read.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { createApp } from './app.ts'
-import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
-import type { MemoryGate } from '../table/engine/memory-gate.ts'
+import type { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
 import type { Pool } from '../table/engine/pool.ts'
 import { RowStore } from '../table/reading/row-store.ts'
 import { fileAddresses, mixedFamilies } from '../http/addresses.ts'
 import { clientOf, type ClientOf } from '../http/client.ts'
 import { Responder } from '../http/responder.ts'
-import type { SendBudget } from '../http/send-budget.ts'
+import type { SendBudget } from '../http/send.ts'
 import { Dictionaries } from '../table/indexes/dictionaries.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { policiesOf, type Policy } from '../limits/policies.ts'
-import type { KeptStats } from '../base/kept.ts'
+import type { CacheStats } from '../base/cache.ts'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
@@ -43,7 +43,8 @@ export interface Shared {
   readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
-  readonly meter: Meter
+  /** Null where there are no metrics. */
+  readonly meter: Meter | null
   readonly spill: string
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget
@@ -62,7 +63,7 @@ interface Publication {
   readonly app: RequestListener
   readonly snapshots: Snapshots
   readonly readiness: Readiness
-  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly isCountingUp: () => boolean
   readonly limits: Limits
   /** Looks at every table once, and follows them from then on. */
@@ -130,11 +131,12 @@ export async function publish(
   })
   const limits = await limitsOf(shared, catalog, client, before)
   const app = createApp({
-    ...settings,
     ...shared,
-    limiter: limits.limiter,
-    client,
+    ...settings,
     catalog,
+    client,
+    limiter: limits.limiter,
+    freshness: freshnessOf(settings.maxAgeSeconds),
     snapshots,
     readiness,
     engine: { pool, rowStore, selections, memory: shared.memory },

@@ -1,7 +1,6 @@
 import type { ProcessSettings } from '../../core/settings/read.ts'
-import { Door } from '../http/door.ts'
+import { Door, listen, stopWithinMs, type Listening } from '../http/listen.ts'
 import { connectionsWithin, descriptorsMax } from '../http/descriptors.ts'
-import { listen, stopWithinMs, type Listening } from '../http/listen.ts'
 import { linesForPeople, openLog } from '../base/log.ts'
 import { startWatchdog } from './watchdog.ts'
 import { printUrl } from './print-url.ts'
@@ -31,7 +30,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   let listening: Listening | null = isRelieving ? null : await listenNow()
   // Most of the time of a start goes into loading what this needs.
   const opening = import('./service.ts').then(({ openService }) =>
-    openService(settings, log, worker, () => listening?.connections() ?? 0),
+    openService(settings, log, worker, door, () => listening?.connections() ?? 0),
   )
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
@@ -64,7 +63,6 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   worker?.onStop(stop)
 
   const service = await opening
-  door.open(service.app)
   await service.load()
   if (isEnding()) return
   listening ??= await listenNow()

@@ -1,4 +1,5 @@
-import type { RequestListener, Server } from 'node:http'
+import type { Meter } from '../base/meter.ts'
+import type { Server } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { ClickHouse } from '../../core/clickhouse/link.ts'
@@ -12,14 +13,13 @@ import { openStore } from '../../core/warehouse/stores/open.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { CatalogWatch } from './catalog-watch.ts'
 import { addressesOf } from '../http/addresses.ts'
+import type { Door } from '../http/listen.ts'
 import { problemCodes } from '../http/problems.ts'
-import { noMeter, type Meter } from '../base/meter.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { ConcurrencyLimit } from '../base/concurrency/limit.ts'
-import { SendBudget } from '../http/send-budget.ts'
+import { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
+import { SendBudget } from '../http/send.ts'
 import { Pool, shareOf } from '../table/engine/pool.ts'
 import { asDeclared, fitCatalog } from '../snapshots/fitted-catalog.ts'
-import { MemoryGate } from '../table/engine/memory-gate.ts'
 import { openSpill } from '../table/engine/spill.ts'
 import { FinishedExports } from '../table/representations/finished-exports.ts'
 import { publish, type Shared } from './publish.ts'
@@ -39,7 +39,6 @@ const refitAgainMs = 5000
 
 /** What lives in a process that serves, besides its connections. */
 export interface Service {
-  readonly app: RequestListener
   /** Looks at every table once; from then on nobody waits. */
   readonly load: () => Promise<void>
   /** Reads the catalog again, and serves by it where it is another without a fault. */
@@ -54,12 +53,14 @@ export interface Service {
 
 /**
  * @param settings what the process has of them, where it is one of several workers
+ * @param door opened to what answers, by each catalog that comes to serve
  * @param connections how many are open
  */
 export async function openService(
   settings: ProcessSettings,
   log: Log,
   worker: Worker | null,
+  door: Door,
   connections: () => number,
 ): Promise<Service> {
   const store = openStore(settings.warehouse, {
@@ -77,7 +78,7 @@ export async function openService(
   // Nobody loads what measures where nobody asks for it.
   const metrics =
     settings.metricsPort === 0 ? null : new (await import('./metrics/metrics.ts')).Metrics(problemCodes)
-  const meter: Meter = metrics ?? noMeter
+  const meter: Meter | null = metrics
 
   const spill = await openSpill()
   const database = await Database.open({
@@ -90,7 +91,7 @@ export async function openService(
   const pool = await Pool.open(database, {
     ...settings,
     connections: settings.queryConnections,
-    observe: (timing) => meter.queried('pages', timing),
+    observe: (timing) => meter?.queried('pages', timing),
   })
   await database.lock()
   // A database of their own, so that no page waits for a scan.
@@ -106,7 +107,7 @@ export async function openService(
     {
       ...settings,
       connections: settings.scanConnections,
-      observe: (timing) => meter.queried('scans', timing),
+      observe: (timing) => meter?.queried('scans', timing),
     },
     shareOf(settings.scanConnections),
   )
@@ -146,6 +147,7 @@ export async function openService(
       throw error
     }
     current = after
+    door.open(after.app)
     declared = next
     if (isStopping) after.readiness.stopping()
     before.leave(after)
@@ -188,8 +190,8 @@ export async function openService(
     },
   })
   const metricsServer = metrics === null ? null : await tellMetrics(metrics.registry, settings, worker)
+  door.open(current.app)
   return {
-    app: (req, res) => current.app(req, res),
     load: async () => {
       const loaded = current.load()
       swapping = loaded.catch(() => undefined)

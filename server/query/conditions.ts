@@ -1,13 +1,23 @@
 import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
-import { didYouMean } from '../../core/nearest.ts'
-import { Invalid } from './invalid.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
+import { Invalid } from './errors.ts'
 import { formatList, parseList, quotedList, respelt } from './list.ts'
-import { isOperator, operatorRow, operatorsOf, type Operator } from './operators.ts'
+import {
+  isOperator,
+  operatorRow,
+  operatorsOf,
+  type Operator,
+  daysIn,
+  parsePeriod,
+  periodText,
+  periodUnit,
+  expectedValue,
+  isTextValue,
+  readValue,
+  valueLengthMax,
+} from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
-import { daysIn, parsePeriod, periodText, periodUnit } from './periods.ts'
-import { expectedValue, isTextValue, readValue, valueLengthMax } from './values.ts'
-import { shorten } from '../../core/shorten.ts'
 
 /** What must hold of a field's value in every row of the answer. */
 export interface Condition {

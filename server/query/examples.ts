@@ -1,10 +1,8 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { QueryParameters } from './string.ts'
+import { type QueryParameters, orderable } from './parameters.ts'
 import { formatList } from './list.ts'
-import { operatorsOf } from './operators.ts'
-import { orderable } from './parameters.ts'
-import { readValue } from './values.ts'
+import { operatorsOf, readValue } from './operators.ts'
 
 /** A query that a reader can try. */
 interface ExampleQuery {

@@ -1,21 +1,10 @@
 import type { Field, OrderKey, Table } from '../../core/catalog/catalog.ts'
-import { nearestName } from '../../core/nearest.ts'
+import { nearestName, shorten } from '../../core/text.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { parametersOf, repeatedParameter, type QueryParameters } from './string.ts'
 import {
-  isAlike,
-  isAllowed,
-  parameterFor,
-  parseCondition,
-  targetOf,
-  type Condition,
-  type Target,
-} from './conditions.ts'
-import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError } from './errors.ts'
-import { Invalid } from './invalid.ts'
-import { quotedList } from './list.ts'
-import { isOperator, operatorRow } from './operators.ts'
-import {
+  parametersOf,
+  repeatedParameter,
+  type QueryParameters,
   areDeclared,
   formatFields,
   formatOrdering,
@@ -29,7 +18,18 @@ import {
   parseSnapshot,
   parseWords,
 } from './parameters.ts'
-import { shorten } from '../../core/shorten.ts'
+import {
+  isAlike,
+  isAllowed,
+  parameterFor,
+  parseCondition,
+  targetOf,
+  type Condition,
+  type Target,
+} from './conditions.ts'
+import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError, Invalid } from './errors.ts'
+import { quotedList } from './list.ts'
+import { isOperator, operatorRow } from './operators.ts'
 
 /** What a reader asks of a table's rows: the query string as a value. */
 export interface RowQuery extends RowFilter {

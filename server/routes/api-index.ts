@@ -1,3 +1,4 @@
+import type { Runtime } from './runtime.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
@@ -5,11 +6,10 @@ import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import type { Resource } from '../http/resource.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonType } from '../http/send.ts'
-import { parseQuery } from '../query/string.ts'
-import type { CatalogService } from './services.ts'
+import { parseQuery } from '../query/parameters.ts'
 
 /** Leads programs that know only the address of a family, or of the service, to the rest. */
-export function apiIndex(family: Family, service: CatalogService): Resource {
+export function apiIndex(family: Family, service: Runtime): Resource {
   const find = findIndex(family, service)
   return {
     path: '',
@@ -22,7 +22,7 @@ export function apiIndex(family: Family, service: CatalogService): Resource {
 /** Returns what answers a request for the index of a family. */
 export function findIndex(
   family: Family,
-  service: CatalogService,
+  service: Runtime,
 ): (target: string, headers: IncomingHttpHeaders) => NamedResponse {
   const answer = indexOf(family, service)
   return (target, headers) => {
@@ -31,7 +31,7 @@ export function findIndex(
   }
 }
 
-function indexOf(family: Family, { catalog, publicUrl, freshness }: CatalogService): NamedResponse {
+function indexOf(family: Family, { catalog, publicUrl, freshness }: Runtime): NamedResponse {
   const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}`
   const { list } = addressesOf(family, publicUrl)
   const body = JSON.stringify({

@@ -1,19 +1,19 @@
+import type { Runtime } from './runtime.ts'
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery } from '../query/string.ts'
+import { parseQuery } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
-import type { DetailService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
 /** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
-export function datasetDetail(family: Family, service: DetailService): Resource {
+export function datasetDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const made = new Map<Dataset, Detail>()
   return {
@@ -45,7 +45,7 @@ interface Detail {
 
 function detailOf(
   family: Family,
-  { publicUrl, freshness }: DetailService,
+  { publicUrl, freshness }: Runtime,
   dataset: Dataset,
   shown: readonly (Snapshot | null)[],
 ): NamedResponse {

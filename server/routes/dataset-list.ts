@@ -1,17 +1,17 @@
+import type { Runtime } from './runtime.ts'
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { nameOf } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery } from '../query/string.ts'
+import { parseQuery } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { InvalidPage } from '../query/errors.ts'
 import { parsePage } from '../query/query.ts'
-import type { CatalogService } from './services.ts'
 import { summaryOf } from './summary.ts'
 
 /** The datasets that a family lists, in one page (spec: Endpoints 1 and 4, Versioning 5). */
-export function datasetList(family: Family, service: CatalogService): Resource {
+export function datasetList(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, freshness } = service
   const addresses = addressesOf(family, publicUrl)
   const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))

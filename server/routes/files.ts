@@ -1,3 +1,4 @@
+import type { Runtime } from './runtime.ts'
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { isSnapshotId, fileNames, layout } from '../../core/warehouse/layout.ts'
@@ -6,39 +7,20 @@ import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { fileLinks } from '../documents/links.ts'
 import type { Writing } from '../documents/view.ts'
 import { fileAddresses, parsePartName, type FileAddresses } from '../http/addresses.ts'
-import type { ClientOf } from '../http/client.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
-import type { Freshness } from '../http/freshness.ts'
 import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { smallCost } from '../limits/costs.ts'
-import type { ConcurrencyLimit } from '../base/concurrency/limit.ts'
 import { Problem } from '../http/problems.ts'
-import type { SendBudget } from '../http/send-budget.ts'
-import { parseQuery } from '../query/string.ts'
-import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import { jsonType, sendText } from '../http/send.ts'
-import type { PublicViews } from '../snapshots/public-views.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import type { Snapshots } from '../snapshots/snapshots.ts'
 import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
 
-interface FileService {
-  readonly catalog: Catalog
-  readonly publicUrl: URL
-  /** Where readers find the warehouse itself, such as at a public address of its object store; empty where they do not. */
-  readonly filesUrl: string
-  readonly freshness: Freshness
-  readonly snapshots: Snapshots
-  readonly views: PublicViews
-  /** Of transfers. */
-  readonly transfers: ConcurrencyLimit
-  readonly sendBudget: SendBudget
-  readonly client: ClientOf
-  /** Documents for machines. */
-  readonly writing: Writing
-}
+/** What files are sent with, and the documents that are linked to them. */
+type FileService = Runtime & { readonly writing: Writing }
 
 /**
  * The published files under `/files`: stable addresses lead to immutable ones, which name a snapshot. Nothing here asks

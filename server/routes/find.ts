@@ -1,9 +1,70 @@
+import type { Runtime } from './runtime.ts'
 import { tableId, type CatalogTexts, type Dataset, type Table } from '../../core/catalog/catalog.ts'
-import { didYouMean } from '../../core/nearest.ts'
-import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { Problem } from '../http/problems.ts'
+import type { PageLinks } from '../table/representations/page.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
-import { shorten } from '../../core/shorten.ts'
+import type { Requester } from '../table/engine/requester.ts'
+import type { ResourceRequest } from '../http/resource.ts'
+import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { fileAddresses, withQuery } from '../http/addresses.ts'
+import { type WholeTable, Problem } from '../http/problems.ts'
+import { attachLine } from '../documents/attach.ts'
+import type { Offer } from '../http/negotiation.ts'
+import type { QueryParameters } from '../query/parameters.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
+
+/** Who waits for the rows of a request, and pays for looking for them. */
+export function requesterOf(
+  { client, account }: ResourceRequest,
+  signal: () => AbortSignal,
+  pageBytesMax: number,
+): Requester {
+  return { client, pageBytesMax, signal, pay: (cost) => account.spend(cost) }
+}
+
+/** What gives all of a table at once: its download, and the line by which DuckDB reads it where it lies. */
+export function wholeTableOf({
+  catalog,
+  snapshots,
+  publicUrl,
+}: Runtime): (params: RouteParameters) => WholeTable | null {
+  const addresses = fileAddresses(publicUrl)
+  return ({ dataset, table: name }) => {
+    const table = catalog.datasets.get(String(dataset))?.tables.get(String(name))
+    const manifest = table === undefined ? undefined : snapshots.current(table)?.manifest
+    if (table === undefined || manifest === undefined) return null
+    const download = manifest.files.find(({ file }) => file === fileNames.download(table))
+    if (download === undefined) return null
+    const { bytes, sha512 } = download
+    // That of the snapshot, of which the sum is.
+    const address = addresses.file(table, manifest.snapshot, download.file)
+    return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
+  }
+}
+
+/**
+ * @param address of the rows, without a query
+ * @param parameters of the query in their one way of writing
+ * @param format as `parameters` have it; the others are offered beside it
+ */
+export function pageLinks(
+  address: string,
+  parameters: QueryParameters,
+  format: Offer,
+  offers: readonly Offer[],
+  wholeFile: string,
+): PageLinks {
+  return {
+    to: (page) => withQuery(address, parameters, page),
+    alternates: (page) =>
+      offers
+        .filter(({ name }) => name !== format.name)
+        .map(({ name, mediaTypes: [mediaType] }) => ({
+          address: withQuery(address, new Map([...parameters, ['format', name]]), page),
+          mediaType,
+        })),
+    wholeFile,
+  }
+}
 
 /** The parameters of a route, as decoded from the address. */
 export type RouteParameters = Readonly<Record<string, unknown>>

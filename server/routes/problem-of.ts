@@ -1,6 +1,6 @@
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
 import { NotHere } from '../../core/warehouse/not-here.ts'
-import { QueueFull } from '../base/concurrency/queue-full.ts'
+import { QueueFull } from '../base/queue.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../table/engine/errors.ts'
 import {
   queryTooCostly,

@@ -1,26 +1,25 @@
+import type { Runtime } from './runtime.ts'
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
-import { parsedJson } from '../../core/json.ts'
+import { parsedJson } from '../../core/text.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
 import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery } from '../query/string.ts'
+import { parseQuery, orderable, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'
 import { exampleQueries } from '../query/examples.ts'
 import { operatorRow, operatorsOf } from '../query/operators.ts'
-import { orderable, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
 import { rowFormats } from '../formats/registry.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { exactNumber, jsonOf } from './exact-json.ts'
 import { findDataset, findTable } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
-import type { DetailService } from './services.ts'
+import { randomUUID } from 'node:crypto'
 
 /** What a table is and what may be asked of its rows; the specification has no such address. */
-export function tableDetail(family: Family, service: DetailService): Resource {
+export function tableDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }>()
   return {
@@ -44,7 +43,7 @@ export function tableDetail(family: Family, service: DetailService): Resource {
 
 function detailOf(
   family: Family,
-  { publicUrl, freshness }: DetailService,
+  { publicUrl, freshness }: Runtime,
   dataset: Dataset,
   table: Table,
   snapshot: Snapshot | null,
@@ -136,4 +135,31 @@ function examplesOf(
     const address = isExport ? addresses.export(dataset, table) : addresses.data(dataset, table)
     return { means, address: withQuery(address, parameters, 1) }
   })
+}
+
+/** A number that is written as it stands, with all of its digits. */
+class ExactNumber {
+  readonly digits: string
+
+  constructor(digits: string) {
+    this.digits = digits
+  }
+
+  toJSON(): string {
+    return `${mark}${this.digits}${mark}`
+  }
+}
+
+/** What no text holds that was written before this process began. */
+const mark = randomUUID()
+const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
+
+/** The number that a text writes; null where it writes none that JSON has, such as infinity. */
+export function exactNumber(text: string): ExactNumber | null {
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
+}
+
+/** As `JSON.stringify`, where JavaScript's own numbers would lose digits. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value).replaceAll(marked, '$1')
 }

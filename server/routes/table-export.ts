@@ -1,3 +1,4 @@
+import type { Runtime } from './runtime.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Family, Table } from '../../core/catalog/catalog.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
@@ -5,31 +6,26 @@ import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../ht
 import { documentAddresses } from '../documents/addresses.ts'
 import { csvw } from '../documents/table/csvw.ts'
 import { nameOf } from '../http/responder.ts'
-import { matchingTag } from '../http/conditional.ts'
-import { acceptedEncodings } from '../http/encodings.ts'
+import { rangeOf } from '../http/range.ts'
+import { matchingTag } from '../http/negotiation.ts'
+import { acceptedEncodings, negotiate, type Offer } from '../http/negotiation.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
-import { negotiate, type Offer } from '../http/negotiation.ts'
-import { untilGone } from '../http/over.ts'
+import { untilGone, begun, sendStream } from '../http/send.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
-import { rangeOf } from '../http/range.ts'
-import { begun, sendStream } from '../http/stream.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { costOfFile, smallCost } from '../limits/costs.ts'
 import { exportChunks, costOfExport } from '../table/representations/export.ts'
-import { hintHeader } from '../table/representations/hint-header.ts'
-import { queryKey } from '../table/representations/page.ts'
+import { hintHeader, queryKey } from '../table/representations/page.ts'
 import { formOf, type RowFormat } from '../formats/format.ts'
 import { csv } from '../formats/csv.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { isWhole } from '../table/selection/whole.ts'
+import { isWhole } from '../table/selection/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { findDataset, findTable, unavailable } from './find.ts'
+import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
-import { requesterOf } from './requester.ts'
-import type { RowService } from './services.ts'
 
 /** Only where it lies there already. */
 const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
@@ -42,7 +38,7 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
 ]
 
 /** All rows of a query as one stream (`sendStream`); all rows of the table are in a file already. */
-export function tableExport(family: Family, service: RowService): Resource {
+export function tableExport(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {
@@ -83,7 +79,7 @@ async function streamRows(
   snapshot: Snapshot,
   query: RowQuery,
   format: RowFormat,
-  service: RowService,
+  service: Runtime,
   request: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
@@ -169,7 +165,7 @@ async function streamRows(
 /** All rows as CSV lie there already, gzipped: as they are to whoever takes that, unpacked to the others. */
 async function sendDownload(
   snapshot: Snapshot,
-  { exports, transfers, sendBudget, freshness, publicUrl }: RowService,
+  { exports, transfers, sendBudget, freshness, publicUrl }: Runtime,
   { client, account }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,

@@ -1,3 +1,4 @@
+import type { Runtime } from './runtime.ts'
 import type { Family } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
@@ -5,22 +6,18 @@ import { nameOf } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
 import { costOfRows } from '../limits/costs.ts'
-import type { QueryParameters } from '../query/string.ts'
-import type { Resource } from '../http/resource.ts'
-import { pathOf } from '../http/shortcuts.ts'
+import type { QueryParameters } from '../query/parameters.ts'
+import { type Resource, pathOf } from '../http/resource.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { json } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { pageBody, pageOf, type Page } from '../table/representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { findDataset, findTable, unavailable } from './find.ts'
-import { pageLinks } from './page-links.ts'
+import { findDataset, findTable, unavailable, pageLinks, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
-import { requesterOf } from './requester.ts'
-import type { RowService } from './services.ts'
 
 /** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
-export function tableRows(family: Family, service: RowService): Resource {
+export function tableRows(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
   return {

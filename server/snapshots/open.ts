@@ -9,10 +9,8 @@ import { parseReport, readReport, type SnapshotReport } from '../../core/warehou
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/verified.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
-import { rowBytesOf } from './row-bytes.ts'
-import { Unfit } from './reasons.ts'
-import type { Snapshot } from './snapshot.ts'
-import type { KnownSnapshot, Progress } from './table-state.ts'
+import { rowBytesOf, type Snapshot } from './snapshot.ts'
+import { Unfit, type KnownSnapshot, type Progress } from './table-state.ts'
 
 /** What becomes of a snapshot whose files are not what they were. */
 interface Watch {
@@ -46,7 +44,9 @@ export async function openSnapshot(
   const stored = new Map(
     filesOf(manifest).map((file) => [file.file, { ...file, key: `${key}/${file.file}` }]),
   )
-  const hold: Snapshot['hold'] = (names) => store.hold(names.flatMap((name) => stored.get(name) ?? []))
+  const hold: Snapshot['hold'] = store.isElsewhere
+    ? (names) => store.hold(names.flatMap((name) => stored.get(name) ?? []))
+    : async () => () => undefined
   const verified = await readVerified(store, table, manifest.snapshot)
   const isKnown = (file: string): boolean => seen.get(file) === verified.get(file)
   const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)

@@ -32,3 +32,9 @@ export interface Snapshot {
   /** Whether a file is, by its size, times and inode, the one that was read when the snapshot was taken. */
   readonly isUnchanged: (file: string) => boolean
 }
+
+/** Returns the average length of a row as JSON, in bytes, about. */
+export function rowBytesOf({ rows, textBytes, fields }: Manifest): number {
+  const keyBytes = fields.reduce((sum, { name }) => sum + name.length + '"":,'.length, 0)
+  return keyBytes + textBytes / Math.max(1, rows)
+}

@@ -16,10 +16,18 @@ import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../cor
 import type { Log } from '../base/log.ts'
 import type { FittedCatalog } from './fitted-catalog.ts'
 import { openSnapshot } from './open.ts'
-import { isDamage, reasonOf, Unfit } from './reasons.ts'
+import {
+  isDamage,
+  reasonOf,
+  Unfit,
+  emptyState,
+  inTurn,
+  unopened,
+  type KnownSnapshot,
+  type TableState,
+} from './table-state.ts'
 import type { Snapshot } from './snapshot.ts'
 import { statusOf, whyMissing, type TableStatus } from './status.ts'
-import { emptyState, inTurn, unopened, type KnownSnapshot, type TableState } from './table-state.ts'
 
 interface SnapshotOptions {
   readonly store: Store

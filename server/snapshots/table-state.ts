@@ -1,7 +1,9 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import type { Manifest } from '../../core/warehouse/manifest.ts'
+import { type Manifest, DamagedManifest } from '../../core/warehouse/manifest.ts'
 import type { Snapshot } from './snapshot.ts'
+import { codeOf } from '../../core/errors.ts'
+import { DamagedFile, MissingFile } from '../../core/warehouse/whole.ts'
 
 /** A snapshot that lies on disk; it is read and verified when it is first asked for. */
 export interface KnownSnapshot {
@@ -63,4 +65,27 @@ export async function inTurn(state: TableState, work: () => Promise<void>): Prom
   // Whoever waits next must not fail for what went wrong before.
   state.turn = turn.catch(() => undefined)
   await turn
+}
+
+/** What is published does not fit what is declared; the message is for anyone. */
+export class Unfit extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Unfit'
+  }
+}
+
+type Damage = DamagedFile | MissingFile
+
+export function isDamage(error: unknown): error is Damage {
+  return error instanceof DamagedFile || error instanceof MissingFile
+}
+
+/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
+export function reasonOf(error: unknown): string {
+  if (isDamage(error) || error instanceof Unfit) return error.message
+  if (error instanceof DamagedManifest)
+    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
+  const code = codeOf(error)
+  return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
 }

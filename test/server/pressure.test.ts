@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { MemoryGate } from '../../server/table/engine/memory-gate.ts'
+import { MemoryGate } from '../../server/base/queue.ts'
 import { until } from '../support/until.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { Turns } from '../../server/base/concurrency/turns.ts'
+import { Turns } from '../../server/base/queue.ts'
 
 /** Long work of several on one thread. */
 

@@ -5,22 +5,21 @@ import request from 'supertest'
 import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
-import { createApp, type AppOptions } from '../../server/process/app.ts'
+import { freshnessOf } from '../../server/http/headers.ts'
+import { createApp } from '../../server/process/app.ts'
+import type { Runtime } from '../../server/routes/runtime.ts'
 import { Responder, type ResponderLimits } from '../../server/http/responder.ts'
 import { clientOf, type ClientOf, type ClientSettings } from '../../server/http/client.ts'
-import { MemoryCounts } from '../../server/limits/counts.ts'
-import { Limiter } from '../../server/limits/limiter.ts'
+import { MemoryCounts, Limiter } from '../../server/limits/limiter.ts'
 import { policiesOf } from '../../server/limits/policies.ts'
-import { noMeter } from '../../server/base/meter.ts'
 import { openLog, type Log } from '../../server/base/log.ts'
-import { ConcurrencyLimit } from '../../server/base/concurrency/limit.ts'
-import { SendBudget, type SendLimits } from '../../server/http/send-budget.ts'
+import { ConcurrencyLimit, MemoryGate, type MemoryGateLimits } from '../../server/base/queue.ts'
+import { SendBudget, type SendLimits } from '../../server/http/send.ts'
 import { Pool, shareOf, type PoolLimits } from '../../server/table/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import { FinishedExports } from '../../server/table/representations/finished-exports.ts'
 import type { RowEngine } from '../../server/table/representations/page.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
-import { MemoryGate, type MemoryGateLimits } from '../../server/table/engine/memory-gate.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import type { CodedLimits } from '../../server/table/selection/codes/coded-selections.ts'
 import type { SelectionLimits } from '../../server/table/selection/duckdb/duckdb-selections.ts'
@@ -90,7 +89,7 @@ export interface Service {
 
 /** What differs from a service of usual limits. */
 export type ServiceOptions = Partial<
-  AppOptions & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
+  Runtime & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
 > & {
   readonly clickHouse?: ClickHouse
   readonly retention?: Retention
@@ -175,7 +174,8 @@ export async function serve(
     publicUrl,
     limiter: options.rateLimits === true ? limiterOf(catalog, client, options.clientsMax ?? 1000) : null,
     client,
-    maxAgeSeconds: 60,
+    freshness: freshnessOf(60),
+    filesUrl: '',
     pageBytesMax: 64_000_000,
     exports,
     transfers,
@@ -186,7 +186,7 @@ export async function serve(
     sendBudget,
     responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,
-    meter: noMeter,
+    meter: null,
     scratch: await temporaryFolder(),
     catalogFault: () => null,
     finished,

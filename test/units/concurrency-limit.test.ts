@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { ConcurrencyLimit } from '../../server/base/concurrency/limit.ts'
+import { ConcurrencyLimit } from '../../server/base/queue.ts'
 
 /** Starts work that ends when `letGo` is called. */
 function begun(

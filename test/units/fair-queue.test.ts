@@ -1,4 +1,4 @@
-import { FairQueue, waitIn, type Waiter } from '../../server/base/concurrency/fair-queue.ts'
+import { FairQueue, waitIn, type Waiter } from '../../server/base/queue.ts'
 
 /** Joins `a1 a2 b1`, whose letters are their clients. */
 function queueOf(waiters: string): FairQueue<string> {

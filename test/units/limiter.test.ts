@@ -1,8 +1,7 @@
 import { mock } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/catalog.ts'
-import { MemoryCounts } from '../../server/limits/counts.ts'
-import { BeyondLimit, Limiter, LimitReached } from '../../server/limits/limiter.ts'
+import { MemoryCounts, BeyondLimit, Limiter, LimitReached } from '../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../server/limits/policies.ts'
 
 const minute = policyOf('rows', 3, { per: '1m', windowMs: 60_000 })

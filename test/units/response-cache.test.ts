@@ -1,4 +1,4 @@
-import { ResponseCache } from '../../server/http/response-cache.ts'
+import { ResponseCache } from '../../server/base/cache.ts'
 
 const body = (bytes: number) => ({ bytes: new Uint8Array(bytes), headers: {} })
 

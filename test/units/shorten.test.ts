@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { firstCharacters, shorten } from '../../core/shorten.ts'
+import { firstCharacters, shorten } from '../../core/text.ts'
 
 test.each([
   ['', 3, ''],

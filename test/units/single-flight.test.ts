@@ -1,4 +1,4 @@
-import { OfOneOnly, SingleFlight } from '../../server/base/concurrency/single-flight.ts'
+import { OfOneOnly, SingleFlight } from '../../server/base/single-flight.ts'
 
 /** Work that ends when the test says so. */
 function workshopOf() {

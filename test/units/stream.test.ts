@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { ConcurrencyLimit } from '../../server/base/concurrency/limit.ts'
-import { SendBudget } from '../../server/http/send-budget.ts'
-import { sendStream } from '../../server/http/stream.ts'
+import { ConcurrencyLimit } from '../../server/base/queue.ts'
+import { SendBudget, sendStream } from '../../server/http/send.ts'
 
 /** Answers that are sent in chunks. */
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { wildcard } from '../../core/wildcard.ts'
+import { wildcard } from '../../core/text.ts'
 import { seed } from '../support/runs.ts'
 
 test('a pattern matches what its regular expression matches', () => {

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../json.ts'
+import { parsedJson } from '../../text.ts'
 import { plainJson, plainType, same, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'

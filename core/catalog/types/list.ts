@@ -1,4 +1,4 @@
-import { parsedJson, quotedJson } from '../../json.ts'
+import { parsedJson, quotedJson } from '../../text.ts'
 import { always, type FieldTypeRow } from './field-type.ts'
 import { json } from './json.ts'
 

@@ -1,4 +1,4 @@
-import { wildcard } from '../../../core/wildcard.ts'
+import { wildcard } from '../../../core/text.ts'
 import type { Package } from './package.ts'
 
 /** A search with a syntax error; the message explains it to its author. */

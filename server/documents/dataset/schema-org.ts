@@ -3,7 +3,7 @@ import type { Language } from '../../../core/catalog/languages.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import type { DatasetView, Json, Writing } from '../view.ts'
-import { shorten } from '../../../core/shorten.ts'
+import { shorten } from '../../../core/text.ts'
 
 /** The dataset for search engines; its page has the same. */
 export const schemaOrg: DatasetDocument = {

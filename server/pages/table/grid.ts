@@ -5,7 +5,7 @@ import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { profilePart } from './profile.ts'
 import { changed, isNumber, queryLink, titleOf, type TableView } from './view.ts'
-import { firstCharacters, shorten } from '../../../core/shorten.ts'
+import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** In characters; the page of a row has all. */
 const cellShownMax = 300

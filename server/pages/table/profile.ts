@@ -1,7 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
-import { operatorsOf } from '../../query/operators.ts'
-import { readValue } from '../../query/values.ts'
+import { operatorsOf, readValue } from '../../query/operators.ts'
 import { distinctText } from '../distinct.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'

@@ -1,5 +1,5 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
-import type { QueryParameters } from '../../query/string.ts'
+import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../addresses.ts'
 import type { Setting, Step } from '../frame.ts'
 import { html, type Html } from '../html.ts'

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
 import type { Settings } from '../../../core/settings/read.ts'
-import { bind } from '../../http/bind.ts'
+import { bind } from '../../http/listen.ts'
 
 /**
  * Answers Prometheus at `/metrics`, on a port of its own.

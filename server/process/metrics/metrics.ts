@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { KeptStats } from '../../base/kept.ts'
+import type { CacheStats } from '../../base/cache.ts'
 import type { TableStatus } from '../../snapshots/status.ts'
 import type { Meter, PoolName } from '../../base/meter.ts'
 import { watchedOf, type WatchedTable } from './tables.ts'
@@ -11,7 +11,7 @@ export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 /** What the metrics look at when they are asked for. */
 interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
-  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: KeptStats }>>
+  readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
   /** By what it is called: how much of it there is now. */
@@ -214,7 +214,7 @@ export class Metrics implements Meter {
     name: string,
     help: string,
     caches: Watched['caches'],
-    valueOf: (stats: KeptStats) => number,
+    valueOf: (stats: CacheStats) => number,
   ): void {
     this.registry.registerMetric(
       new Counter({

@@ -1,5 +1,5 @@
 import type { ProcessSettings } from '../../../core/settings/read.ts'
-import { MemoryCounts, type Counts } from '../../limits/counts.ts'
+import { MemoryCounts, type Counts } from '../../limits/limiter.ts'
 import { FallbackCounts, type Link } from '../../limits/fallback-counts.ts'
 import type { Policy } from '../../limits/policies.ts'
 import type { Log } from '../../base/log.ts'

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { createServer, type Server, type Socket } from 'node:net'
-import { bind } from '../../http/bind.ts'
+import { bind } from '../../http/listen.ts'
 import type { ToWorker } from './messages.ts'
 
 /** Connections that wait where no worker is there to take them; more are closed. */

@@ -5,7 +5,7 @@ import { Problem } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { InvalidPage } from '../../query/errors.ts'
 import { parsePage } from '../../query/query.ts'
-import { parseQuery } from '../../query/string.ts'
+import { parseQuery } from '../../query/parameters.ts'
 import { offerOf } from './metadata.ts'
 import { datasetView, datasetViews, made, type DocumentService } from './service.ts'
 

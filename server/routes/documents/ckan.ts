@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
-import { ConcurrencyLimit } from '../../base/concurrency/limit.ts'
+import { ConcurrencyLimit } from '../../base/queue.ts'
 import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
 import { accountFor } from '../../http/limits.ts'
@@ -8,7 +8,7 @@ import type { ClientOf } from '../../http/client.ts'
 import type { Serving } from '../../http/resource.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
 import { smallCost } from '../../limits/costs.ts'
-import { parametersOf } from '../../query/string.ts'
+import { parametersOf } from '../../query/parameters.ts'
 import { datasetViews, made, type DocumentService } from './service.ts'
 
 const methods = `${allowedMethods}, POST`

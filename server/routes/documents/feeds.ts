@@ -1,7 +1,7 @@
 import { tableId, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
 import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts'
 import type { Resource } from '../../http/resource.ts'
-import { parseQuery } from '../../query/string.ts'
+import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
 import { offerOf } from './metadata.ts'
 import { made, type DocumentService } from './service.ts'

@@ -3,7 +3,7 @@ import type { DatasetDocument, TableDocument, WholeDocument } from '../../docume
 import type { Offer } from '../../http/negotiation.ts'
 import { negotiate } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
-import { parseQuery } from '../../query/string.ts'
+import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
 import { datasetView, datasetViews, made, tableView, type DocumentService } from './service.ts'
 

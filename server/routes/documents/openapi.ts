@@ -3,7 +3,7 @@ import { openApi, tableOpenApi, type OpenApiOptions } from '../../documents/open
 import { addressesOf } from '../../http/addresses.ts'
 import { jsonOffer, negotiate } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
-import { parseQuery } from '../../query/string.ts'
+import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
 import { made, tableView, type DocumentService } from './service.ts'
 

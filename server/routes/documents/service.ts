@@ -1,3 +1,4 @@
+import type { Runtime } from '../runtime.ts'
 import {
   allTables,
   type Catalog,
@@ -12,19 +13,18 @@ import { nameOf, type NamedResponse } from '../../http/responder.ts'
 import { aspects, pageAddresses } from '../../pages/addresses.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
-import type { DetailService } from '../services.ts'
 import { writtenBy } from '../written-by.ts'
 
 const writtenByThese = writtenBy('documents', 'formats', 'query')
 
 /** What the routes of documents answer with. */
-export interface DocumentService extends DetailService {
+export interface DocumentService extends Runtime {
   readonly writing: Writing
   /** Alike for documents of the same catalog at the same address, of the same code. */
   readonly writingName: string
 }
 
-export function documentService(service: DetailService): DocumentService {
+export function documentService(service: Runtime): DocumentService {
   const { catalog, publicUrl } = service
   const writing = writingOf(catalog, publicUrl)
   return {

@@ -1,6 +1,6 @@
 import type { Resource } from '../../http/resource.ts'
 import { aboutPage, limitsPage } from '../../pages/about.ts'
-import { parseQuery } from '../../query/string.ts'
+import { parseQuery } from '../../query/parameters.ts'
 import { document, pageAt, type PageService } from './documents.ts'
 
 /** What this service is. */
@@ -20,7 +20,7 @@ export function limits(service: PageService): Resource {
     ...pageAt(service, '/limits', 'Limits'),
     find: ({ target }) => {
       parseQuery(target, [])
-      return document(service, ['limits'], () => limitsPage(service.setting, service.areLimited))
+      return document(service, ['limits'], () => limitsPage(service.setting, service.limiter !== null))
     },
   }
 }

@@ -1,11 +1,11 @@
+import type { Runtime } from '../runtime.ts'
 import type { Resource } from '../../http/resource.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Asset, Assets } from '../../pages/assets.ts'
-import { parseQuery } from '../../query/string.ts'
-import type { RowService } from '../services.ts'
+import { parseQuery } from '../../query/parameters.ts'
 
 /** What pages are drawn with, under names that change with the content. */
-export function assetFiles({ freshness }: RowService, assets: Assets): Resource {
+export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   const all: readonly Asset[] = Object.values(assets)
   return {
     path: '/assets/:file',

@@ -1,6 +1,6 @@
+import type { Runtime } from '../runtime.ts'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { Freshness } from '../../http/freshness.ts'
-import { pageHeaders } from '../../http/page-headers.ts'
+import { pageHeaders } from '../../http/headers.ts'
 import type { Browse } from '../../http/resource.ts'
 import type { Body, NamedResponse, Responder } from '../../http/responder.ts'
 import { sendBytes } from '../../http/send.ts'
@@ -9,22 +9,17 @@ import type { Setting } from '../../pages/frame.ts'
 import { jsonPage, jsonShownMax } from '../../pages/json.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { named, pagePolicy, settingFor, type Settings } from './documents.ts'
-import { wantsPage } from './problem.ts'
-
-interface BrowseService {
-  readonly settings: Settings
-  readonly publicUrl: URL
-  readonly freshness: Freshness
-}
+import { wantsPage } from '../../http/negotiation.ts'
 
 /** Shows whoever asks with a browser what programs get at an address of JSON; `format=` always wins. */
-export function browsing({ settings, publicUrl, ...service }: BrowseService, responder: Responder): Browse {
+export function browsing(runtime: Runtime, settings: Settings): Browse {
+  const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
     const setting = askedSetting(settings, target, headers)
     if (setting === null) return null
     const address = addressOf(publicUrl, target)
     return find({ ...headers, accept: 'application/json' }).then((answer) =>
-      pageOf({ ...service, setting }, { name, address, answer }, responder),
+      pageOf({ ...runtime, setting }, { name, address, answer }, responder),
     )
   }
 }
@@ -32,7 +27,7 @@ export function browsing({ settings, publicUrl, ...service }: BrowseService, res
 /** Sends JSON that has no name as a page, where that is asked for; says whether it did. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
 
-export function browsingText({ settings, publicUrl }: BrowseService): BrowseText {
+export function browsingText({ publicUrl }: Runtime, settings: Settings): BrowseText {
   return (req, res, name, text) => {
     const target = req.url ?? ''
     const setting = askedSetting(settings, target, req.headers)
@@ -63,7 +58,7 @@ interface Browsed {
 }
 
 function pageOf(
-  service: Pick<BrowseService, 'freshness'> & { readonly setting: Setting },
+  service: Pick<Runtime, 'freshness'> & { readonly setting: Setting },
   { name, address, answer }: Browsed,
   responder: Responder,
 ): NamedResponse {

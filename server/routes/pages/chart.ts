@@ -11,7 +11,7 @@ import type { Group } from '../../table/selection/selections.ts'
 import { unquotedIn } from '../../query/conditions.ts'
 import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from './documents.ts'
-import { requesterOf } from '../requester.ts'
+import { requesterOf } from '../find.ts'
 
 /** The rows of an ask, drawn by one of their fields. */
 export function chart(service: PageService): Resource {

@@ -1,8 +1,9 @@
+import type { Runtime } from '../runtime.ts'
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/languages.ts'
 import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
-import { pageHeaders } from '../../http/page-headers.ts'
-import { nameOf, timed, type NamedResponse, type Responder } from '../../http/responder.ts'
+import { pageHeaders } from '../../http/headers.ts'
+import { nameOf, timed, type NamedResponse } from '../../http/responder.ts'
 import type { Offer } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { pageAddresses } from '../../pages/addresses.ts'
@@ -11,7 +12,6 @@ import type { Writing } from '../../documents/view.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { textOf, type Html } from '../../pages/html.ts'
 import { wordsOf } from '../../pages/words/all.ts'
-import type { RowService } from '../services.ts'
 import { writtenBy } from '../written-by.ts'
 
 const writtenByThese = writtenBy('pages', 'formats', 'documents')
@@ -33,23 +33,17 @@ export const pagePolicy = strict.join('; ')
 export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
 
 /** What the pages of a language are made with. */
-export interface PageService extends Omit<RowService, 'catalog'> {
+export interface PageService extends Omit<Runtime, 'catalog'> {
   /** In the language of the pages. */
   readonly catalog: CatalogTexts
-  readonly responder: Responder
   readonly setting: Setting
   readonly files: FileAddresses
   /** Documents for machines. */
   readonly writing: Writing
 }
 
-export function pageService(
-  setting: Setting,
-  service: RowService,
-  writing: Writing,
-  responder: Responder,
-): PageService {
-  return { ...service, catalog: setting.catalog, responder, setting, files: writing.files, writing }
+export function pageService(setting: Setting, service: Runtime, writing: Writing): PageService {
+  return { ...service, catalog: setting.catalog, setting, files: writing.files, writing }
 }
 
 /** What pages are written with, in each language. */

@@ -1,3 +1,4 @@
+import type { Runtime } from '../runtime.ts'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -5,12 +6,11 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { hashOf } from '../../../core/warehouse/hash.ts'
-import { acceptedEncodings } from '../../http/encodings.ts'
+import { acceptedEncodings } from '../../http/negotiation.ts'
 import { sendFile, type ServedFile } from '../../http/files.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
-import { parseQuery } from '../../query/string.ts'
-import type { RowService } from '../services.ts'
+import { parseQuery } from '../../query/parameters.ts'
 
 const require = createRequire(import.meta.url)
 const dist = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
@@ -32,9 +32,9 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
 }
 
-/** @param scratch folder for packed ones, which are a quarter of their size, made when they are first asked for */
-export function engineFiles(service: RowService, scratch: string): Resource {
-  const { transfers, sendBudget, freshness } = service
+/** Packed ones are a quarter of the size, and made when they are first asked for. */
+export function engineFiles(runtime: Runtime): Resource {
+  const { transfers, sendBudget, freshness, scratch } = runtime
   const packed = new Map<string, Promise<Packed>>()
   return {
     path: `/assets/duckdb/${version}/:file`,

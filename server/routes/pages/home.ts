@@ -6,10 +6,9 @@ import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { homePage } from '../../pages/home.ts'
 import { languageFor } from '../../pages/words/all.ts'
-import { wordsMax } from '../../query/parameters.ts'
-import { parseQuery } from '../../query/string.ts'
+import { wordsMax, parseQuery } from '../../query/parameters.ts'
 import type { findIndex } from '../api-index.ts'
-import { wantsPage } from './problem.ts'
+import { wantsPage } from '../../http/negotiation.ts'
 import { document, pageAt, type PageService } from './documents.ts'
 
 /** What there is, and what a search of it finds. */

@@ -1,8 +1,8 @@
+import type { Runtime } from '../runtime.ts'
 import express, { type Router } from 'express'
 import { mount, mountHandler, type Serving } from '../../http/resource.ts'
 import { findIndex } from '../api-index.ts'
 import { mainFamily, writingOf } from '../documents/service.ts'
-import type { RowService } from '../services.ts'
 import { about, limits } from './about.ts'
 import { assetFiles } from './assets.ts'
 import { chart } from './chart.ts'
@@ -33,30 +33,18 @@ const pages = [
 ]
 const files = [citationFile, dictionary]
 
-/**
- * The pages for people, in each language.
- *
- * @param scratch folder for what is made while it runs
- */
-export function pagesRouter(
-  service: RowService,
-  settings: Settings,
-  serving: Serving,
-  scratch: string,
-): Router {
+/** The pages for people, in each language. */
+export function pagesRouter(service: Runtime, settings: Settings, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
   const all = new Map(
-    [...settings].map(([language, setting]) => [
-      language,
-      pageService(setting, service, writing, serving.responder),
-    ]),
+    [...settings].map(([language, setting]) => [language, pageService(setting, service, writing)]),
   )
   const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
   mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all, index))
   const [any] = settings.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
-  mount(router, engineFiles(service, scratch), false, serving)
+  mount(router, engineFiles(service), false, serving)
   for (const made of all.values()) {
     // A file comes before what has its name without an ending.
     for (const file of files) mount(router, file(made), false, serving)

@@ -3,11 +3,16 @@ import { withQuery } from '../../http/addresses.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import type { AskView, TableView } from '../../pages/table/view.ts'
 import type { RowQuery } from '../../query/query.ts'
-import type { PageLinks } from '../../table/representations/envelope.ts'
-import { pageBody, pageOf, type Page, type PageBody } from '../../table/representations/page.ts'
+import {
+  type PageLinks,
+  pageBody,
+  pageOf,
+  type Page,
+  type PageBody,
+} from '../../table/representations/page.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { rowAddresses, type PageService } from './documents.ts'
-import { requesterOf } from '../requester.ts'
+import { requesterOf } from '../find.ts'
 
 /** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
 

@@ -7,7 +7,7 @@ import { sqlPage } from '../../pages/sql.ts'
 import { answerAsk } from './ask.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './documents.ts'
 import { engineAddresses } from './engine.ts'
-import { requesterOf } from '../requester.ts'
+import { requesterOf } from '../find.ts'
 
 /** SQL on the rows of an ask, in the reader's own browser. */
 export function sql(service: PageService): Resource {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { parametersOf } from '../../query/string.ts'
+import { parametersOf } from '../../query/parameters.ts'
 
 /**
  * Leads to the one way in which addresses are written from what forms send, where that is another.

@@ -2,8 +2,7 @@ import type { Connection, Answer, RunOptions, Texts } from '../../../core/duckdb
 import type { Database } from '../../../core/duckdb/database.ts'
 import { OutOfMemory, QueryTimeout } from '../../../core/duckdb/errors.ts'
 import type { Value } from '../../../core/duckdb/vectors.ts'
-import { QueueFull } from '../../base/concurrency/queue-full.ts'
-import { FairQueue, waitIn, type Waiter } from '../../base/concurrency/fair-queue.ts'
+import { QueueFull, FairQueue, waitIn, type Waiter } from '../../base/queue.ts'
 import { TooLarge } from './errors.ts'
 import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 

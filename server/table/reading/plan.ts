@@ -5,7 +5,7 @@ import type { OrderKey } from '../../../core/catalog/catalog.ts'
 import type { Column, ColumnForm, LineForm } from '../../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { partOf } from './parts.ts'
+import type { Manifest } from '../../../core/warehouse/manifest.ts'
 
 /** The statement that writes some rows of one part, in whatever order they are found. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
@@ -101,4 +101,37 @@ const numbersSql = (number: string): string => `encode(string_agg(${number}::var
 
 function separatorSql(separator: string): string {
   return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
+}
+
+/** A row group is decoded whole, for one row of it as for all. */
+export function valuesOfGroups(groups: number, fields: number): number {
+  return groups * rowGroupRows * fields
+}
+
+/** In how many row groups some rows lie. */
+export function groupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
+  const groups = new Set<number>()
+  for (const position of positions) {
+    const part = partOf(parts, position)
+    const row = position - (parts[part]?.firstRow ?? 0)
+    // A part has far fewer groups than this.
+    groups.add(part * rowGroupRows + Math.floor(row / rowGroupRows))
+  }
+  return groups.size
+}
+
+/** How many row groups there are. */
+export function groupsIn({ manifest: { parts } }: Snapshot): number {
+  return parts.reduce((sum, { rows }) => sum + Math.ceil(rows / rowGroupRows), 0)
+}
+
+/** Returns the index of the part that has a row, by bisection. */
+export function partOf(parts: Manifest['parts'], row: number): number {
+  let [low, high] = [0, parts.length - 1]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((parts[middle]?.firstRow ?? 0) <= row) low = middle
+    else high = middle - 1
+  }
+  return low
 }

@@ -1,18 +1,17 @@
 import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { same } from '../../../core/catalog/types/field-type.ts'
-import { quotedJson } from '../../../core/json.ts'
+import { quotedJson } from '../../../core/text.ts'
 import { chunkRows, type RowChunk } from '../../../core/warehouse/format/row-store.ts'
-import { Turns } from '../../base/concurrency/turns.ts'
+import { Turns } from '../../base/queue.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { LineForm, WrittenLine } from '../../formats/format.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
-import { StoredRows } from '../indexes/stored-rows.ts'
-import { Kept } from '../../base/kept.ts'
+import { StoredRows } from '../indexes/chunk-file.ts'
+import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { ByteBuilder } from './byte-builder.ts'
 
 /** DuckDB reads more rows than this, in threads of its own. */
 const rowsMax = 2000
@@ -30,11 +29,11 @@ interface RowsRead {
 /** Reads rows from the row store; cheap for a few rows, wherever they are. */
 export class RowStore {
   readonly #dictionaries: Dictionaries
-  readonly #columns: Kept<Columns>
+  readonly #columns: Cache<Columns>
 
   constructor(dictionaries: Dictionaries) {
     this.#dictionaries = dictionaries
-    this.#columns = new Kept(dictionaries.bytesMax, ({ bytes }) => bytes)
+    this.#columns = new Cache(dictionaries.bytesMax, ({ bytes }) => bytes)
   }
 
   /** Returns whether the row store has rows in a form, and they are few. */
@@ -188,3 +187,54 @@ function isWritable({ manifest }: Snapshot, { format: { written }, fields }: Lin
     return isPlainInJson && (written.takes === 'plain' || wire.text === same)
   })
 }
+
+/** Builds bytes piece by piece. Copies short pieces in a loop, which is faster than a call per piece. */
+export class ByteBuilder {
+  #bytes = Buffer.allocUnsafe(64 * 1024)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Adds some bytes of another buffer. */
+  copy(from: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start)
+    if (end - start > longBytes) {
+      this.#bytes.set(from.subarray(start, end), this.#length)
+      this.#length += end - start
+      return
+    }
+    const bytes = this.#bytes
+    let at = this.#length
+    for (let index = start; index < end; index += 1, at += 1) bytes[at] = from[index] ?? 0
+    this.#length = at
+  }
+
+  add(bytes: Uint8Array): void {
+    this.copy(bytes, 0, bytes.length)
+  }
+
+  /** Adds a text in UTF-8. */
+  text(text: string): void {
+    this.#reserve(text.length * utf8BytesMax)
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  /** Returns all bytes; nothing may be added after. */
+  build(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more
+    if (needed <= this.#bytes.length) return
+    const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length))
+    this.#bytes.copy(grown, 0, 0, this.#length)
+    this.#bytes = grown
+  }
+}
+
+const longBytes = 100
+/** UTF-8 bytes per code unit of UTF-16, at most. */
+const utf8BytesMax = 3

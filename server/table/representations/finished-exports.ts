@@ -1,6 +1,6 @@
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
-import { SingleFlight } from '../../base/concurrency/single-flight.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
 
 /** An export as a file that has no name any more: it goes with the last who reads it. */
 interface Finished {

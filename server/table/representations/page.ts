@@ -5,18 +5,16 @@ import { unquotedIn } from '../../query/conditions.ts'
 import { InvalidPage } from '../../query/errors.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
-import { envelopeHead, envelopeTail, isEnveloped, pageHeaders, type PageLinks } from './envelope.ts'
-import { hintHeader } from './hint-header.ts'
 import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../../formats/format.ts'
 import type { RowStore } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
-import { groupsOf, valuesOfGroups } from '../reading/cost.ts'
+import { groupsOf, valuesOfGroups } from '../reading/plan.ts'
 import { costOfRows, costOfScan, smallCost } from '../../limits/costs.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { MemoryGate } from '../engine/memory-gate.ts'
-import type { Hint, Selections } from '../selection/selections.ts'
-import { isWhole } from '../selection/whole.ts'
+import type { MemoryGate } from '../../base/queue.ts'
+import { type Hint, type Selections, isWhole } from '../selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { json } from '../../formats/json.ts'
 
 /** A page that is named before it is known. */
 export interface Page {
@@ -180,4 +178,74 @@ function timingOf(read: readonly Timing[], send: number): string {
   const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
   const query = read.reduce((sum, timing) => sum + timing.query, 0)
   return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
+}
+
+/** Where the pages of a query are. */
+export interface PageLinks {
+  readonly to: (page: number) => string
+  /** The same page in other formats. */
+  readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
+  /** All rows as one file. */
+  readonly wholeFile: string
+}
+
+interface PageOfCount {
+  readonly count: number
+  readonly page: number
+  readonly lastPage: number
+}
+
+/** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
+export function isEnveloped(format: RowFormat): boolean {
+  return format === json
+}
+
+/** The envelope up to the first row. */
+export function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
+  const link = (other: number): string => JSON.stringify(to(other))
+  const next = page < lastPage ? link(page + 1) : 'null'
+  const previous = page > 1 ? link(page - 1) : 'null'
+  return `{"count":${count},"next":${next},"previous":${previous},"results":[`
+}
+
+export const envelopeTail = ']}'
+
+/** Proxies take headers of 4 kB in all by default, of which the other headers have half. */
+const linkLengthMax = 1200
+
+/** What the envelope says, for all formats. */
+export function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
+  return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
+}
+
+/** RFC 8288; the less needed links are left out where a query is so long that they would not fit. */
+function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile }: PageLinks): string {
+  const all = [
+    `<${wholeFile}>; rel="alternate"; type="application/gzip"`,
+    ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),
+    ...(page > 1 ? [`<${to(page - 1)}>; rel="prev"`] : []),
+    `<${to(1)}>; rel="first"`,
+    `<${to(lastPage)}>; rel="last"`,
+    ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
+  ]
+  let length = 0
+  // The next page is told whatever its length.
+  const fits = (link: string, index: number): boolean => {
+    length += link.length + 2
+    return index <= 1 || length <= linkLengthMax
+  }
+  return all.filter(fits).join(', ')
+}
+
+/**
+ * The header of an empty answer that names the values nearest to those asked for, such as
+ * `city: nearest "S%C3%A3o Paulo"; try city__iexact`. Names and values are percent-encoded but for blanks in values; hints have commas between.
+ */
+export function hintHeader(hints: readonly Hint[] = []): { 'Acervo-Hint'?: string } {
+  const texts = hints.map(({ field, nearest, isSameInAnyCase }) => {
+    const name = encodeURIComponent(field.name)
+    const text = `${name}: nearest "${encodeURIComponent(nearest).replaceAll('%20', ' ')}"`
+    return isSameInAnyCase ? `${text}; try ${name}__iexact` : text
+  })
+  return texts.length === 0 ? {} : { 'Acervo-Hint': texts.join(', ') }
 }

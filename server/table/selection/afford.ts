@@ -2,7 +2,8 @@ import { TooCostly } from '../engine/errors.ts'
 import type { Requester } from '../engine/requester.ts'
 import { costOfScan } from '../../limits/costs.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { leadingField } from './leading-field.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { orderTerm } from '../../../core/sql.ts'
 
 /**
  * Before values are read.
@@ -24,4 +25,12 @@ export async function afford(
   throw new TooCostly(
     `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
   )
+}
+
+/** The field that leads the order in which the rows of a snapshot lie; null where none does. */
+export function leadingField({ table, manifest }: Snapshot): Field | null {
+  const [term] = manifest.order
+  const leads = ({ name }: Field): boolean =>
+    (['asc', 'desc'] as const).some((direction) => orderTerm({ field: name, direction }) === term)
+  return table.fields.find(leads) ?? null
 }

@@ -1,10 +1,10 @@
 import { foldedSql } from '../../../core/sql.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import { Kept } from '../../base/kept.ts'
+import { Cache } from '../../base/cache.ts'
 
 /** The same words come with every page of a walk. */
-const folded = new Kept<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
+const folded = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
 
 /** A part of a text without regard to case and accents. Of ASCII it is known; what else there is, DuckDB knows best. */
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {

@@ -1,15 +1,15 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import { nearestName } from '../../../core/nearest.ts'
+import { nearestName } from '../../../core/text.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { valuesOf, type Dictionaries } from '../indexes/dictionaries.ts'
-import type { KeptStats } from '../../base/kept.ts'
+import type { CacheStats } from '../../base/cache.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
 import type { RowFilter } from '../../query/query.ts'
-import { equalValues, trimBlanks } from '../../query/values.ts'
+import { equalValues, trimBlanks } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
 import type { Grouping, Hint, KeptSelections, Selection, Selections } from './selections.ts'
@@ -36,7 +36,7 @@ export class ListedSelections implements KeptSelections {
     this.#pool = pool
   }
 
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#others.stats
   }
 

@@ -2,11 +2,10 @@ import type { Pool } from '../engine/pool.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
-import { Found } from './found.ts'
+import { Found, type KeptSelections } from './selections.ts'
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
 import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickhouse-selections.ts'
 import { ListedSelections } from './listed-selections.ts'
-import type { KeptSelections } from './selections.ts'
 
 /** All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone. */
 export function openSelections(

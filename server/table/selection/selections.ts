@@ -1,8 +1,11 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
+import { type Field, tableId } from '../../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { KeptStats } from '../../base/kept.ts'
+import { type CacheStats, Cache } from '../../base/cache.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { orderTerm, quotedName } from '../../../core/sql.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
+import { RowSet } from './row-set.ts'
 
 /**
  * Says which rows of a snapshot a query chooses, and in which order: the seam where another engine than DuckDB is
@@ -39,7 +42,7 @@ export interface Selections {
 
 /** Selections that report what is cached of them. */
 export interface KeptSelections extends Selections {
-  readonly stats: KeptStats
+  readonly stats: CacheStats
 }
 
 export interface Grouping {
@@ -87,3 +90,89 @@ export interface Selection {
    */
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
 }
+
+/** What needs no selection, since the rows lie as they are asked for. */
+
+export function isAll({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
+  return conditions.length === 0 && words.length === 0
+}
+
+/** Whether a query is for all rows as they lie, so that nothing has to be selected. */
+export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
+  return isAll(filter) && isInFileOrder(snapshot, filter)
+}
+
+/** The fields of which a filter leaves one value, so that they order nothing. */
+export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
+  return new Set(
+    conditions.flatMap(({ field, operator, values }) =>
+      operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
+    ),
+  )
+}
+
+/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
+export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
+  const settled = settledBy({ conditions })
+  const isSettled = (term: string): boolean =>
+    [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
+  const lying = manifest.order.filter((term) => !isSettled(term))
+  return ordering
+    .filter(({ field }) => !settled.has(field))
+    .every(({ field, direction }, index) => lying[index] === orderTerm({ field, direction }))
+}
+
+/** What a selection keeps: the rows as they lie, or numbers. */
+type Kinds = { readonly rows: RowSet; readonly numbers: Uint32Array }
+
+/** Alike for filters that choose the same rows of a snapshot. */
+export function filterKey({ table, manifest }: Snapshot, { key }: RowFilter): string {
+  return `${tableId(table)}/${manifest.snapshot} ${key}`
+}
+
+/** What was found for selections, of all kinds of them: once for all who want it at the same time, and kept. */
+export class Found {
+  readonly #kept: Cache<RowSet | Uint32Array>
+  readonly #flights = new SingleFlight<RowSet | Uint32Array>()
+
+  /** @param bytesMax of all together; 0 keeps nothing */
+  constructor(bytesMax: number) {
+    this.#kept = new Cache(bytesMax, (found) =>
+      Math.max(1, found instanceof RowSet ? found.bytes : found.byteLength),
+    )
+  }
+
+  get stats(): CacheStats {
+    return this.#kept.stats
+  }
+
+  /** Numbers that are at hand, without counting that they were not. */
+  numbersAtHand(key: string): Uint32Array | undefined {
+    const kept = this.#kept.getAgain(key)
+    return kept instanceof Uint32Array ? kept : undefined
+  }
+
+  async rows(key: string, requester: Requester, work: Work<'rows'>): Promise<RowSet> {
+    const found = await this.#once(key, requester, work)
+    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
+    return found
+  }
+
+  async numbers(key: string, requester: Requester, work: Work<'numbers'>): Promise<Uint32Array> {
+    const found = await this.#once(key, requester, work)
+    if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
+    return found
+  }
+
+  async #once(key: string, requester: Requester, work: Work<keyof Kinds>): Promise<Kinds[keyof Kinds]> {
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) return kept
+    return this.#flights.join(key, requester.signal(), async (signal) => {
+      const made = await work(signal)
+      this.#kept.set(key, made)
+      return made
+    })
+  }
+}
+
+type Work<Kind extends keyof Kinds> = (signal: AbortSignal) => Promise<Kinds[Kind]>

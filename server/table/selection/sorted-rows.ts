@@ -5,13 +5,13 @@ import { chunkRows } from '../../../core/warehouse/format/row-store.ts'
 import { isBisected } from '../../../core/warehouse/format/positions.ts'
 import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
-import { compareValues, equalValues, readValue } from '../../query/values.ts'
+import { compareValues, equalValues, readValue } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { Turns } from '../../base/concurrency/turns.ts'
+import { Turns } from '../../base/queue.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { OrderedTable } from '../indexes/ordered-table.ts'
-import { StoredRows } from '../indexes/stored-rows.ts'
+import { StoredRows } from '../indexes/chunk-file.ts'
 
 /** Places from `from` up to `to`, without it. */
 export interface Span {

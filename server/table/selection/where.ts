@@ -1,7 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
-import type { Operator } from '../../query/operators.ts'
-import { equalValues } from '../../query/values.ts'
+import { type Operator, equalValues } from '../../query/operators.ts'
 
 /** How an engine says what a condition is made of; each value comes in as a parameter. */
 export interface Dialect {

@@ -12,8 +12,8 @@ import {
   rowColumn,
 } from '../../../../core/clickhouse/tables.ts'
 import { orderTerm } from '../../../../core/sql.ts'
-import type { KeptStats } from '../../../base/kept.ts'
-import { QueueFull } from '../../../base/concurrency/queue-full.ts'
+import type { CacheStats } from '../../../base/cache.ts'
+import { QueueFull } from '../../../base/queue.ts'
 import { TooCostly } from '../../engine/errors.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
@@ -22,10 +22,19 @@ import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { afford } from '../afford.ts'
 import { foldedText } from '../folding.ts'
-import { filterKey, type Found } from '../found.ts'
-import type { Group, Grouping, Selection, Selections } from '../selections.ts'
+import {
+  filterKey,
+  type Found,
+  type Group,
+  type Grouping,
+  type Selection,
+  type Selections,
+  isAll,
+  isInFileOrder,
+  isWhole,
+  settledBy,
+} from '../selections.ts'
 import { conditionSql, wordSql } from '../where.ts'
-import { isAll, isInFileOrder, isWhole, settledBy } from '../whole.ts'
 import { clickHouseDialect, NamedParameters } from './dialect.ts'
 
 export interface ClickHouseLimits {
@@ -86,7 +95,7 @@ export class ClickHouseSelections implements Selections {
   }
 
   /** Of all selections that are kept. */
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#found.stats
   }
 

@@ -1,6 +1,6 @@
 import type { ClickHouseColumn } from '../../../../core/clickhouse/tables.ts'
 import type { Field } from '../../../../core/catalog/catalog.ts'
-import { blanks } from '../../../query/values.ts'
+import { blanks } from '../../../query/operators.ts'
 import type { Dialect } from '../where.ts'
 
 /** Values on their way into a statement of ClickHouse: the SQL holds their names and types alone. */

@@ -1,4 +1,7 @@
-import type { Chosen } from './chosen.ts'
+import { quotedJson } from '../../../../core/text.ts'
+import type { Dictionary } from '../../indexes/dictionaries.ts'
+import type { Condition } from '../../../query/conditions.ts'
+import { compareValues, equalValues, trimBlanks } from '../../../query/operators.ts'
 
 /** A field of which some values are chosen. */
 export interface Choice {
@@ -62,4 +65,108 @@ function withoutNone(clause: Clause): Clause {
 /** In how many rows a clause can be right. */
 export function mostOf(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
+}
+
+/** A one for each code that is chosen. */
+export type Chosen = Uint8Array
+
+/**
+ * The codes of the values of which a condition holds.
+ *
+ * @param part what `contains` and `startswith` look for, folded
+ */
+export function chosenBy(
+  dictionary: Dictionary,
+  { field, operator, values }: Condition,
+  part: string,
+): Chosen {
+  const nulls = dictionary.values.length
+  const chosen = new Uint8Array(nulls + 1)
+  const [first = '', last = first] = [values[0], values.at(-1)]
+  const from = (): number => placeOf(dictionary, first, false)
+  const to = (): number => placeOf(dictionary, last, true)
+  const marked = (codes: Uint8Array, mark: number): Uint8Array => {
+    for (const value of equalValues(field, values))
+      codes.fill(mark, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
+    return codes
+  }
+  switch (operator) {
+    case 'has':
+      return chosenValues(dictionary, hasAnyOf(equalValues(field, values)))
+    case 'within':
+      return chosenValues(dictionary, isWithin(values.map(Number)))
+    case 'isnull':
+      return values[0] === 'true' ? chosen.fill(1, nulls) : chosen.fill(1, 0, nulls)
+    case 'range':
+      return chosen.fill(1, from(), to())
+    case 'eq':
+    case 'in':
+      return marked(chosen, 1)
+    case 'ne':
+      return values.length === 2 ? chosen.fill(1).fill(0, from(), to()) : marked(chosen.fill(1), 0)
+    case 'gt':
+      return chosen.fill(1, to(), nulls)
+    case 'gte':
+      return chosen.fill(1, from(), nulls)
+    case 'lt':
+      return chosen.fill(1, 0, from())
+    case 'lte':
+      return chosen.fill(1, 0, to())
+    case 'iexact': {
+      const whole = trimBlanks(part)
+      return holding(dictionary, (text) => trimBlanks(text) === whole)
+    }
+    case 'contains':
+      return holding(dictionary, (text) => text.includes(part))
+    case 'startswith':
+      return holding(dictionary, (text) => text.startsWith(part))
+  }
+}
+
+function chosenValues({ values }: Dictionary, isChosen: (value: string) => boolean): Chosen {
+  const chosen = new Uint8Array(values.length + 1)
+  for (const [code, value] of values.entries()) chosen[code] = Number(isChosen(value))
+  return chosen
+}
+
+/** Of lists as JSON: a quote in a text has a backslash before it. */
+function hasItem(item: string): (list: string) => boolean {
+  // Behind a text that ends in a comma it would be found where none is.
+  if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
+  const quoted = quotedJson(item)
+  return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
+}
+
+function hasAnyOf(items: readonly string[]): (list: string) => boolean {
+  const tests = items.map(hasItem)
+  return (list) => tests.some((test) => test(list))
+}
+
+function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[]): (point: string) => boolean {
+  return (point) => {
+    const [latitude = NaN, longitude = NaN] = point.split(',').map(Number)
+    const isBetween = longitude >= west && longitude <= east
+    const isAround = longitude >= west || longitude <= east
+    return latitude >= south && latitude <= north && (west <= east ? isBetween : isAround)
+  }
+}
+
+/** The codes of the texts of which something holds when they are folded. */
+export function holding({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
+  if (folded === null) throw new TypeError('only texts hold others')
+  const chosen = new Uint8Array(folded.length + 1)
+  for (const [code, text] of folded.entries()) chosen[code] = Number(holds(text))
+  return chosen
+}
+
+/** The code of the first value that is not before another; or of the first one after it. */
+function placeOf({ field, values }: Dictionary, value: string, isAfter: boolean): number {
+  let [low, high] = [0, values.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const order = compareValues(field, values[middle] ?? '', value)
+    if (order < 0 || (isAfter && order === 0)) low = middle + 1
+    else high = middle
+  }
+  return low
 }

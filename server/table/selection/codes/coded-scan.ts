@@ -1,9 +1,14 @@
 import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../../core/warehouse/format/codes.ts'
 import type { OrderKey } from '../../../../core/catalog/catalog.ts'
-import type { Turns } from '../../../base/concurrency/turns.ts'
+import type { Turns } from '../../../base/queue.ts'
 import { RowSet, type PartRows } from '../row-set.ts'
 import type { Choice, Clause } from './clauses.ts'
-import type { CodedTable } from '../../indexes/coded-table.ts'
+import type { CodedTable } from '../../indexes/dictionaries.ts'
+import { orderTerm } from '../../../../core/sql.ts'
+import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { isInFileOrder, settledBy } from '../selections.ts'
 
 /**
  * How many rows with a chosen value lie before each section, and in all.
@@ -180,4 +185,42 @@ function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32
     ends[rank] = (ends[rank] ?? 0) + 1
   }
   return sorted
+}
+
+/** The rows of a snapshot in an order in which it keeps codes of them. */
+export interface Sequence {
+  /** Null for the order in which they lie. */
+  readonly order: Order | null
+  readonly codes: CodesFile | undefined
+  /** Whether it is the order that is asked for; or else they are to be sorted. */
+  readonly isInOrder: boolean
+}
+
+/** The sequence in which rows are looked for: in the order that is asked for, if there is one. */
+export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
+  const { codes, orders = [] } = snapshot.manifest
+  if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
+  const settled = settledBy(filter)
+  const left = (keys: Order['keys'] | RowFilter['ordering']): string =>
+    keys
+      .filter(({ field }) => !settled.has(field))
+      .map((key) => orderTerm(key))
+      .join()
+  const order = orders.find(({ keys }) => left(keys) === left(filter.ordering))
+  if (order === undefined) return { order: null, codes, isInOrder: false }
+  return { order, codes: order.codes, isInOrder: true }
+}
+
+/** Whether all that is looked at of a sequence has codes. */
+export function areCoded(
+  { codes, isInOrder }: Sequence,
+  { table }: Snapshot,
+  { conditions, words, ordering }: RowFilter,
+): boolean {
+  const asked = [
+    ...conditions.map(({ field }) => field.name),
+    ...(words.length > 0 ? table.search : []),
+    ...(isInOrder ? [] : ordering.map(({ field }) => field)),
+  ]
+  return asked.every((name) => codes?.fields.includes(name) === true)
 }

@@ -1,6 +1,6 @@
 import type { CodesFile } from '../../../../core/warehouse/manifest.ts'
-import { Turns } from '../../../base/concurrency/turns.ts'
-import { Kept, type KeptStats } from '../../../base/kept.ts'
+import { Turns } from '../../../base/queue.ts'
+import { Cache, type CacheStats } from '../../../base/cache.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import { operatorRow } from '../../../query/operators.ts'
@@ -9,15 +9,26 @@ import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { afford } from '../afford.ts'
 import { RowSet } from '../row-set.ts'
 import { foldedText } from '../folding.ts'
-import { filterKey, type Found } from '../found.ts'
-import type { Group, Grouping, Selection, Selections } from '../selections.ts'
-import { areCoded, sequenceFor, type Sequence } from './sequences.ts'
-import { Clauses, mostOf, type Choice, type Clause } from './clauses.ts'
-import { CodedTable, type Unpacked } from '../../indexes/coded-table.ts'
+import {
+  filterKey,
+  type Found,
+  type Group,
+  type Grouping,
+  type Selection,
+  type Selections,
+} from '../selections.ts'
+import {
+  areCoded,
+  sequenceFor,
+  type Sequence,
+  ordered,
+  scanned,
+  sectionStarts,
+  sliceOf,
+} from './coded-scan.ts'
+import { Clauses, mostOf, type Choice, type Clause, chosenBy, holding } from './clauses.ts'
+import { CodedTable, type Unpacked, type Dictionaries, type Dictionary } from '../../indexes/dictionaries.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
-import type { Dictionaries, Dictionary } from '../../indexes/dictionaries.ts'
-import { ordered, scanned, sectionStarts, sliceOf } from './coded-scan.ts'
-import { chosenBy, holding } from './chosen.ts'
 
 export interface CodedLimits {
   /** Of codes that are kept unpacked, in bytes; 0 leaves codes alone. */
@@ -44,7 +55,7 @@ export class CodedSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: CodedLimits
   readonly #found: Found
-  readonly #unpacked: Kept<Unpacked>
+  readonly #unpacked: Cache<Unpacked>
   readonly #dictionaries: Dictionaries
 
   /** @param pool folds what is looked for */
@@ -54,11 +65,11 @@ export class CodedSelections implements Selections {
     this.#limits = limits
     this.#found = found
     this.#dictionaries = dictionaries
-    this.#unpacked = new Kept(limits.codesBytesMax, ({ byteLength }) => byteLength)
+    this.#unpacked = new Cache(limits.codesBytesMax, ({ byteLength }) => byteLength)
   }
 
   /** Of all selections that are kept. */
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#found.stats
   }
 

@@ -1,8 +1,8 @@
 import { typeRow } from '../../../../core/catalog/field-types.ts'
-import { quotedJson } from '../../../../core/json.ts'
+import { quotedJson } from '../../../../core/text.ts'
 import { foldedSql, quotedName } from '../../../../core/sql.ts'
 import type { Parameters } from '../../engine/plan.ts'
-import { blanks } from '../../../query/values.ts'
+import { blanks } from '../../../query/operators.ts'
 import type { Dialect } from '../where.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { KeptStats } from '../../../base/kept.ts'
+import type { CacheStats } from '../../../base/cache.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Condition } from '../../../query/conditions.ts'
@@ -7,10 +7,11 @@ import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import type { Dictionaries } from '../../indexes/dictionaries.ts'
 import { bytesOf } from '../../../../core/duckdb/vectors.ts'
-import { costOf, costOfWords, rowsOf } from './cost.ts'
-import { wordIndexes } from './indexes.ts'
-import { RowSet } from '../row-set.ts'
 import {
+  costOf,
+  costOfWords,
+  rowsOf,
+  wordIndexes,
   narrowed,
   planBits,
   planCounts,
@@ -22,10 +23,19 @@ import {
   type Scan,
   type Wanted,
 } from './scan.ts'
-import { groupsMax, type Group, type Grouping, type Selection, type Selections } from '../selections.ts'
+import { RowSet } from '../row-set.ts'
+import {
+  groupsMax,
+  type Group,
+  type Grouping,
+  type Selection,
+  type Selections,
+  isAll,
+  isInFileOrder,
+  filterKey,
+  type Found,
+} from '../selections.ts'
 import { afford } from '../afford.ts'
-import { filterKey, type Found } from '../found.ts'
-import { isAll, isInFileOrder } from '../whole.ts'
 import { positionsIn, sortedBy, spansOf, type Span } from '../sorted-rows.ts'
 
 export interface SelectionLimits {
@@ -68,7 +78,7 @@ export class DuckDbSelections implements Selections {
   }
 
   /** Of all selections that are kept. */
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#found.stats
   }
 

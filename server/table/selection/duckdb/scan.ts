@@ -11,6 +11,9 @@ import type { PartRows } from '../row-set.ts'
 import { conditionSql, wordSql } from '../where.ts'
 import { duckDbDialect } from './dialect.ts'
 import type { Span } from '../sorted-rows.ts'
+import { duckdbVersion } from '../../../../core/duckdb/database.ts'
+import type { Table } from '../../../../core/catalog/catalog.ts'
+import { operatorRow } from '../../../query/operators.ts'
 
 /** Some parts of a snapshot, read only where they can have a row. */
 export interface Scan {
@@ -162,4 +165,63 @@ function filtered(
     parameters: parameters.values,
     reads: { snapshot, files: parts.map(({ file }) => file) },
   }
+}
+
+/**
+ * The files that hold the words of the parts of a scan; null where not all do, others are searched by now, or another
+ * version of DuckDB folded them, which may fold some character in another way than the one that folds the query.
+ */
+export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
+  if (manifest.tools['duckdb'] !== duckdbVersion) return null
+  const files = parts.flatMap((part) => {
+    const number = manifest.parts.indexOf(part)
+    const index = manifest.indexes?.find((one) => one.part === number)
+    return index?.fields.join('\n') === table.search.join('\n') ? [index.file] : []
+  })
+  return files.length === parts.length && files.length > 0 ? files : null
+}
+
+/** Of a value that is folded before it is compared, against one that is compared as it is; measured on names. */
+const foldedWeight = 6
+/** Of a value by which rows are ordered: of a text, and of anything else. */
+const sortedTextWeight = 30
+const sortedWeight = 10
+/** Of a row of an index of folded texts, in which a word is looked for. */
+const indexedTextWeight = 5
+
+/** About how many values a scan reads, weighed by what they cost. */
+export function costOf(
+  { table }: Snapshot,
+  scan: Scan,
+  { conditions, words }: Wanted,
+  ordering: RowFilter['ordering'] = [],
+): number {
+  const compared = conditions.reduce(
+    (sum, { operator }) => sum + (operatorRow(operator).takes === 'part' ? foldedWeight : 1),
+    0,
+  )
+  const sorted = ordering.reduce(
+    (sum, { field }) => sum + (isText(table, field) ? sortedTextWeight : sortedWeight),
+    0,
+  )
+  return (compared + words.length * table.search.length * foldedWeight + sorted) * rowsOf(scan)
+}
+
+function isText({ fields }: Table, name: string): boolean {
+  const field = fields.find((one) => one.name === name)
+  return field !== undefined && typeRow(field.type).isText
+}
+
+/** How many rows a scan reads. */
+export function rowsOf({ parts, span, rows }: Scan): number {
+  const read = parts.reduce(
+    (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
+    0,
+  )
+  return rows === null ? read : Math.min(read, rows.length * parts.length)
+}
+
+/** The same, of the folded texts of an index. */
+export function costOfWords({ parts }: Scan, words: readonly string[]): number {
+  return words.length * indexedTextWeight * parts.reduce((sum, { rows }) => sum + rows, 0)
 }

@@ -1,5 +1,59 @@
 import { LRUCache } from 'lru-cache'
-import { Kept, type KeptStats } from '../base/kept.ts'
+
+/** What is kept as long as there is room: the least recently used goes first. Counts how often it was of use. */
+export class Cache<V extends object> {
+  readonly #entries: LRUCache<string, V> | null
+  #hits = 0
+  #misses = 0
+
+  /**
+   * @param bytesMax of all together; 0 keeps none
+   * @param sizeOf in bytes
+   */
+  constructor(bytesMax: number, sizeOf: (value: V) => number) {
+    // A share of what there is may be a fraction.
+    const maxSize = Math.floor(bytesMax)
+    this.#entries = maxSize === 0 ? null : new LRUCache({ maxSize, sizeCalculation: sizeOf })
+  }
+
+  get(key: string): V | undefined {
+    const found = this.#entries?.get(key)
+    if (found === undefined) this.#misses += 1
+    else this.#hits += 1
+    return found
+  }
+
+  /** The same for whoever looks again for one and the same ask, which is counted once. */
+  getAgain(key: string): V | undefined {
+    return this.#entries?.get(key)
+  }
+
+  has(key: string): boolean {
+    return this.#entries?.has(key) === true
+  }
+
+  set(key: string, value: V): void {
+    this.#entries?.set(key, value)
+  }
+
+  /** Whether anything is kept at all. */
+  get isKeeping(): boolean {
+    return this.#entries !== null
+  }
+
+  get stats(): CacheStats {
+    const [bytes, entries] = [this.#entries?.calculatedSize ?? 0, this.#entries?.size ?? 0]
+    return { hits: this.#hits, misses: this.#misses, bytes, entries }
+  }
+}
+
+export interface CacheStats {
+  /** Since the start. */
+  readonly hits: number
+  readonly misses: number
+  readonly bytes: number
+  readonly entries: number
+}
 
 /** Bytes that are kept, and the headers that came with them. */
 interface CachedBody {
@@ -19,12 +73,12 @@ const askedOnceMax = 10_000
  * but for room: the least recently used goes first.
  */
 export class ResponseCache {
-  readonly #kept: Kept<CachedBody>
+  readonly #kept: Cache<CachedBody>
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
 
   /** @param bytesMax of all bodies together; 0 keeps none */
   constructor(bytesMax: number) {
-    this.#kept = new Kept(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
+    this.#kept = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
   }
 
   get(key: string): CachedBody | undefined {
@@ -44,7 +98,7 @@ export class ResponseCache {
     this.#kept.set(key, body)
   }
 
-  get stats(): KeptStats {
+  get stats(): CacheStats {
     return this.#kept.stats
   }
 

@@ -1,0 +1,90 @@
+import { closest, distance } from 'fastest-levenshtein'
+
+/** Returns a text, or its first `max` characters and `…`. Never cuts a character in two, as slices of UTF-16 do. */
+export function shorten(text: string, max = 100): string {
+  const start = firstCharacters(text, max)
+  return start.length < text.length ? `${start}…` : text
+}
+
+/** Returns the first characters of a text. */
+export function firstCharacters(text: string, count: number): string {
+  if (text.length <= count) return text
+  return Array.from(text.slice(0, 2 * count))
+    .slice(0, count)
+    .join('')
+}
+
+/** The known name that a misspelt one most likely meant, or null where none is near. */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  if (known.length === 0 || name.length > 100) return null
+  const found = closest(name.toLowerCase(), [...known])
+  return distance(name.toLowerCase(), found.toLowerCase()) <=
+    (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3)))
+    ? found
+    : null
+}
+
+/** ` (did you mean "x"?)`, or nothing where no known name is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const found = nearestName(name, known)
+  return found === null ? '' : ` (did you mean "${found}"?)`
+}
+
+/**
+ * Returns a test of whole texts against a pattern in which each `*` stands for any characters. Finds each literal at its
+ * first place after the one before: a regular expression with several `.*` would take polynomial time.
+ */
+export function wildcard(pattern: string): (text: string) => boolean {
+  const literals = pattern.split('*')
+  const [first = '', ...others] = literals
+  const last = others.pop()
+  if (last === undefined) return (text) => text === first
+  const inner = others.filter((literal) => literal !== '')
+  return (text) => {
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+      return false
+    let at = first.length
+    for (const literal of inner) {
+      const found = text.indexOf(literal, at)
+      if (found === -1) return false
+      at = found + literal.length
+    }
+    return at <= text.length - last.length
+  }
+}
+
+/** The same for names of files: hidden ones, which start with a point, match only a pattern that does too. */
+export function fileWildcard(pattern: string): (name: string) => boolean {
+  const fits = wildcard(pattern)
+  return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))
+}
+
+/** Escapes a text that stands for itself in a regular expression of JavaScript or RE2. */
+export function escapedPattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+// oxlint-disable-next-line no-control-regex
+const escapedByNumber = /([\0-\x07\x0b\x0e-\x1f])/
+
+/** A text in quotes, with the escapes of DuckDB: it writes the digits of a character in capitals. */
+export function quotedJson(text: string): string {
+  if (!escapedByNumber.test(text)) return JSON.stringify(text)
+  const pieces = text
+    .split(escapedByNumber)
+    .map((piece, index) =>
+      index % 2 === 0
+        ? JSON.stringify(piece).slice(1, -1)
+        : `\\u${piece.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+    )
+  return `"${pieces.join('')}"`
+}
+
+/** What a text of JSON says; undefined where it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
