@@ -6,7 +6,7 @@ import { fileNames, layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { manifestText, type Manifest, type Part } from '../core/warehouse/manifest.ts'
 import { pointTo, publishedOf } from '../core/warehouse/published.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { noteVerified, versionsIn } from '../core/warehouse/verified.ts'
+import { noteVerified, versionsIn } from '../core/warehouse/state-files.ts'
 import type { Bench } from './cases.ts'
 
 /** Tables of any size on little disk: the parts of the large table, of 262,144 rows each, linked again and again. */

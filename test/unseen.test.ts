@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { CatalogError } from '../core/catalog/faults.ts'
+import { CatalogError } from '../core/catalog/load.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { serve, walk } from './support/service.ts'
 import { tinyCatalog, workshop } from './support/workshop.ts'

@@ -8,7 +8,7 @@ import { checkNames } from './check.ts'
 import { catalogDefinition } from './definition.ts'
 import { readDocument } from './document.ts'
 import { explain } from './explain.ts'
-import { CatalogError, type Fault } from './faults.ts'
+import { StartError } from '../errors.ts'
 
 /** Remembers what texts say as YAML. */
 export interface ParsedTexts {
@@ -107,4 +107,30 @@ function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Faul
   const places = new Map(files.map(({ file }, index) => [file, index]))
   const placeOf = ({ file }: Fault): number => places.get(file) ?? 0
   return faults.toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
+}
+
+/** Something wrong in a catalog, and where. */
+export interface Fault {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+/** More than a person reads at once; one wrong indent may be thousands. */
+const toldMax = 50
+
+/** The catalog cannot be used; carries every fault that was found, and tells the first. */
+export class CatalogError extends StartError {
+  readonly faults: readonly Fault[]
+
+  constructor(file: string, faults: readonly Fault[]) {
+    const lines = faults
+      .slice(0, toldMax)
+      .map((fault) => `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`)
+    if (faults.length > toldMax) lines.push(`and ${(faults.length - toldMax).toLocaleString('en')} more`)
+    const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length.toLocaleString('en')} faults`}:`
+    super([title, ...lines].join('\n'))
+    this.faults = faults
+  }
 }

@@ -17,7 +17,7 @@ export function timeOf(id: SnapshotId): Date {
 /** Rows of a row group of a part, which is what a page must decode; measured (docs/performance.md). */
 export const rowGroupRows = 16_384
 
-type TableName = Pick<Table, 'dataset' | 'name'>
+export type TableName = Pick<Table, 'dataset' | 'name'>
 
 /** The keys of what lies in a warehouse (see `Store`). Names come from the catalog alone, never from a request. */
 export const layout = {

@@ -1,12 +1,10 @@
+import type { TableName } from './layout.ts'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Table } from '../catalog/catalog.ts'
 import { fileNames, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { manifestText, parseManifest, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
-import { noteVerified, versionsIn } from './verified.ts'
-
-type TableName = Pick<Table, 'dataset' | 'name'>
+import { noteVerified, versionsIn } from './state-files.ts'
 
 /**
  * The manifest of what is published of a table; null where nothing is.

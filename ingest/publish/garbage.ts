@@ -1,12 +1,11 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { removeSetAside, setAsideAt } from '../../core/warehouse/damaged.ts'
-import { publishedBefore } from '../../core/warehouse/history.ts'
+import { removeSetAside, setAsideAt, publishedBefore } from '../../core/warehouse/history.ts'
+import { removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { layout, timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import { removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { readWithdrawn } from '../../core/warehouse/state-files.ts'
 
 /** Servers give out what is over its time no more; whoever has begun to read it may end. */
 const readersMs = 3_600_000

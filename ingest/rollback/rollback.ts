@@ -5,7 +5,7 @@ import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
-import { withdraw } from '../../core/warehouse/withdrawn.ts'
+import { withdraw } from '../../core/warehouse/state-files.ts'
 import { withTable } from '../publish/lock.ts'
 import { TableFailure } from '../base/rejects.ts'
 

@@ -5,20 +5,24 @@ import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { damagedIn, setAside } from '../../core/warehouse/damaged.ts'
-import { clearFailure, writeFailure } from '../../core/warehouse/failure.ts'
-import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
-import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
-import { noteHashed, readHashed } from '../../core/warehouse/hashed.ts'
-import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { noteLooked } from '../../core/warehouse/looked.ts'
-import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { damagedIn, setAside, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import {
+  clearFailure,
+  writeFailure,
+  noteHashed,
+  readHashed,
+  noteLooked,
+  noteVerified,
+  versionsIn,
+  readWithdrawn,
+} from '../../core/warehouse/state-files.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
-import { noteVerified, versionsIn } from '../../core/warehouse/verified.ts'
-import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
 import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
 import { batchBytesDefault } from '../source/batches.ts'
 import { convertAndPublish } from '../job/convert-and-publish.ts'

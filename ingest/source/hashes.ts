@@ -1,7 +1,7 @@
 import { inOrder } from '../../core/in-order.ts'
 import { settledVersion } from '../../core/warehouse/fingerprint.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
-import type { Hashed } from '../../core/warehouse/hashed.ts'
+import type { Hashed } from '../../core/warehouse/state-files.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
 import type { PlacedFile } from './member.ts'
 import type { ObtainedFile } from './obtain.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Field } from '../../core/catalog/catalog.ts'
-import { yamlComment } from '../../core/catalog/inline-yaml.ts'
+import { yamlComment } from '../../core/catalog/with-table.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../base/progress.ts'

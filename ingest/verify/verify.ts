@@ -1,13 +1,13 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { setAsideAt } from '../../core/warehouse/damaged.ts'
+import { setAsideAt } from '../../core/warehouse/history.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { isAsSummed } from '../../core/warehouse/summed-files.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
-import { readWithdrawn } from '../../core/warehouse/withdrawn.ts'
+import { readWithdrawn } from '../../core/warehouse/state-files.ts'
 
 /** What one snapshot, or what points to it, turned out to be. */
 export interface Verified {

@@ -1,5 +1,5 @@
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
-import { NotHere } from '../../core/warehouse/not-here.ts'
+import { NotHere } from '../../core/warehouse/stores/store.ts'
 import { QueueFull } from '../base/queue.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../table/engine/errors.ts'
 import {

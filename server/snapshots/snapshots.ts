@@ -4,11 +4,11 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { inOrder } from '../../core/in-order.ts'
 import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
+import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { readLooked, type Looked } from '../../core/warehouse/looked.ts'
+import { readLooks, type Looked } from '../../core/warehouse/state-files.ts'
 import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
-import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
@@ -220,7 +220,7 @@ export class Snapshots {
 
   /** When its source was last looked at and gave no new snapshot. */
   async looked(table: Table): Promise<Looked | null> {
-    return readLooked(this.#store, table)
+    return (await readLooks(this.#store, table))[0] ?? null
   }
 
   /** The current snapshots of all tables. */

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/pr
 import path from 'node:path'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/published.ts'
-import { readVerified, versionsIn } from '../../core/warehouse/verified.ts'
+import { readVerified, versionsIn } from '../../core/warehouse/state-files.ts'
 import type { IngestOptions } from '../../ingest/run/ingest.ts'
 import { outcomeLines } from '../../ingest/job/report.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'

@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { LockHeld } from '../../core/errors.ts'
-import { NotHere } from '../../core/warehouse/not-here.ts'
-import type { FileState, HeldFile, Store } from '../../core/warehouse/stores/store.ts'
+import { NotHere, type FileState, type HeldFile, type Store } from '../../core/warehouse/stores/store.ts'
 
 /**
  * A warehouse in the memory of a process, whose files are brought to a folder where they are read: what a warehouse that

@@ -3,7 +3,7 @@ import { allTables, type Dataset, type Table } from '../../core/catalog/catalog.
 import { isBelow } from '../../core/catalog/catalog-files.ts'
 import { parseDateFormat } from '../../core/catalog/date-format.ts'
 import { fieldTypeNames } from '../../core/catalog/field-types.ts'
-import { inlineYaml, yamlComment } from '../../core/catalog/inline-yaml.ts'
+import { inlineYaml, yamlComment } from '../../core/catalog/with-table.ts'
 import { parseNamePattern } from '../../core/catalog/name-pattern.ts'
 import { baseAddress } from '../../core/settings/parse.ts'
 import { parsedJson, quotedJson, didYouMean, fileWildcard } from '../../core/text.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import os from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LockHeld } from '../../errors.ts'
-import { WriteConflict } from './failures.ts'
+import { WriteConflict } from './store.ts'
 
 /** The file that a lease is kept in, where a write can be made to depend on what is there. */
 export interface Leased {

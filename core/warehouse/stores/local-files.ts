@@ -6,8 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import { versionOf } from '../fingerprint.ts'
 import { hashOf } from '../hash.ts'
-import { NotHere } from '../not-here.ts'
-import type { HeldFile } from './store.ts'
+import { NotHere, type HeldFile } from './store.ts'
 
 interface LocalFilesOptions {
   /** Absolute folder of this machine; one process alone uses it. */

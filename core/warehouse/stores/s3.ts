@@ -5,10 +5,9 @@ import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } fro
 import { StartError } from '../../errors.ts'
 import { inOrder } from '../../in-order.ts'
 import { fileNames } from '../layout.ts'
-import { nameOf, StoreFailure, WriteConflict } from './failures.ts'
+import { nameOf, StoreFailure, WriteConflict, type FileState, type HeldFile, type Store } from './store.ts'
 import { LocalFiles } from './local-files.ts'
 import { Lease, type LeaseOptions, type Leased } from './lease.ts'
-import type { FileState, HeldFile, Store } from './store.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 

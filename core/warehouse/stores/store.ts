@@ -1,3 +1,5 @@
+import { codeOf, messageOf } from '../../errors.ts'
+
 /**
  * Where a warehouse lies: a folder of this machine, or whatever else can hold files under names. All that the warehouse
  * promises (a snapshot is published whole or not at all, nothing that is read is ever changed) is built of these few
@@ -80,4 +82,37 @@ export interface FileState {
   readonly bytes: number
   /** Another one whenever the bytes may be others; never shown. */
   readonly version: string
+}
+
+/** A file that lies elsewhere cannot be brought here now; it may be later. */
+export class NotHere extends Error {
+  constructor(key: string, why: string, options?: ErrorOptions) {
+    super(`${key} is not on this machine, and cannot be brought: ${why}`, options)
+    this.name = 'NotHere'
+  }
+}
+
+/** What the store answered, or that it did not. */
+export class StoreFailure extends Error {
+  /** As S3 or the system calls it, such as `AccessDenied` or `ECONNREFUSED`. */
+  readonly code: string
+
+  constructor(what: string, cause: unknown) {
+    const code = codeOf(cause) ?? nameOf(cause)
+    super(`${what}: ${code}: ${messageOf(cause)}`, { cause })
+    this.name = 'StoreFailure'
+    this.code = code
+  }
+}
+
+/** Another job wrote a file since this one read it. */
+export class WriteConflict extends Error {
+  constructor(address: string) {
+    super(`${address} was written by another job meanwhile, and is as that left it; run this one again`)
+    this.name = 'WriteConflict'
+  }
+}
+
+export function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown'
 }

@@ -1,6 +1,6 @@
 import type { Frequency, Kind, LimitClass } from '../../../core/catalog/catalog.ts'
 import type { FieldType } from '../../../core/catalog/field-types.ts'
-import type { Looked } from '../../../core/warehouse/looked.ts'
+import type { Looked } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
