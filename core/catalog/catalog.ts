@@ -1,10 +1,50 @@
-import type { Colours } from './colours.ts'
-import type { FieldType } from './field-types.ts'
-import type { Language } from './languages.ts'
-import type { Theme } from './metadata.ts'
-import type { Digits } from './types/field-type.ts'
+import { orderedField, signedKey, type OrderKey } from './order-key.ts'
+import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
+import { typeRow } from './field-types.ts'
+import { languages, type Language } from './names.ts'
 
-/** What is published: catalog.yaml, checked and frozen. Of a text in several languages it has the first. */
+export type { OrderKey } from './order-key.ts'
+
+/**
+ * What both programs work with: catalog.yaml as definition.ts describes it, checked, with its texts in one language, its
+ * lists as maps, and what one entry takes over from another. The types are those that the functions return.
+ */
+type Frozen<T> =
+  T extends ReadonlyMap<infer Key, infer Value>
+    ? ReadonlyMap<Key, Frozen<Value>>
+    : T extends ReadonlySet<infer Item>
+      ? ReadonlySet<Item>
+      : T extends object
+        ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+        : T
+
+/** The catalog with each of its texts in one language. */
+export type CatalogTexts = Frozen<ReturnType<typeof catalogIn>>
+/** One way of addressing the whole catalog (spec: Versioning 1). */
+export type Family = CatalogTexts['families'][number]
+export type Limits = CatalogTexts['limits']
+/** At most so many requests from one client in a window. */
+export type Limit = Limits['rows'][number]
+/** The span of time of a limit. */
+export type Window = Frozen<ReturnType<typeof windowOf>>
+export type Party = NonNullable<Frozen<ReturnType<typeof partyOf>>>
+export type Contact = NonNullable<Frozen<ReturnType<typeof contactOf>>>
+export type Dataset = Frozen<ReturnType<typeof datasetOf>>
+export type Place = NonNullable<Dataset['spatial']>
+export type Period = NonNullable<Dataset['temporal']>
+/** How the addresses and times of one dataset are written in one family. */
+export type AddressForm = Frozen<ReturnType<typeof formOf>>
+export type Table = Frozen<ReturnType<typeof tableOf>>
+export type Field = Frozen<ReturnType<typeof fieldOf>>
+/** How a source writes the values of a field: what the field says of it, or else its table. */
+export type Reading = Field['reading']
+/** Where the source CSV lies and how it is written. */
+export type SourceForm = Frozen<ReturnType<typeof sourceOf>>
+/** Files of a source: a path under SOURCES with * for any part of a name, or an http(s) address. */
+export type SomeFiles = Frozen<ReturnType<typeof filesOf>>
+export type Encoding = SourceForm['encoding']
+
+/** What is published. Of a text in several languages it has the first. */
 export interface Catalog extends CatalogTexts {
   /** The same, with its texts in a language wherever it has them in it. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
@@ -12,296 +52,307 @@ export interface Catalog extends CatalogTexts {
   readonly hash: string
 }
 
-/** The catalog with each of its texts in one language. */
-export interface CatalogTexts {
-  readonly title: string
-  readonly description: string
-  /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
-  readonly notice: string
-  /** Of the service; null where the catalog does not say. */
-  readonly publisher: Party | null
-  readonly contact: Contact | null
-  readonly colours: Colours
-  readonly limits: Limits
-  readonly families: readonly Family[]
-  /** By slug, in the order of declaration. */
-  readonly datasets: ReadonlyMap<string, Dataset>
+type FieldDefinition = TableDefinition['fields'][number]
+type SourceDefinition = TableDefinition['source']
+type Texts = CatalogDefinition['title']
+
+/** The text in the language that is asked for. */
+type Say = (texts: Texts) => string
+
+/** A checked definition -> the frozen catalog. */
+export function buildCatalog(definition: CatalogDefinition, hash: string): Catalog {
+  const inLanguage = new Map(languages.map((language) => [language, catalogIn(definition, saidIn(language))]))
+  return deepFreeze({ ...catalogIn(definition, saidIn(null)), inLanguage, hash })
 }
 
-/** The classes of requests, each with limits of its own. */
-export const limitClasses = ['catalog', 'rows', 'exports', 'files'] as const
-export type LimitClass = (typeof limitClasses)[number]
-
-/** How many requests of each class one client may make. */
-export type Limits = Readonly<Record<LimitClass, readonly Limit[]>> & {
-  /** How much of the processors' time all its requests may cost. */
-  readonly share: Window & { readonly percent: number }
+/** A text that is not written in a language is said in the first that it is written in. */
+function saidIn(language: Language | null): Say {
+  return (texts) => {
+    if (typeof texts === 'string') return texts
+    const [first = ''] = Object.values(texts)
+    return (language === null ? undefined : texts[language]) ?? first
+  }
 }
 
-/** The span of time of a limit. */
-export interface Window {
-  readonly windowMs: number
-  /** As written in the catalog, such as `1m`. */
-  readonly per: string
+function catalogIn(definition: CatalogDefinition, say: Say) {
+  const { limits } = definition
+  const families = Object.entries(definition.families).map(([name, { prefix, scheme, trailing_slash }]) => {
+    return { name, prefix, scheme, trailingSlash: trailing_slash }
+  })
+  const datasets = definition.datasets.map((dataset) => datasetOf(dataset, definition, families, say))
+  return {
+    title: say(definition.title),
+    description: say(definition.description ?? ''),
+    /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
+    notice: say(definition.notice),
+    /** Of the service; null where the catalog does not say. */
+    publisher: partyOf(definition.publisher, say),
+    contact: contactOf(definition.contact, say),
+    colours: definition.colours,
+    /** How many requests of each class one client may make, and how much of the processors' time all of them may cost. */
+    limits: {
+      rows: limits.rows.map(limitOf),
+      catalog: limits.catalog.map(limitOf),
+      exports: limits.exports.map(limitOf),
+      files: limits.files.map(limitOf),
+      share: { ...windowOf(limits.share.per), percent: limits.share.percent },
+    },
+    families,
+    /** By slug, in the order of declaration. */
+    datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
+  }
 }
 
-/** At most `requests` from one client in a window. */
-export interface Limit extends Window {
-  readonly requests: number
+function limitOf({ requests, per }: { requests: number; per: string }) {
+  return { ...windowOf(per), requests }
 }
 
-/** One way of addressing the whole catalog (spec: Versioning 1). */
-export interface Family {
-  readonly name: string
-  /** Starts with a slash and ends without one. */
-  readonly prefix: string
-  /** `public` is that of PUBLIC_URL. */
-  readonly scheme: 'http' | 'https' | 'public'
-  readonly trailingSlash: boolean
+const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** @param per as written in the catalog, such as `1m` */
+function windowOf(per: string) {
+  const unit = per.at(-1) as keyof typeof unitsMs
+  return { per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
 }
 
-/** How the addresses and times of one dataset are written in one family. */
-export interface AddressForm {
-  readonly detailSlash: boolean
-  readonly dataSlash: boolean
-  /** IANA zone in which `import_date` is written. */
-  readonly timezone: string
-}
-
-export interface Party {
-  readonly name: string
-  readonly url: string
+function partyOf(party: CatalogDefinition['publisher'], say: Say) {
+  return party === undefined ? null : { name: say(party.name), url: party.url }
 }
 
 /** Whom to ask: by mail, at an address, or both. */
-export interface Contact {
-  readonly name: string
-  readonly email: string | null
-  readonly url: string | null
+function contactOf(contact: CatalogDefinition['contact'], say: Say) {
+  if (contact === undefined) return null
+  return { name: say(contact.name), email: contact.email ?? null, url: contact.url ?? null }
 }
 
-export interface Place {
-  readonly name: string
-  /** In a gazetteer. */
-  readonly uri: string | null
-  /** West, south, east and north, in degrees. */
-  readonly bbox: readonly [number, number, number, number] | null
+function datasetOf(
+  definition: DatasetDefinition,
+  whole: CatalogDefinition,
+  families: readonly { readonly name: string; readonly trailingSlash: boolean }[],
+  say: Say,
+) {
+  const { slug, spatial, temporal } = definition
+  return {
+    slug,
+    name: say(definition.name),
+    description: say(definition.description),
+    author: partyOf(definition.author, say),
+    source: partyOf(definition.source, say),
+    license: partyOf(definition.license, say),
+    links: definition.links.map(({ title, url }) => ({ title: say(title), url })),
+    codeUrl: definition.code_url ?? null,
+    /** `YYYY-MM-DD`. */
+    collectedAt: definition.collected_at,
+    /** How often it is promised to be published anew; null where nothing is promised. */
+    frequency: definition.frequency ?? null,
+    /** Its own, or those of the service. */
+    publisher: partyOf(definition.publisher ?? whole.publisher, say),
+    contact: contactOf(definition.contact ?? whole.contact, say),
+    themes: definition.themes,
+    keywords: definition.keywords.map(say),
+    spatial:
+      spatial === undefined
+        ? null
+        : {
+            name: say(spatial.name),
+            /** In a gazetteer. */
+            uri: spatial.uri ?? null,
+            /** West, south, east and north, in degrees. */
+            bbox: spatial.bbox ?? null,
+          },
+    /** Days as `YYYY-MM-DD`, both included; null where it goes on. */
+    temporal: temporal === undefined ? null : { start: temporal.start, end: temporal.end ?? null },
+    /** BCP 47 tags of the languages of its texts. */
+    language: definition.language,
+    /** Names of the families whose list shows this dataset; its detail answers in all of them. */
+    listedIn: new Set(definition.listed_in),
+    /** By name of family. */
+    forms: new Map(families.map((family) => [family.name, formOf(definition, family)])),
+    /** By name, in the order of declaration. */
+    tables: new Map(
+      definition.tables.map((table) => [table.name, tableOf({ engine: whole.engine, ...table }, slug, say)]),
+    ),
+  }
 }
 
-/** Days as `YYYY-MM-DD`, both included; null where it goes on. */
-export interface Period {
-  readonly start: string
-  readonly end: string | null
+function formOf(
+  { overrides, timezone }: DatasetDefinition,
+  family: { readonly name: string; readonly trailingSlash: boolean },
+) {
+  const override = overrides[family.name]
+  return {
+    detailSlash: override?.detail_slash ?? family.trailingSlash,
+    dataSlash: override?.data_slash ?? family.trailingSlash,
+    /** IANA zone in which `import_date` is written. */
+    timezone: override?.timezone ?? timezone,
+  }
 }
 
-/** A few of the frequencies of the EU Vocabularies, in lower case. */
-export const frequencyNames = [
-  'continuous',
-  'daily',
-  'weekly',
-  'monthly',
-  'quarterly',
-  'annual',
-  'irregular',
-  'never',
-] as const
-export type Frequency = (typeof frequencyNames)[number]
+/** Tables of more fields have no row store by default: their rows are long, and it is written field by field. */
+const rowStoreFieldsMax = 200
 
-const dayMs = 86_400_000
-/** How long is between one and the next, in ms; null where nothing is said of it. */
-export const spanOf: Readonly<Record<Frequency, number | null>> = {
-  continuous: dayMs,
-  daily: dayMs,
-  weekly: 7 * dayMs,
-  monthly: 31 * dayMs,
-  quarterly: 92 * dayMs,
-  annual: 366 * dayMs,
-  irregular: null,
-  never: null,
-}
-/** Those that say when the next is due. */
-export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
-
-export interface Dataset {
-  readonly slug: string
-  readonly name: string
-  readonly description: string
-  readonly author: Party | null
-  readonly source: Party | null
-  readonly license: Party | null
-  readonly codeUrl: string | null
-  /** `YYYY-MM-DD`. */
-  readonly collectedAt: string
-  /** How often it is promised to be published anew; null where nothing is promised. */
-  readonly frequency: Frequency | null
-  /** Its own, or those of the service. */
-  readonly publisher: Party | null
-  readonly contact: Contact | null
-  readonly themes: readonly Theme[]
-  readonly keywords: readonly string[]
-  readonly spatial: Place | null
-  readonly temporal: Period | null
-  /** BCP 47 tags of the languages of its texts. */
-  readonly language: readonly string[]
-  readonly links: readonly { readonly title: string; readonly url: string }[]
-  /** Names of the families whose list shows this dataset; its detail answers in all of them. */
-  readonly listedIn: ReadonlySet<string>
-  /** By name of family. */
-  readonly forms: ReadonlyMap<string, AddressForm>
-  /** By name, in the order of declaration. */
-  readonly tables: ReadonlyMap<string, Table>
+function tableOf(definition: TableDefinition, dataset: string, say: Say) {
+  const fields = definition.fields.map((field) => fieldOf(field, definition.source, say))
+  const names = fields.map((field) => field.name)
+  return {
+    dataset,
+    name: definition.name,
+    /** Null where the catalog has none. */
+    description: sayOrNull(definition.description, say),
+    /** In the order of declaration. */
+    fields,
+    /** The declared order; ingest makes it total by the position in the source. */
+    order: definition.order.map((key) => orderKeyOf(key, names)),
+    /** The field, the first of the order, that has one value in each file of the source; null where nothing is known of it. */
+    partition: definition.partition ?? null,
+    /** What is asked which rows a query chooses. */
+    engine: definition.engine ?? 'duckdb',
+    /** Fields that readers may filter by, and order by as well. */
+    filters: definition.filters ?? names,
+    /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
+    indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
+    /** Fields that a search looks through. */
+    search: definition.search ?? fields.filter(({ type }) => typeRow(type).isText).map((field) => field.name),
+    /** Whether rows are stored once more so that few of them are read at little cost. */
+    hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
+    /** Other orders that are stored. */
+    orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
+    /** Integer and decimal fields whose sums over rows mean something. */
+    measures: definition.measures,
+    /** By field: the value of rows that are totals of the others. */
+    totals: new Map(Object.entries(definition.totals)),
+    /** Rows that one export may have. */
+    exportRowsMax: definition.export_rows,
+    /** Rows that may be left out because they are not as declared. */
+    rejectsMax: definition.max_rejects,
+    /** How often its source is to be another; null where nobody waits for it. */
+    refreshed: definition.refreshed ?? null,
+    /** Whether a source without any row is no drift. */
+    mayBeEmpty: definition.may_be_empty,
+    source: sourceOf(definition.source),
+  }
 }
 
-/** What may choose the rows of a table. */
-export const engineNames = ['duckdb', 'clickhouse'] as const
-type EngineName = (typeof engineNames)[number]
-
-export interface Table {
-  readonly dataset: string
-  readonly name: string
-  /** Null where the catalog has none. */
-  readonly description: string | null
-  /** In the order of declaration. */
-  readonly fields: readonly Field[]
-  /** How often its source is to be another; null where nobody waits for it. */
-  readonly refreshed: Frequency | null
-  /** The declared order; ingest makes it total by the position in the source. */
-  readonly order: readonly OrderKey[]
-  /** The field, the first of the order, that has one value in each file of the source; null where nothing is known of it. */
-  readonly partition: string | null
-  /** What is asked which rows a query chooses. */
-  readonly engine: EngineName
-  /** Fields that readers may filter by, and order by as well. */
-  readonly filters: readonly string[]
-  /** Fields that a search looks through. */
-  readonly search: readonly string[]
-  /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
-  readonly indexes: { readonly values: readonly string[]; readonly words: boolean }
-  /** Whether rows are stored once more so that few of them are read at little cost. */
-  readonly hasRowStore: boolean
-  /** Other orders that are stored. */
-  readonly orders: readonly { readonly keys: readonly OrderKey[] }[]
-  /** Integer and decimal fields whose sums over rows mean something. */
-  readonly measures: readonly string[]
-  /** By field: the value of rows that are totals of the others. */
-  readonly totals: ReadonlyMap<string, string>
-  /** Rows that one export may have. */
-  readonly exportRowsMax: number
-  /** Rows that may be left out because they are not as declared. */
-  readonly rejectsMax: number
-  /** Whether a source without any row is no drift. */
-  readonly mayBeEmpty: boolean
-  readonly source: SourceForm
+function orderKeyOf(key: string, names: readonly string[]): OrderKey {
+  const field = orderedField(key, names)
+  return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
 }
 
-export const maskNames = ['cpf'] as const
-export type MaskName = (typeof maskNames)[number]
-
-export const kindNames = ['date', 'uf'] as const
-export type Kind = (typeof kindNames)[number]
-
-export interface Field extends Digits {
-  readonly name: string
-  readonly type: FieldType
-  /** What it is called to people; null where the catalog does not say. */
-  readonly title: string | null
-  readonly description: string | null
-  /** What its numbers count or measure. */
-  readonly unit: string | null
-  /** What its texts are, where they are more than texts. */
-  readonly kind: Kind | null
-  /** How the source writes its values. */
-  readonly reading: Reading
-  /** What hides a part of the value before anything is written. */
-  readonly mask: MaskName | null
+function sayOrNull(texts: Texts | undefined, say: Say): string | null {
+  return texts === undefined ? null : say(texts)
 }
 
-/** Ways to write numbers below zero besides -5: with the minus of typography or an en dash before, or a minus behind. */
-export const minusForms = ['\u22125', '\u20135', '5-'] as const
-export type MinusForm = (typeof minusForms)[number]
-
-/** How a source writes the values of a field: what the field says of it, or else its table. */
-export interface Reading {
-  /** Whether white space around a value is none of it. */
-  readonly trims: boolean
-  /** Texts that stand for null. */
-  readonly nulls: readonly string[]
-  readonly decimal: '.' | ','
-  /** What separates groups of three digits; null where nothing does. */
-  readonly groups: string | null
-  /** Texts beside a number that say nothing of it, such as R$. */
-  readonly marks: readonly string[]
-  /** How numbers below zero are written besides -5. */
-  readonly minus: readonly MinusForm[]
-  /** Numbers are written as they are without this many tenfolds: -2 for cents. */
-  readonly tenfolds: number
-  /** What separates the texts of a list; null where it is written as JSON. */
-  readonly separator: string | null
-  readonly booleans: { readonly true: readonly string[]; readonly false: readonly string[] }
-  /** How dates and times are written, each in one of these; empty where as ISO 8601. */
-  readonly formats: readonly string[]
-  /** IANA zone into which times with an offset are brought; null where none is declared, which ingest takes for UTC. */
-  readonly timezone: string | null
-  /** First year that a year of two digits may be; the last is 99 years later. */
-  readonly twoDigitYearsFrom: number
+function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say) {
+  return {
+    name: definition.name,
+    type: definition.type,
+    /** What it is called to people; null where the catalog does not say. */
+    title: sayOrNull(definition.title, say),
+    description: sayOrNull(definition.description, say),
+    /** What its numbers count or measure. */
+    unit: sayOrNull(definition.unit, say),
+    /** What its texts are, where they are more than texts. */
+    kind: definition.kind ?? null,
+    precision: definition.precision,
+    scale: definition.scale,
+    /** How the source writes its values. */
+    reading: readingOf(definition, source),
+    /** What hides a part of the value before anything is written. */
+    mask: definition.mask ?? null,
+  }
 }
 
-export interface OrderKey {
-  readonly field: string
-  readonly direction: 'asc' | 'desc'
+const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
+
+/** As POSIX has it. */
+const twoDigitYearsFromDefault = 1969
+
+/** What a field says of its values, or else its table. */
+function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
+  const moment = field === null ? null : typeRow(field.type).moment
+  const formats = field?.format ?? (moment === null ? undefined : source[moment])
+  const groups = field?.groups ?? source.groups ?? 'none'
+  return {
+    /** Whether white space around a value is none of it. */
+    trims: field?.trim ?? source.trim ?? false,
+    /** Texts that stand for null. */
+    nulls: field?.nulls ?? source.nulls ?? [''],
+    decimal: field?.decimal ?? source.decimal ?? '.',
+    /** What separates groups of three digits; null where nothing does. */
+    groups: groups === 'none' ? null : groups,
+    /** Texts beside a number that say nothing of it, such as R$. */
+    marks: field?.marks ?? source.marks ?? [],
+    /** How numbers below zero are written besides -5. */
+    minus: field?.minus ?? source.minus ?? [],
+    /** Numbers are written as they are without this many tenfolds: -2 for cents. */
+    tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
+    /** What separates the texts of a list; null where it is written as JSON. */
+    separator: field?.separator ?? null,
+    booleans: field?.booleans ?? source.booleans ?? booleansDefault,
+    /** How dates and times are written, each in one of these; empty where as ISO 8601. */
+    formats: formats === undefined ? [] : [formats].flat(),
+    /** IANA zone into which times with an offset are brought; null where none is declared, which ingest takes for UTC. */
+    timezone: field?.timezone ?? source.timezone ?? null,
+    /** First year that a year of two digits may be; the last is 99 years later. */
+    twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
+  }
 }
 
-export const encodingNames = ['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'latin-1', 'windows-1252'] as const
-export type Encoding = (typeof encodingNames)[number]
-
-/** Files of a source: a path under SOURCES with * for any part of a name, or an http(s) address. */
-export interface SomeFiles {
-  readonly path: string
-  /** Field -> the value of all their rows, as the source would write it. */
-  readonly constants: ReadonlyMap<string, string>
+function sourceOf(source: SourceDefinition) {
+  return {
+    /** Null for the usual place. */
+    files: source.files === undefined ? null : [source.files].flat().map(filesOf),
+    /** Fields that the path of a file tells, as `parseNamePattern` reads it. */
+    fromName: source.from_name ?? null,
+    /** Whether files may have other columns than the first, in another order. */
+    unionByName: source.union_by_name,
+    /** Which files of a zip, with * for any part of a name; null for the only one. */
+    member: source.member ?? null,
+    /** Name of a file of check sums beside the source. */
+    checksums: source.checksums ?? null,
+    encoding: source.encoding,
+    delimiter: source.delimiter,
+    /** Null where values are never enclosed. */
+    quote: source.quote === 'none' ? null : source.quote,
+    /** How values are written where their field does not say. */
+    reading: readingOf(null, source),
+    /** `lf` is CRLF, too. */
+    lineTerminator: source.line_terminator,
+    /** Lines before the header. */
+    skipLines: source.skip_lines,
+    /** Lines at the end that are no rows, blank ones not counted. */
+    skipLast: source.skip_last,
+    /** What the first line begins with that is no row any more. */
+    stopAt: source.stop_at ?? null,
+    /** What lines begin with that are no rows. */
+    comment: source.comment ?? null,
+    /** Whether lines that repeat the header are left out instead of refused. */
+    skipRepeatedHeaders: source.skip_repeated_headers,
+    /** Whether empty cells beyond the columns of the header are dropped instead of refused. */
+    dropEmptyExtraCells: source.drop_empty_extra_cells,
+    /** Names of the columns where the source has no header line. */
+    header: source.header ?? null,
+    /** Cells of the header line that the names of the columns replace; null where there is none, or it has the names. */
+    headerInFile: source.header_in_file ?? null,
+    /** Header name in the source -> field name. */
+    rename: new Map(Object.entries(source.rename)),
+    ignore: new Set(source.ignore),
+    /** Field -> the value of all its rows, as the source would write it. */
+    constants: new Map(Object.entries(source.constants)),
+  }
 }
 
-/** Where the source CSV lies and how it is written. */
-export interface SourceForm {
-  /** Null for the usual place. */
-  readonly files: readonly SomeFiles[] | null
-  /** Fields that the path of a file tells, as `parseNamePattern` reads it. */
-  readonly fromName: string | null
-  /** Whether files may have other columns than the first, in another order. */
-  readonly unionByName: boolean
-  /** Which files of a zip, with * for any part of a name; null for the only one. */
-  readonly member: string | null
-  /** Name of a file of check sums beside the source. */
-  readonly checksums: string | null
-  readonly encoding: Encoding
-  readonly delimiter: string
-  /** Null where values are never enclosed. */
-  readonly quote: string | null
-  /** How values are written where their field does not say. */
-  readonly reading: Reading
-  /** `lf` is CRLF, too. */
-  readonly lineTerminator: 'lf' | 'cr'
-  /** Lines before the header. */
-  readonly skipLines: number
-  /** Lines at the end that are no rows, blank ones not counted. */
-  readonly skipLast: number
-  /** What the first line begins with that is no row any more. */
-  readonly stopAt: string | null
-  /** What lines begin with that are no rows. */
-  readonly comment: string | null
-  /** Cells of the header line that the names of the columns replace; null where there is none, or it has the names. */
-  readonly headerInFile: readonly string[] | null
-  /** Whether lines that repeat the header are left out instead of refused. */
-  readonly skipRepeatedHeaders: boolean
-  /** Whether empty cells beyond the columns of the header are dropped instead of refused. */
-  readonly dropEmptyExtraCells: boolean
-  /** Names of the columns where the source has no header line. */
-  readonly header: readonly string[] | null
-  /** Header name in the source -> field name. */
-  readonly rename: ReadonlyMap<string, string>
-  readonly ignore: ReadonlySet<string>
-  /** Field -> the value of all its rows, as the source would write it. */
-  readonly constants: ReadonlyMap<string, string>
+function filesOf(files: string | { path: string; constants: Record<string, string> }) {
+  if (typeof files === 'string') return { path: files, constants: new Map<string, string>() }
+  return { path: files.path, constants: new Map(Object.entries(files.constants)) }
+}
+
+/** Freezes plain objects and arrays; Maps and Sets stay read-only by their type. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  const inner = value instanceof Map ? value.values() : Object.values(value)
+  for (const item of inner) deepFreeze(item)
+  return Object.freeze(value)
 }
 
 /** `dataset/table`, the name of a table on the command line, in logs and in reports. */

@@ -1,4 +1,4 @@
-import type { OrderKey } from './catalog.ts'
+import { orderedField, signedKey } from './order-key.ts'
 import { checkDigits, checkFieldName, checkFieldReading } from './check-field.ts'
 import { checkSource, givenFields } from './check-source.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type Path,
   type Report,
 } from './declared.ts'
-import { languages } from './languages.ts'
+import { languages } from './names.ts'
 
 /**
  * What the shapes of definition.ts cannot say: names that must exist and be unique. It reads the document as
@@ -175,11 +175,6 @@ function checkOrders(table: unknown, path: Path, known: readonly string[], repor
   }
 }
 
-/** A key as an address has it: with a minus before it, it descends. */
-export function signedKey(key: string): OrderKey {
-  return key.startsWith('-') ? { field: key.slice(1), direction: 'desc' } : { field: key, direction: 'asc' }
-}
-
 function checkFilters(table: unknown, path: Path, known: readonly string[], report: Report): void {
   for (const [index, name] of strings(table, 'filters')) {
     requireField(name, [...path, 'filters', index], known, report)
@@ -257,11 +252,6 @@ function checkTotals(
       report(namePath, `"${name}" cannot mark totals: it is not among the filters`)
     }
   }
-}
-
-/** The field of an order key: `date desc` -> `date`. */
-export function orderedField(key: string, known: readonly string[]): string {
-  return known.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
 }
 
 function childNames(

@@ -8,9 +8,10 @@ import {
   kindNames,
   maskNames,
   minusForms,
-} from './catalog.ts'
-import { contrastIn, contrastMin, type Light } from './colours.ts'
+} from './names.ts'
+import { coloursDefault, contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
+import { digitsDefault } from './types/field-type.ts'
 import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
 
 /**
@@ -67,8 +68,7 @@ const haveOwnWindows = (all: readonly { per: string }[]): boolean =>
   new Set(all.map(({ per }) => per)).size === all.length
 const ownWindows = 'must have a window of its own in each limit'
 
-const limits = (describes: string) =>
-  z.array(limit).refine(haveOwnWindows, ownWindows).optional().describe(describes)
+const limits = z.array(limit).refine(haveOwnWindows, ownWindows)
 
 const family = z.strictObject({
   prefix: z
@@ -166,8 +166,12 @@ const field = z.strictObject({
     .describe(
       'What its texts are: date is YYYY-MM-DD, uf the code of a state of Brazil; charts are drawn by it.',
     ),
-  precision: count(1, 38).optional().describe('Decimal only: digits in all. Default 18.'),
-  scale: count(0, 37).optional().describe('Decimal only: digits after the point. Default 2.'),
+  precision: count(1, 38)
+    .default(digitsDefault.precision)
+    .describe('Decimal only: digits in all. Default 18.'),
+  scale: count(0, 37)
+    .default(digitsDefault.scale)
+    .describe('Decimal only: digits after the point. Default 2.'),
   ...reading,
   factor: z
     .number()
@@ -222,7 +226,7 @@ const source = z.strictObject({
     ),
   union_by_name: z
     .boolean()
-    .optional()
+    .default(false)
     .describe(
       'Whether files may have their columns in another order, and lack some, whose fields are null there. Default false.',
     ),
@@ -236,15 +240,15 @@ const source = z.strictObject({
     .describe(
       'A file of SHA-256 or SHA-512 sums beside the source, such as SHA512SUMS; the source must be in it.',
     ),
-  encoding: z.enum(encodingNames).optional().describe('Default is utf-8.'),
+  encoding: z.enum(encodingNames).default('utf-8').describe('Default is utf-8.'),
   delimiter: z
     .string()
     .regex(/^[\t !#-/:-@[\]-`{-~]$/, 'must be one ASCII character such as ",", ";" or a tab')
-    .optional()
+    .default(',')
     .describe('What separates the values of a row. Default is the comma.'),
   quote: z
     .enum(['"', "'", 'none'])
-    .optional()
+    .default('"')
     .describe('What values may be enclosed in, doubled inside of them. Default is ".'),
   ...reading,
   date: format.optional().describe('How dates are written, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
@@ -256,11 +260,11 @@ const source = z.strictObject({
   time: format.optional().describe('How times of day are written, such as hh:mm. Default is hh:mm:ss.'),
   line_terminator: z
     .enum(['lf', 'cr'])
-    .optional()
+    .default('lf')
     .describe('How lines end: lf, with or without a carriage return before it, or cr alone. Default is lf.'),
-  skip_lines: count(0, 1000).optional().describe('Lines before the header. Default 0.'),
+  skip_lines: count(0, 1000).default(0).describe('Lines before the header. Default 0.'),
   skip_last: count(0, 1000)
-    .optional()
+    .default(0)
     .describe('Lines at the end that are no rows, such as totals; blank ones do not count. Default 0.'),
   stop_at: text
     .optional()
@@ -268,11 +272,11 @@ const source = z.strictObject({
   comment: text.optional().describe('What lines begin with that are no rows, such as "#". Default is none.'),
   skip_repeated_headers: z
     .boolean()
-    .optional()
+    .default(false)
     .describe('Leaves out lines that repeat the header. Default is false: they are refused.'),
   drop_empty_extra_cells: z
     .boolean()
-    .optional()
+    .default(false)
     .describe(
       'Drops empty cells at the end of a row that has more cells than the header. Default is false: the row is refused.',
     ),
@@ -287,10 +291,10 @@ const source = z.strictObject({
     .describe(
       'The header line that `header` replaces, where a name in it is blank or repeated. A source with another header line is refused.',
     ),
-  rename: z.record(z.string(), text).optional().describe('Header name in the source -> field name.'),
-  ignore: z.array(z.string()).optional().describe('Columns of the source that are no fields.'),
+  rename: z.record(z.string(), text).default({}).describe('Header name in the source -> field name.'),
+  ignore: z.array(z.string()).default([]).describe('Columns of the source that are no fields.'),
   constants: constants
-    .optional()
+    .default({})
     .describe('Field -> the value of all its rows, as the source would write it, where no column has it.'),
 })
 
@@ -317,7 +321,7 @@ const table = z.strictObject({
     ),
   filters: z.array(text).optional().describe('Fields that readers may filter and order by. Default is all.'),
   export_rows: count(0, 1_000_000_000)
-    .optional()
+    .default(1_000_000)
     .describe('Rows that one export may have; whoever wants more takes the files. Default 1000000.'),
   search: z
     .array(text)
@@ -325,7 +329,7 @@ const table = z.strictObject({
     .describe('Fields that a search looks through. Default is all of type string and text.'),
   orders: z
     .array(z.array(text).min(1, 'it must name a field'))
-    .optional()
+    .default([])
     .describe(
       'Orders that readers ask for often, such as [-date, city], with - for descending: any page of them costs what a page of the table costs. Each takes about 4 bytes a row, and the codes of the filters once more.',
     ),
@@ -337,22 +341,22 @@ const table = z.strictObject({
     ),
   measures: z
     .array(text)
-    .optional()
+    .default([])
     .describe(
       'Integer and decimal fields whose sums over rows mean something; charts offer them. Default is none.',
     ),
   totals: z
     .record(text, text)
-    .optional()
+    .default({})
     .describe(
       'Fields and the value of each that marks totals of the other rows, such as place_type: state where states stand beside their cities. Charts add up no totals with their parts.',
     ),
   max_rejects: count(0, 1_000_000_000)
-    .optional()
+    .default(0)
     .describe('Rows that may be left out because they are not what is declared here. Default 0.'),
   may_be_empty: z
     .boolean()
-    .optional()
+    .default(false)
     .describe(
       'Whether a source that has no row is published unasked. Default false, since one most often was cut off.',
     ),
@@ -363,7 +367,7 @@ const table = z.strictObject({
       'How often its source is to be another one: past that, and a quarter of it more, `/health` says that it is stale. Default is never.',
     ),
   source: source
-    .optional()
+    .prefault({})
     .describe('How the source CSV is written, where it departs from a comma-separated one.'),
   fields: z.array(field).min(1, 'must list at least one field'),
 })
@@ -388,9 +392,9 @@ const dataset = z.strictObject({
     ),
   ...datasetMetadata,
   timezone: timezone
-    .optional()
+    .default('UTC')
     .describe('Zone in which import_date is written. Default UTC, which writes Z.'),
-  overrides: z.record(z.string(), override).optional().describe('Where this dataset departs from a family.'),
+  overrides: z.record(z.string(), override).default({}).describe('Where this dataset departs from a family.'),
   links: z.array(z.strictObject({ title: texts, url: address })),
   tables: z.array(table),
 })
@@ -404,28 +408,29 @@ export const catalogDefinition = z
         (said) => /^[ -~]+$/.test(typeof said === 'string' ? said : (Object.values(said)[0] ?? '')),
         'must be one line of plain ASCII, or begin with one, since it travels in a header',
       )
-      .optional()
+      .default(
+        'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',
+      )
       .describe('Asks readers to use the API sparingly; sent with every page.'),
     publisher,
     contact,
     colours: z
       .strictObject({ light: colour('light'), dark: colour('dark') })
-      .optional()
+      .default(coloursDefault)
       .describe('Of links, buttons and bars on light and on dark pages.'),
     limits: z.strictObject({
-      rows: z.array(limit).refine(haveOwnWindows, ownWindows).describe('Of pages of rows.'),
-      catalog: z
-        .array(limit)
-        .refine(haveOwnWindows, ownWindows)
-        .describe('Of everything that is neither rows nor a file.'),
-      exports: limits('Of exports. Default is 600 in 10m.'),
-      files: limits('Of published files, which DuckDB reads range by range. Default is 3000 in 1m.'),
+      rows: limits.describe('Of pages of rows.'),
+      catalog: limits.describe('Of everything that is neither rows nor a file.'),
+      exports: limits.default([{ requests: 600, per: '10m' }]).describe('Of exports. Default is 600 in 10m.'),
+      files: limits
+        .default([{ requests: 3000, per: '1m' }])
+        .describe('Of published files, which DuckDB reads range by range. Default is 3000 in 1m.'),
       share: z
         .strictObject({
           percent: count(1, 100).describe('Of all processors; 100 is no limit.'),
           per: span,
         })
-        .optional()
+        .default({ percent: 25, per: '1m' })
         .describe(
           "The share of the machine's processor time that the requests of one client may cost in a window: large pages, searches, exports and files cost more. Default is 25 percent in 1m.",
         ),
@@ -433,7 +438,7 @@ export const catalogDefinition = z
     families: z.record(z.string(), family),
     engine: z
       .enum(engineNames)
-      .optional()
+      .default('duckdb')
       .describe('What chooses rows, of all tables that do not say it themselves. Default is duckdb.'),
     include: z
       .union([includedPath, z.array(includedPath)])

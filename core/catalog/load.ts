@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { dirname, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { buildCatalog } from './build.ts'
-import type { Catalog } from './catalog.ts'
+import { buildCatalog, type Catalog } from './catalog.ts'
 import { joinDocuments, readCatalogFiles, type CatalogFile, type JoinedDocument } from './catalog-files.ts'
 import { checkNames } from './check.ts'
 import { catalogDefinition } from './definition.ts'
@@ -110,7 +109,7 @@ function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Faul
 }
 
 /** Something wrong in a catalog, and where. */
-export interface Fault {
+interface Fault {
   readonly file: string
   readonly line: number
   readonly column: number

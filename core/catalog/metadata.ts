@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { languages } from './languages.ts'
+import { languages } from './names.ts'
 
 /** What catalogs of catalogs ask of a dataset, by the names of the standards: all of it may be left out. */
 
@@ -37,7 +37,6 @@ const themeNames = [
   'TECH',
   'TRAN',
 ] as const
-export type Theme = (typeof themeNames)[number]
 
 const boxMessage = 'must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]'
 const degrees = (most: number) => z.number(boxMessage).min(-most, boxMessage).max(most, boxMessage)
@@ -62,9 +61,9 @@ export const datasetMetadata = {
   contact: contact.describe('Whom to ask about it. Default is the contact of the catalog.'),
   themes: z
     .array(z.enum(themeNames))
-    .optional()
+    .default([])
     .describe('What it is about, by the codes of the data themes of the EU vocabularies, such as HEAL.'),
-  keywords: z.array(texts).optional().describe('Words by which it is found.'),
+  keywords: z.array(texts).default([]).describe('Words by which it is found.'),
   spatial: z
     .strictObject({
       name: texts.describe('What the place is called.'),
@@ -96,7 +95,7 @@ export const datasetMetadata = {
           'must be a language by its BCP 47 tag, such as pt or pt-BR',
         ),
     )
-    .optional()
+    .default([])
     .describe('The languages of its texts, by their BCP 47 tags.'),
 }
 

@@ -1,4 +1,4 @@
-import type { MaskName } from '../../core/catalog/catalog.ts'
+import type { MaskName } from '../../core/catalog/names.ts'
 
 interface MaskRow {
   /** The value with its personal part hidden; null where it is nothing that the mask knows, and so may not be shown. */

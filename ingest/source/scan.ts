@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { Encoding, MaskName } from '../../core/catalog/catalog.ts'
+import type { Encoding } from '../../core/catalog/catalog.ts'
+import type { MaskName } from '../../core/catalog/names.ts'
 import { rejectsKeptMax, type Reject } from '../base/rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'

@@ -1,4 +1,4 @@
-import type { Frequency } from '../../core/catalog/catalog.ts'
+import type { Frequency } from '../../core/catalog/names.ts'
 import type { SeenColumn } from './column.ts'
 
 /** The codes of the states of Brazil, and of the whole. */

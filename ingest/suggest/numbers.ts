@@ -1,4 +1,4 @@
-import { minusForms, type MinusForm } from '../../core/catalog/catalog.ts'
+import { minusForms, type MinusForm } from '../../core/catalog/names.ts'
 
 /** How the numbers of a column are written, as the catalog says it. */
 export interface NumberForm {

@@ -1,4 +1,4 @@
-import type { LimitClass } from '../../core/catalog/catalog.ts'
+import type { LimitClass } from '../../core/catalog/names.ts'
 
 /** What counts what happens, for metrics. */
 export interface Meter {

@@ -3,11 +3,11 @@ import type {
   CatalogTexts,
   Contact,
   Dataset,
-  Frequency,
   Party,
   Period,
   Place,
 } from '../../core/catalog/catalog.ts'
+import type { Frequency } from '../../core/catalog/names.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { publishedFiles, type Published } from './files-of.ts'
 import { jsonLd, turtle, type Node } from './rdf.ts'

@@ -1,5 +1,5 @@
 import { fileNames } from '../../core/warehouse/layout.ts'
-import type { Language } from '../../core/catalog/languages.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import type { DatasetView, Writing } from './view.ts'
 
 /** A link that a program follows without reading the page (RFC 8288). */

@@ -1,5 +1,5 @@
 import type { Catalog, Dataset, Party, Table } from '../../core/catalog/catalog.ts'
-import type { Language } from '../../core/catalog/languages.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Addresses, FileAddresses } from '../http/addresses.ts'

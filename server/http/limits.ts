@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LimitClass } from '../../core/catalog/catalog.ts'
+import type { LimitClass } from '../../core/catalog/names.ts'
 import { smallCost, type Cost } from '../limits/costs.ts'
 import { BeyondLimit, LimitReached, type Limiter, type Standing } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'

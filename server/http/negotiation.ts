@@ -60,7 +60,7 @@ function bestOf<T extends Offer>(negotiator: Negotiator, offers: readonly T[]): 
 }
 
 /** Media types that `Accept` names, the preferred one first, without those it refuses. */
-export function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
+function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
   return accept === ''
     ? []
     : new Negotiator({ headers: { accept: withoutParameters(accept) } })

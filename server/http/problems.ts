@@ -218,6 +218,6 @@ export const malformedAddress = 'The address holds a % that does not start a UTF
 export const idHeader = 'X-Request-Id'
 
 /** The id of a request, in its log line and as the `instance` of its problem. */
-export function requestId(res: ServerResponse): string {
+function requestId(res: ServerResponse): string {
   return String(res.getHeader(idHeader))
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler, Router } from 'express'
-import type { LimitClass } from '../../core/catalog/catalog.ts'
+import type { LimitClass } from '../../core/catalog/names.ts'
 import type { Responder, NamedResponse } from './responder.ts'
 import { jsonType, sendBytes } from './send.ts'
 import type { ClientOf } from './client.ts'

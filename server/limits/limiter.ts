@@ -6,7 +6,7 @@ import {
   type Store,
   type ClientRateLimitInfo,
 } from 'express-rate-limit'
-import type { LimitClass } from '../../core/catalog/catalog.ts'
+import type { LimitClass } from '../../core/catalog/names.ts'
 import { OfOneOnly } from '../base/single-flight.ts'
 import type { Cost } from './costs.ts'
 import type { Policy } from './policies.ts'

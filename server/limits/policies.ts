@@ -1,4 +1,5 @@
-import { limitClasses, type LimitClass, type Limits, type Window } from '../../core/catalog/catalog.ts'
+import { type Limits, type Window } from '../../core/catalog/catalog.ts'
+import { limitClasses, type LimitClass } from '../../core/catalog/names.ts'
 
 /** How much one client may have in a window of time. */
 export interface Policy {

@@ -1,4 +1,5 @@
-import { limitClasses, listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
+import { limitClasses } from '../../core/catalog/names.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax } from '../query/parameters.ts'

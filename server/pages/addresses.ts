@@ -1,5 +1,5 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
-import type { Language } from '../../core/catalog/languages.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/parameters.ts'

@@ -1,5 +1,5 @@
 import type { CatalogTexts } from '../../core/catalog/catalog.ts'
-import { languages, type Language } from '../../core/catalog/languages.ts'
+import { languages, type Language } from '../../core/catalog/names.ts'
 import type { PageAddresses } from './addresses.ts'
 import type { Asset, Assets } from './assets.ts'
 import { html, markup, type Html } from './html.ts'

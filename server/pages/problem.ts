@@ -1,4 +1,4 @@
-import type { Language } from '../../core/catalog/languages.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import { problemRows, type ProblemCode, type WholeTable } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
 import { framed, type Setting } from './frame.ts'

@@ -1,4 +1,5 @@
-import { spanOf, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import { type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import { spanOf } from '../../core/catalog/names.ts'
 import type { Looked } from '../../core/warehouse/state-files.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'

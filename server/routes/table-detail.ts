@@ -155,11 +155,11 @@ const mark = randomUUID()
 const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 
 /** The number that a text writes; null where it writes none that JSON has, such as infinity. */
-export function exactNumber(text: string): ExactNumber | null {
+function exactNumber(text: string): ExactNumber | null {
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
 }
 
 /** As `JSON.stringify`, where JavaScript's own numbers would lose digits. */
-export function jsonOf(value: unknown): string {
+function jsonOf(value: unknown): string {
   return JSON.stringify(value).replaceAll(marked, '$1')
 }

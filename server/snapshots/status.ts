@@ -1,4 +1,5 @@
-import { spanOf, tableId, type Frequency } from '../../core/catalog/catalog.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { spanOf, type Frequency } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import type { TableState } from './table-state.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { languages } from '../../core/catalog/languages.ts'
+import { languages } from '../../core/catalog/names.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../support/browser.ts'
 import { isExhaustive, seed } from '../support/runs.ts'
 import { publishSamples } from '../support/samples.ts'

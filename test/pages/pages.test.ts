@@ -1,4 +1,4 @@
-import { languages } from '../../core/catalog/languages.ts'
+import { languages } from '../../core/catalog/names.ts'
 import { rawGet, serve, type Service } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 import { isQuick } from '../support/runs.ts'

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LimitClass } from '../../core/catalog/catalog.ts'
+import type { LimitClass } from '../../core/catalog/names.ts'
 import { MemoryCounts, BeyondLimit, Limiter, LimitReached } from '../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../server/limits/policies.ts'
 

@@ -1,5 +1,5 @@
 import type { Dataset } from '../../../core/catalog/catalog.ts'
-import type { Language } from '../../../core/catalog/languages.ts'
+import type { Language } from '../../../core/catalog/names.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import type { DatasetView, Json, Writing } from '../view.ts'

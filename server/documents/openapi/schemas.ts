@@ -1,4 +1,4 @@
-import { dueFrequencies, limitClasses } from '../../../core/catalog/catalog.ts'
+import { dueFrequencies, limitClasses } from '../../../core/catalog/names.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
 import { operators } from '../../query/operators.ts'
 import { parameterRows } from '../../query/query.ts'

@@ -1,4 +1,4 @@
-import { languages } from '../../../core/catalog/languages.ts'
+import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 
 /** What crawlers may fetch (RFC 9309), and how often: rows and their pages are not for them, the files are. */

@@ -1,4 +1,4 @@
-import { languages } from '../../../core/catalog/languages.ts'
+import { languages } from '../../../core/catalog/names.ts'
 import type { DatasetView, Writing } from '../view.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 

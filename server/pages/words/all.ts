@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator'
 import { en } from './en.ts'
 import { pt } from './pt.ts'
-import { languages, type Language } from '../../../core/catalog/languages.ts'
+import { languages, type Language } from '../../../core/catalog/names.ts'
 import type { Words } from './en.ts'
 
 /** A language is a file of words, and a line here. */

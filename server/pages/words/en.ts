@@ -1,4 +1,4 @@
-import type { Frequency, Kind, LimitClass } from '../../../core/catalog/catalog.ts'
+import type { Frequency, Kind, LimitClass } from '../../../core/catalog/names.ts'
 import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { Looked } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'

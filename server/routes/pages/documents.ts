@@ -1,6 +1,6 @@
 import type { Runtime } from '../runtime.ts'
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
-import type { Language } from '../../../core/catalog/languages.ts'
+import type { Language } from '../../../core/catalog/names.ts'
 import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
 import { pageHeaders } from '../../http/headers.ts'
 import { nameOf, timed, type NamedResponse } from '../../http/responder.ts'

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { allTables } from '../../../core/catalog/catalog.ts'
-import type { Language } from '../../../core/catalog/languages.ts'
+import type { Language } from '../../../core/catalog/names.ts'
 import type { NamedResponse } from '../../http/responder.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'

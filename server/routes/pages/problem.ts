@@ -5,7 +5,7 @@ import { textOf } from '../../pages/html.ts'
 import type { Setting } from '../../pages/frame.ts'
 import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
-import { languages } from '../../../core/catalog/languages.ts'
+import { languages } from '../../../core/catalog/names.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { pagePolicy, type Settings } from './documents.ts'
 

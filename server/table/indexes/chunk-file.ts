@@ -232,7 +232,7 @@ const waiting: Buffer[] = []
  * Memory for bytes that are needed only during one request. Fresh memory of this size costs more than reading into it, since
  * the system provides it page by page.
  */
-export class Scratch {
+class Scratch {
   #bytes: Buffer | null = null
   #used = 0
 

@@ -196,25 +196,25 @@ interface PageOfCount {
 }
 
 /** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
-export function isEnveloped(format: RowFormat): boolean {
+function isEnveloped(format: RowFormat): boolean {
   return format === json
 }
 
 /** The envelope up to the first row. */
-export function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
+function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
   const link = (other: number): string => JSON.stringify(to(other))
   const next = page < lastPage ? link(page + 1) : 'null'
   const previous = page > 1 ? link(page - 1) : 'null'
   return `{"count":${count},"next":${next},"previous":${previous},"results":[`
 }
 
-export const envelopeTail = ']}'
+const envelopeTail = ']}'
 
 /** Proxies take headers of 4 kB in all by default, of which the other headers have half. */
 const linkLengthMax = 1200
 
 /** What the envelope says, for all formats. */
-export function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
+function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
   return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 

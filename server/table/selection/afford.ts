@@ -28,7 +28,7 @@ export async function afford(
 }
 
 /** The field that leads the order in which the rows of a snapshot lie; null where none does. */
-export function leadingField({ table, manifest }: Snapshot): Field | null {
+function leadingField({ table, manifest }: Snapshot): Field | null {
   const [term] = manifest.order
   const leads = ({ name }: Field): boolean =>
     (['asc', 'desc'] as const).some((direction) => orderTerm({ field: name, direction }) === term)

@@ -68,7 +68,7 @@ export function mostOf(clause: Clause): number {
 }
 
 /** A one for each code that is chosen. */
-export type Chosen = Uint8Array
+type Chosen = Uint8Array
 
 /**
  * The codes of the values of which a condition holds.
