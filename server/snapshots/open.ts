@@ -1,3 +1,6 @@
+import { codeOf } from '../../core/errors.ts'
+import { DamagedManifest } from '../../core/warehouse/manifest.ts'
+import { DamagedFile, MissingFile } from '../../core/warehouse/whole.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
@@ -10,7 +13,13 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/state-files.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
-import { Unfit, type KnownSnapshot, type Progress } from './table-state.ts'
+
+/** How much was read of the files that have to be. */
+export interface Progress {
+  /** Of files that are done. */
+  bytes: number
+  of: number
+}
 
 /** What becomes of a snapshot whose files are not what they were. */
 interface Watch {
@@ -31,7 +40,7 @@ export async function openSnapshot(
   store: Store,
   table: Table,
   manifest: Manifest,
-  { seen }: Pick<KnownSnapshot, 'seen'>,
+  { seen }: { readonly seen: Map<string, string> },
   watch: Watch,
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
@@ -136,4 +145,27 @@ function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   } catch {
     return null
   }
+}
+
+/** What is published does not fit what is declared; the message is for anyone. */
+export class Unfit extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Unfit'
+  }
+}
+
+type Damage = DamagedFile | MissingFile
+
+export function isDamage(error: unknown): error is Damage {
+  return error instanceof DamagedFile || error instanceof MissingFile
+}
+
+/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
+export function reasonOf(error: unknown): string {
+  if (isDamage(error) || error instanceof Unfit) return error.message
+  if (error instanceof DamagedManifest)
+    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
+  const code = codeOf(error)
+  return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
 }

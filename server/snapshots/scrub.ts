@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
-import type { Progress } from './table-state.ts'
+import type { Progress } from './open.ts'
 
 /** Disks lose bits in silence; this leaves nine tenths of a slow one to the readers. */
 const bytesPerSecondMax = 20_000_000

@@ -1,7 +1,7 @@
 import { tableId } from '../../core/catalog/catalog.ts'
 import { spanOf, type Frequency } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import type { TableState } from './table-state.ts'
+import type { ServedTable } from './served-table.ts'
 
 /** How a table stands. */
 export interface TableStatus {
@@ -25,7 +25,7 @@ export interface TableStatus {
  * @param lacking fields that are declared and not published yet
  */
 export function statusOf(
-  { table, current, fault: trouble }: TableState,
+  { table, current, fault: trouble }: ServedTable,
   lacking: readonly string[],
 ): TableStatus {
   const manifest = current?.manifest ?? null
@@ -55,7 +55,7 @@ export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): bo
 }
 
 /** Why a table cannot be asked for though it is published; null where it can, or where nothing is. */
-export function whyMissing({ current, fault, seen, reading }: TableState): string | null {
+export function whyMissing({ current, fault, seen, reading }: ServedTable): string | null {
   if (current !== null) return null
   if (reading !== null) {
     const { bytes, of } = reading

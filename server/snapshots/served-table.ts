@@ -1,0 +1,333 @@
+import path from 'node:path'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
+import { versionOf } from '../../core/warehouse/fingerprint.ts'
+import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
+import { readReport } from '../../core/warehouse/report.ts'
+import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../core/warehouse/whole.ts'
+import type { Log } from '../base/log.ts'
+import { isDamage, openSnapshot, reasonOf, Unfit, type Progress } from './open.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What the tables of a warehouse share. */
+export interface TablesContext {
+  readonly store: Store
+  readonly retention: Retention
+  readonly log: Log
+  /** Called when a table is published with other fields than it is served with. */
+  readonly onOtherFields: () => void
+  readonly news: {
+    /** Another number whenever another snapshot of any table serves. */
+    version: number
+    /** False until all tables were looked at once: what is there at the start is no news. */
+    isFollowing: boolean
+  }
+}
+
+/** A snapshot that lies in the warehouse; it is read and verified when it is first asked for. */
+interface KnownSnapshot {
+  opened: Promise<Snapshot | null> | null
+  /** By file: size, times and inode when it was last read whole. */
+  readonly seen: Map<string, string>
+}
+
+/** A report that could not be read is read again after this time. */
+const reportAgainMs = 10_000
+
+/** One table: follows its pointer in the warehouse, and serves the newest whole snapshot. */
+export class ServedTable {
+  readonly table: Table
+  readonly kept = new Map<SnapshotId, KnownSnapshot>()
+  readonly #common: TablesContext
+  readonly #readingAgain = new Set<Snapshot>()
+  #current: Snapshot | null = null
+  #latest: Manifest | null = null
+  #seen = ''
+  #fault: string | null = null
+  #reading: Progress | null = null
+  #reportReadAt = 0
+  /** What is done to it, one after the other: a poll must not come between a scrub and what follows from it. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Why the pointer, or a removal, did not work; told once. */
+  #trouble: string | null = null
+
+  constructor(table: Table, common: TablesContext) {
+    this.table = table
+    this.#common = common
+  }
+
+  /** What is served; null where nothing is. */
+  get current(): Snapshot | null {
+    return this.#current
+  }
+
+  /** The manifest that the pointer last named, whether or not it serves; null before there is one. */
+  get latest(): Manifest | null {
+    return this.#latest
+  }
+
+  /** The version of the pointer that was last taken, so that only a change is read; empty before it was looked at. */
+  get seen(): string {
+    return this.#seen
+  }
+
+  /** Why what is published is not what is served, in words for anyone; null where all is well. */
+  get fault(): string | null {
+    return this.#fault
+  }
+
+  /** How far the files of a snapshot are read before it serves; null at other times. */
+  get reading(): Progress | null {
+    return this.#reading
+  }
+
+  /** A snapshot by its id; null where there is none, or it cannot be served. */
+  async pinned(id: SnapshotId): Promise<Snapshot | null> {
+    // Another server, or another worker, may have seen a newer one first.
+    if (!this.kept.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.look()
+    const kept = this.kept.get(id)
+    if (kept === undefined) return null
+    kept.opened ??= this.#openKnown(id, kept)
+    return kept.opened
+  }
+
+  /** Looks at the pointer, and takes the snapshot that it names where that is another. */
+  async look(): Promise<void> {
+    await this.inTurn(() => this.#poll())
+  }
+
+  /** Works on the table when whoever worked on it before is done. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    // Whoever waits next must not fail for what went wrong before.
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #poll(): Promise<void> {
+    const { table } = this
+    // Where the pointer cannot be looked at, reading it tells why.
+    const seen = (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
+    if (seen !== this.seen) {
+      let manifest: Manifest | null = null
+      try {
+        manifest = await publishedOf(this.#common.store, table)
+        if (manifest === null && (await snapshotsIn(this.#common.store, table)).length > 0) {
+          throw new Unfit(
+            'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
+          )
+        }
+        if (manifest !== null) {
+          this.#noteLatest(manifest)
+          await this.#take(manifest)
+        }
+        this.#seen = seen
+        this.#trouble = null
+        this.#fault = null
+      } catch (error) {
+        // Polled again where the reason may pass.
+        if (error instanceof DamagedFile) this.#seen = seen
+        this.#fault = reasonOf(error)
+        this.#tell(error, 'snapshot refused; the one before goes on serving')
+        if (this.current === null) await this.#fallBack(manifest)
+      }
+    } else await this.#takeReport()
+    this.#forgetOld()
+  }
+
+  /** Takes a snapshot again whose report could not be read from the store, once it can be. */
+  async #takeReport(): Promise<void> {
+    const { table, current } = this
+    if (!this.#common.store.isElsewhere || current?.report !== null) return
+    if (performance.now() < this.#reportReadAt + reportAgainMs) return
+    this.#reportReadAt = performance.now()
+    if ((await readReport(this.#common.store, table, current.manifest)) === null) return
+    await this.#take(current.manifest).catch((error: unknown) =>
+      this.#tell(error, 'the snapshot was not taken again with its report'),
+    )
+  }
+
+  #noteLatest(manifest: Manifest): void {
+    if (this.latest?.snapshot === manifest.snapshot) return
+    this.#latest = manifest
+    if (!holdsFields(manifest, this.table)) this.#common.onOtherFields()
+  }
+
+  /**
+   * Reads those files again whose size, times or inode are others than when they were read.
+   *
+   * @returns how many it looked at
+   */
+  async noticeChanges(): Promise<number> {
+    let looked = 0
+    // What is brought here is looked at whenever it is held.
+    if (this.#common.store.isElsewhere) return looked
+    for (const kept of this.kept.values()) {
+      const snapshot = kept.opened === null ? null : await kept.opened
+      if (snapshot === null) continue
+      const { folder, manifest } = snapshot
+      for (const stored of filesOf(manifest)) {
+        looked += 1
+        const now = versionOf(path.join(folder, stored.file))
+        if (now === kept.seen.get(stored.file)) continue
+        try {
+          await requireFile(filesInFolder(folder), stored)
+          kept.seen.set(stored.file, now)
+        } catch (error) {
+          if (isDamage(error)) await this.takeOut(snapshot, error)
+          else this.#tell(error, 'a file that changed cannot be read')
+          break
+        }
+      }
+    }
+    return looked
+  }
+
+  async #take(manifest: Manifest): Promise<void> {
+    const { table } = this
+    const taken = { seen: new Map<string, string>() }
+    const snapshot = await this.#open(manifest, taken)
+    if (manifest.order.join() !== orderTerms(table).join()) {
+      this.#common.log.warn(
+        { table: tableId(table) },
+        'its order is not that of the catalog: ingest the table again',
+      )
+    }
+    const { snapshot: id, rows } = manifest
+    this.#serve(snapshot)
+    for (const other of await snapshotsIn(this.#common.store, table)) {
+      if (!this.kept.has(other)) this.kept.set(other, unopened())
+    }
+    this.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
+    this.#common.log[this.#common.news.isFollowing ? 'info' : 'debug'](
+      { table: tableId(table), snapshot: id, rows },
+      'snapshot taken',
+    )
+  }
+
+  /**
+   * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
+   * (`from` is null), the newest in the warehouse.
+   */
+  async #fallBack(from: Manifest | null): Promise<void> {
+    const { table } = this
+    this.#serve(null)
+    try {
+      const candidates =
+        from === null ? newestIn(this.#common.store, table) : publishedBefore(this.#common.store, table, from)
+      for await (const manifest of candidates) {
+        try {
+          await this.#take(manifest)
+          this.#common.log.warn(
+            { table: tableId(table), snapshot: manifest.snapshot },
+            'an older snapshot serves',
+          )
+          return
+        } catch (error) {
+          this.#common.log.error(
+            { err: error, table: tableId(table), snapshot: manifest.snapshot },
+            'older snapshot refused',
+          )
+        }
+      }
+    } catch (error) {
+      this.#common.log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
+    }
+  }
+
+  #serve(snapshot: Snapshot | null): void {
+    this.#current = snapshot
+    this.#common.news.version += 1
+  }
+
+  async takeOut({ manifest, folder }: Snapshot, error: unknown): Promise<void> {
+    const { snapshot: id } = manifest
+    this.#common.log.error(
+      { err: error, table: tableId(this.table), snapshot: id, folder },
+      'snapshot damaged, and taken out of service',
+    )
+    this.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
+    if (this.current?.manifest.snapshot !== id) return
+    this.#fault = reasonOf(error)
+    await this.#fallBack(manifest)
+  }
+
+  #open(manifest: Manifest, known: Pick<KnownSnapshot, 'seen'>): Promise<Snapshot> {
+    return openSnapshot(this.#common.store, this.table, manifest, known, {
+      takeOut: (snapshot, error) => this.#takeOutSoon(snapshot, error),
+      doubt: (snapshot, why) => void this.#readAgain(snapshot, why),
+      reading: (progress) => (this.#reading = progress),
+    })
+  }
+
+  /** A reader has proved it; what is being done to the table comes first. */
+  #takeOutSoon(snapshot: Snapshot, error: DamagedFile): void {
+    if (this.current === snapshot) this.#fault = reasonOf(error)
+    void this.inTurn(async () => {
+      const kept = this.kept.get(snapshot.manifest.snapshot)
+      if ((await kept?.opened) === snapshot) await this.takeOut(snapshot, error)
+    }).catch((cause: unknown) => this.#tell(cause, 'a damaged snapshot was not taken out'))
+  }
+
+  /** Reads all files of a snapshot again, and takes it out of service where they are damaged. */
+  async #readAgain(snapshot: Snapshot, why: string): Promise<void> {
+    if (this.#readingAgain.has(snapshot)) return
+    this.#readingAgain.add(snapshot)
+    const { folder, manifest } = snapshot
+    const about = { table: tableId(this.table), snapshot: manifest.snapshot, why }
+    // Taken before, so that no later change passes for what was read.
+    const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
+    try {
+      await requireFiles(filesInFolder(folder), manifest)
+      const kept = this.kept.get(manifest.snapshot)
+      if ((await kept?.opened) === snapshot)
+        for (const [file, version] of versions) kept?.seen.set(file, version)
+      this.#common.log.warn(about, 'files were in doubt, and are whole')
+    } catch (error) {
+      if (isDamage(error)) this.#takeOutSoon(snapshot, error)
+      else {
+        if (this.current === snapshot) this.#fault = reasonOf(error)
+        this.#common.log.error({ ...about, err: error }, 'files in doubt cannot be read')
+      }
+    } finally {
+      this.#readingAgain.delete(snapshot)
+    }
+  }
+
+  async #openKnown(id: SnapshotId, kept: KnownSnapshot): Promise<Snapshot | null> {
+    const { table } = this
+    try {
+      const manifest = await manifestOf(this.#common.store, table, id)
+      return manifest === null ? null : await this.#open(manifest, kept)
+    } catch (error) {
+      // Polled again where the reason may pass.
+      if (!(error instanceof DamagedFile)) kept.opened = null
+      this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
+      return null
+    }
+  }
+
+  /** What is over its time is asked for no more. Its files are the next ingest's to remove, an hour later at the earliest. */
+  #forgetOld(): void {
+    const { current, kept } = this
+    if (current === null) return
+    const over = removable([...kept.keys()], current.manifest, new Date(), this.#common.retention)
+    for (const id of over) kept.delete(id)
+  }
+
+  #tell(error: unknown, what: string): void {
+    if (this.#trouble === messageOf(error)) return
+    this.#trouble = messageOf(error)
+    const folder = `${this.#common.store.address}/${layout.table(this.table)}`
+    this.#common.log.error({ err: error, table: tableId(this.table), folder }, what)
+  }
+}
+
+function unopened(): KnownSnapshot {
+  return { opened: null, seen: new Map() }
+}
