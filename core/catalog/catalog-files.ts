@@ -157,7 +157,7 @@ export function joinDocuments(
     return { file, document }
   })
   const [main, ...included] = read
-  if (main === undefined) throw new RangeError('a catalog has a file')
+  if (main === undefined) throw new RangeError('the catalog has no file')
   const problems = read.flatMap(({ file, document }) =>
     document.problems.map((problem) => ({ ...problem, file })),
   )

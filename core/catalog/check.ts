@@ -93,6 +93,16 @@ function checkDataset(dataset: unknown, path: Path, families: readonly string[],
   for (const [index, table] of tables) checkTable(table, [...path, 'tables', index], report)
 }
 
+/** A table as it was written. */
+interface Written {
+  readonly table: unknown
+  readonly path: Path
+  readonly fields: readonly [number, unknown][]
+  /** Names of the fields. */
+  readonly known: readonly string[]
+  readonly report: Report
+}
+
 function checkTable(table: unknown, path: Path, report: Report): void {
   const fields = items(table, 'fields')
   const fieldNames = childNames(fields, [...path, 'fields'], 'name')
@@ -106,13 +116,14 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   }
 
   const known = fieldNames.flatMap(([, name]) => (typeof name === 'string' ? [name] : []))
-  checkOrder(table, path, known, report)
-  checkPartition(table, path, fields, known, report)
-  checkFilters(table, path, known, report)
-  checkOrders(table, path, known, report)
-  checkSearch(table, path, fields, known, report)
-  checkMeasures(table, path, fields, known, report)
-  checkTotals(table, path, fields, known, report)
+  const written = { table, path, fields, known, report }
+  checkOrder(written)
+  checkPartition(written)
+  checkFilters(written)
+  checkOrders(written)
+  checkSearch(written)
+  checkMeasures(written)
+  checkTotals(written)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
     const given = givenFields(at(table, 'source'))
@@ -122,7 +133,7 @@ function checkTable(table: unknown, path: Path, report: Report): void {
   }
 }
 
-function checkOrder(table: unknown, path: Path, known: readonly string[], report: Report): void {
+function checkOrder({ table, path, known, report }: Written): void {
   const keys = strings(table, 'order').map(
     ([index, key]) => [[...path, 'order', index], orderedField(key, known)] as const,
   )
@@ -135,13 +146,7 @@ function checkOrder(table: unknown, path: Path, known: readonly string[], report
   }
 }
 
-function checkPartition(
-  table: unknown,
-  path: Path,
-  fields: readonly [number, unknown][],
-  known: readonly string[],
-  report: Report,
-): void {
+function checkPartition({ table, path, fields, known, report }: Written): void {
   const name = at(table, 'partition')
   if (typeof name !== 'string') return
   const own = [...path, 'partition']
@@ -158,7 +163,7 @@ function checkPartition(
 }
 
 /** The other orders, of fields that readers may order by. */
-function checkOrders(table: unknown, path: Path, known: readonly string[], report: Report): void {
+function checkOrders({ table, path, known, report }: Written): void {
   const filters = strings(table, 'filters').map(([, name]) => name)
   const allowed = at(table, 'filters') === undefined ? known : filters
   const check = (keys: readonly (readonly [Path, string])[]): void => {
@@ -175,19 +180,13 @@ function checkOrders(table: unknown, path: Path, known: readonly string[], repor
   }
 }
 
-function checkFilters(table: unknown, path: Path, known: readonly string[], report: Report): void {
+function checkFilters({ table, path, known, report }: Written): void {
   for (const [index, name] of strings(table, 'filters')) {
     requireField(name, [...path, 'filters', index], known, report)
   }
 }
 
-function checkSearch(
-  table: unknown,
-  path: Path,
-  fields: readonly [number, unknown][],
-  known: readonly string[],
-  report: Report,
-): void {
+function checkSearch({ table, path, fields, known, report }: Written): void {
   const textual = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))
   for (const [index, name] of strings(table, 'search')) {
     const namePath = [...path, 'search', index]
@@ -204,13 +203,7 @@ function checkSearch(
 /** With as many, 10 thousand million rows still add up to the 38 digits that there are. */
 const summedDigitsMax = 28
 
-function checkMeasures(
-  table: unknown,
-  path: Path,
-  fields: readonly [number, unknown][],
-  known: readonly string[],
-  report: Report,
-): void {
+function checkMeasures({ table, path, fields, known, report }: Written): void {
   const summed = fields.filter(([, field]) => rowOf(field)?.isSummed === true)
   const numbers = new Map(summed.map(([, field]) => [at(field, 'name'), field]))
   for (const [index, name] of strings(table, 'measures')) {
@@ -229,13 +222,7 @@ function checkMeasures(
 }
 
 /** Readers choose between totals and their parts by a condition, so its field must be a filter and hold texts. */
-function checkTotals(
-  table: unknown,
-  path: Path,
-  fields: readonly [number, unknown][],
-  known: readonly string[],
-  report: Report,
-): void {
+function checkTotals({ table, path, fields, known, report }: Written): void {
   const filters =
     isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known
   const texts = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))

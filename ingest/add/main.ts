@@ -100,7 +100,7 @@ async function main(): Promise<number> {
 /** The file of the catalog that takes the entry, and its text before and after; all of the catalog is valid after it. */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
-  if (holder === undefined) throw new RangeError('a catalog has a file')
+  if (holder === undefined) throw new RangeError('the catalog has no file')
   const { file, text: before } = holder
   const after = withTable(before, entry, {
     dataset: names.dataset,

@@ -24,6 +24,7 @@ import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
 import { openSelections } from '../table/selection/open.ts'
+import { Found } from '../table/selection/selections.ts'
 import type { FittedCatalog } from '../snapshots/fitted-catalog.ts'
 import { PublicViews } from '../snapshots/public-views.ts'
 import { Readiness } from '../snapshots/readiness.ts'
@@ -104,9 +105,11 @@ export async function publish(
   const readiness = new Readiness(snapshots, before?.readiness ?? null)
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
+  const found = new Found(settings.selectionBytesMax)
   const selections = openSelections(
     scanPool,
     dictionaries,
+    found,
     { ...settings, codesBytesMax: indexBytesMax },
     shared.clickHouse,
   )
@@ -155,7 +158,7 @@ export async function publish(
     app,
     snapshots,
     readiness,
-    caches: { answers: responder, selections },
+    caches: { answers: responder, selections: found },
     isCountingUp: () => limits.counting?.isUp() ?? true,
     limits,
     load: async () => {

@@ -172,7 +172,7 @@ async function sendDownload(
 ): Promise<void> {
   const { table, manifest, folder, report } = snapshot
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
-  if (download === undefined) throw new Error('a snapshot has its download')
+  if (download === undefined) throw new Error('the snapshot has no download')
   const served: ServedFile = {
     folder,
     file: download.file,

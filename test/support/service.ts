@@ -26,7 +26,7 @@ import type { SelectionLimits } from '../../server/table/selection/duckdb/duckdb
 import { RowStore } from '../../server/table/reading/row-store.ts'
 import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
 import { openSelections } from '../../server/table/selection/open.ts'
-import type { KeptSelections, Selections } from '../../server/table/selection/selections.ts'
+import { Found, type Selections } from '../../server/table/selection/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
@@ -73,7 +73,7 @@ export interface Service {
   readonly pool: Pool
   /** Of scans for selections. */
   readonly scans: Pool
-  readonly selections: KeptSelections
+  readonly selections: Selections
   readonly engine: RowEngine
   readonly sendBudget: SendBudget
   readonly exports: ConcurrencyLimit
@@ -152,7 +152,13 @@ export async function serve(
   }
   const dictionaries = new Dictionaries(pool, 10_000_000)
   const rowStore = new RowStore(dictionaries)
-  const selections = openSelections(scanConnections, dictionaries, limits, options.clickHouse ?? null)
+  const selections = openSelections(
+    scanConnections,
+    dictionaries,
+    new Found(limits.selectionBytesMax),
+    limits,
+    options.clickHouse ?? null,
+  )
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
   const engine = { pool, rowStore, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({

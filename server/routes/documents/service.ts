@@ -34,8 +34,8 @@ export function documentService(service: Runtime): DocumentService {
   }
 }
 
-/** The family that documents and pages lead to. */
-export function mainFamily({ families }: Catalog, publicUrl: URL): Family {
+/** The family that documents and pages lead to: a page that came by https may not lead to http. */
+export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const mixed = mixedFamilies(families, publicUrl)
   const family = families.find((one) => !mixed.includes(one)) ?? families[0]
   if (family === undefined) throw new Error('the catalog has no family')

@@ -1,7 +1,8 @@
+import { mainFamily } from '../documents/service.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/names.ts'
-import { addressesOf, mixedFamilies, type Addresses, type FileAddresses } from '../../http/addresses.ts'
+import { addressesOf, type Addresses, type FileAddresses } from '../../http/addresses.ts'
 import { pageHeaders } from '../../http/headers.ts'
 import { nameOf, timed, type NamedResponse } from '../../http/responder.ts'
 import type { Offer } from '../../http/negotiation.ts'
@@ -63,17 +64,13 @@ export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
 /** @throws Error where there is no such language, which no catalog comes to */
 export function settingFor(settings: Settings, language: Language): Setting {
   const setting = settings.get(language)
-  if (setting === undefined) throw new Error('pages are in all languages')
+  if (setting === undefined) throw new Error('there are no pages in this language')
   return setting
 }
 
-/** Of rows for programs: in the first family whose addresses a browser may follow. */
+/** Of rows for programs. */
 export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
-  // A page that came by https may not lead to http.
-  const mixed = mixedFamilies(catalog.families, publicUrl)
-  const family = catalog.families.find((one) => !mixed.includes(one)) ?? catalog.families[0]
-  if (family === undefined) throw new Error('a catalog has a family')
-  return addressesOf(family, publicUrl)
+  return addressesOf(mainFamily(catalog, publicUrl), publicUrl)
 }
 
 type Common = Pick<Resource, 'path' | 'name' | 'description' | 'offers'>

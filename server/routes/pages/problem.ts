@@ -7,7 +7,7 @@ import { problemPage } from '../../pages/problem.ts'
 import { languageFor } from '../../pages/words/all.ts'
 import { languages } from '../../../core/catalog/names.ts'
 import { parametersOf } from '../../query/parameters.ts'
-import { pagePolicy, type Settings } from './documents.ts'
+import { pagePolicy, settingFor, type Settings } from './documents.ts'
 
 /** Errors as pages, in the language of the address, or else of the browser. */
 export function problemForms(
@@ -16,9 +16,7 @@ export function problemForms(
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
-    const setting = settings.get(language)
-    if (setting === undefined) throw new Error('there are no pages in this language')
-    return formIn(setting, target)
+    return formIn(settingFor(settings, language), target)
   }
 }
 

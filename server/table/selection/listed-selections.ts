@@ -4,7 +4,6 @@ import { nearestName } from '../../../core/text.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { valuesOf, type Dictionaries } from '../indexes/dictionaries.ts'
-import type { CacheStats } from '../../base/cache.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
@@ -12,7 +11,7 @@ import type { RowFilter } from '../../query/query.ts'
 import { equalValues, trimBlanks } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
-import type { Grouping, Hint, KeptSelections, Selection, Selections } from './selections.ts'
+import type { Grouping, Hint, Selection, Selections } from './selections.ts'
 
 /** Values of a field that are compared one by one; a field with more of them gives no hints. */
 const listedMax = 20_000
@@ -24,20 +23,16 @@ const hintLengthMax = 60
  * Looks up the texts of a query among the values of their fields, where a dictionary or a report lists these: an empty answer gets the
  * nearest values, and a list of which only the whole text is a value is refused.
  */
-export class ListedSelections implements KeptSelections {
-  readonly #others: KeptSelections
+export class ListedSelections implements Selections {
+  readonly #others: Selections
   readonly #dictionaries: Dictionaries
   readonly #pool: Pool
 
   /** @param pool folds texts */
-  constructor(others: KeptSelections, dictionaries: Dictionaries, pool: Pool) {
+  constructor(others: Selections, dictionaries: Dictionaries, pool: Pool) {
     this.#others = others
     this.#dictionaries = dictionaries
     this.#pool = pool
-  }
-
-  get stats(): CacheStats {
-    return this.#others.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {

@@ -2,19 +2,23 @@ import type { Pool } from '../engine/pool.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
-import { Found, type KeptSelections } from './selections.ts'
+import type { Found, Selections } from './selections.ts'
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
 import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickhouse-selections.ts'
 import { ListedSelections } from './listed-selections.ts'
 
-/** All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone. */
+/**
+ * All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone.
+ *
+ * @param found keeps what was found
+ */
 export function openSelections(
   pool: Pool,
   dictionaries: Dictionaries,
+  found: Found,
   limits: SelectionLimits & CodedLimits & ClickHouseLimits,
   clickHouse: ClickHouse | null = null,
-): KeptSelections {
-  const found = new Found(limits.selectionBytesMax)
+): Selections {
   const duckdb = new DuckDbSelections(pool, dictionaries, found, limits)
   const here =
     limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)

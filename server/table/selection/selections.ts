@@ -40,11 +40,6 @@ export interface Selections {
   ): Promise<readonly Group[]>
 }
 
-/** Selections that report what is cached of them. */
-export interface KeptSelections extends Selections {
-  readonly stats: CacheStats
-}
-
 export interface Grouping {
   readonly by: Field
   /** So many characters of a value tell its group, such as 7 of a date for its month; null for all. */

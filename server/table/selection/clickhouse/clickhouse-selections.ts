@@ -12,7 +12,6 @@ import {
   rowColumn,
 } from '../../../../core/clickhouse/tables.ts'
 import { orderTerm } from '../../../../core/sql.ts'
-import type { CacheStats } from '../../../base/cache.ts'
 import { QueueFull } from '../../../base/queue.ts'
 import { TooCostly } from '../../engine/errors.ts'
 import type { Pool } from '../../engine/pool.ts'
@@ -92,11 +91,6 @@ export class ClickHouseSelections implements Selections {
     this.#pool = pool
     this.#found = found
     this.#limits = limits
-  }
-
-  /** Of all selections that are kept. */
-  get stats(): CacheStats {
-    return this.#found.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {

@@ -153,7 +153,7 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
 
 /** The codes of the texts of which something holds when they are folded. */
 export function holding({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
-  if (folded === null) throw new TypeError('only texts hold others')
+  if (folded === null) throw new TypeError('the dictionary has no folded texts')
   const chosen = new Uint8Array(folded.length + 1)
   for (const [code, text] of folded.entries()) chosen[code] = Number(holds(text))
   return chosen

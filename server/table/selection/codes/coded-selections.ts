@@ -1,6 +1,6 @@
 import type { CodesFile } from '../../../../core/warehouse/manifest.ts'
 import { Turns } from '../../../base/queue.ts'
-import { Cache, type CacheStats } from '../../../base/cache.ts'
+import { Cache } from '../../../base/cache.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import { operatorRow } from '../../../query/operators.ts'
@@ -66,11 +66,6 @@ export class CodedSelections implements Selections {
     this.#found = found
     this.#dictionaries = dictionaries
     this.#unpacked = new Cache(limits.codesBytesMax, ({ byteLength }) => byteLength)
-  }
-
-  /** Of all selections that are kept. */
-  get stats(): CacheStats {
-    return this.#found.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {

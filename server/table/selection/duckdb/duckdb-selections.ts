@@ -1,4 +1,3 @@
-import type { CacheStats } from '../../../base/cache.ts'
 import { TooCostly, TooLarge } from '../../engine/errors.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Condition } from '../../../query/conditions.ts'
@@ -75,11 +74,6 @@ export class DuckDbSelections implements Selections {
     this.#dictionaries = dictionaries
     this.#limits = limits
     this.#found = found
-  }
-
-  /** Of all selections that are kept. */
-  get stats(): CacheStats {
-    return this.#found.stats
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
