@@ -23,9 +23,10 @@ import { valuesSql } from './values.ts'
 
 /**
  * Raised whenever the same source would be cast, sorted, profiled or written in another way than before, so that what
- * was mended reaches sources that did not change. The first lost a U+FEFF at the start of values in the profile.
+ * was mended reaches sources that did not change. The first lost a U+FEFF at the start of values in the profile; the third
+ * left out zeros at the end of decimals in the row store.
  */
-export const converterVersion = 3
+export const converterVersion = 4
 
 /**
  * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (docs/performance.md).

@@ -147,6 +147,43 @@ describe('rows of a large table', () => {
 const long = (n: number): string => `${n} `.repeat(2000)
 const longRow = (n: number) => ({ few: n % 13, n, text: long(n) })
 
+test('decimals of many values have all of their digits, zeros at the end too', async () => {
+  const random = randomFrom(seed)
+  const scales = [0, 1, 2, 4, 5]
+  const fields = ['n:integer', ...scales.map((scale) => `d${scale}:decimal:18:${scale}`), 'wide:decimal:38:2']
+  const decimal = (scale: number, digits: number): string => {
+    if (random() < 0.05) return ''
+    const whole = BigInt(Math.floor(random() * 10 ** (random() * digits)))
+    const fraction = String(Math.floor(random() * 10 ** scale)).padStart(scale, '0')
+    const zeros = random() < 0.5 ? fraction : fraction.slice(0, Math.ceil(scale / 2)).padEnd(scale, '0')
+    return `${random() < 0.3 ? '-' : ''}${whole}${scale === 0 ? '' : `.${zeros}`}`
+  }
+  const lines = Array.from({ length: isQuick ? 1500 : 6000 }, (_, n) =>
+    [n, ...scales.map((scale) => decimal(scale, 9)), decimal(2, 30)].join(','),
+  )
+  const csv = `${fields.map((field) => field.slice(0, field.indexOf(':'))).join(',')}\n${lines.join('\n')}\n`
+  const services = await Promise.all(
+    [true, false].map(async (packed) => {
+      const shop = await workshop(
+        catalogAround([{ name: 't', order: ['n asc'], fields: fields.map(fieldOf), packed }]),
+      )
+      await shop.write('d/t.csv', csv)
+      const [outcome] = await shop.ingest()
+      if (outcome?.status !== 'published') throw new Error('it was not published')
+      // Of fields with few values the row store has codes.
+      expect(outcome.manifest.dictionary?.fields.map(({ name }) => name) ?? []).not.toContain('d2')
+      return serve(shop)
+    }),
+  )
+  for (const format of ['json', 'csv', 'ndjson']) {
+    for (const page of [1, 3, 7]) {
+      const target = `${address}?page_size=200&page=${page}&format=${format}`
+      const [packed, written] = await Promise.all(services.map(({ app }) => rawGet(app, target)))
+      expect([seed, packed?.status, packed?.body.toString()]).toEqual([seed, 200, written?.body.toString()])
+    }
+  }
+})
+
 testAll('rows whose chunks are large are written by DuckDB', async () => {
   const rowsInAll = 2600
   const table = { name: 't', order: ['n asc'], filters: ['few'] }

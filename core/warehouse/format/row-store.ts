@@ -33,7 +33,7 @@ export interface Texts {
   readonly lengths: Uint32Array
 }
 
-/** Decimals of consecutive rows, which JSON writes without zeros at the end. */
+/** Decimals of consecutive rows, all with the same number of digits after the point. */
 export interface Integers {
   /** Without their points; NaN for null. */
   readonly integers: Float64Array
@@ -126,7 +126,7 @@ function encodeDecimals({ bytes: texts, lengths }: Texts): Buffer[] | null {
 const differences = new Float64Array(chunkRows)
 
 /** Returns null if they are too wide. */
-function encodeIntegers({ integers: all, digits }: Integers, isFixed = digits === 0): Buffer[] | null {
+function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Buffer[] | null {
   let least = Infinity
   for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < least) least = all[row] ?? 0
   if (least === Infinity) least = 0
@@ -146,7 +146,7 @@ function encodeIntegers({ integers: all, digits }: Integers, isFixed = digits ==
 /** Returns integers as the texts that JSON has for them. */
 export function textsOf({ integers: all, digits }: Integers): Texts {
   const texts = Array.from(all, (integer) =>
-    Number.isNaN(integer) ? null : decimalText(integer, digits, digits === 0),
+    Number.isNaN(integer) ? null : decimalText(integer, digits, true),
   )
   return {
     bytes: Buffer.from(texts.map((text) => text ?? '').join('')),
