@@ -224,7 +224,8 @@ export class MemoryCounts implements Counts {
   readonly #windowMs: number
 
   constructor(clientsMax: number, { windowMs }: Pick<Policy, 'windowMs'>) {
-    this.#usages = new LRUCache({ max: clientsMax })
+    // By sizes of 1, since with `max` it reserves memory for as many clients at once: 10 MB for five limits.
+    this.#usages = new LRUCache({ maxSize: clientsMax, sizeCalculation: () => 1 })
     this.#windowMs = windowMs
   }
 
