@@ -3,16 +3,7 @@ import path from 'node:path'
 
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
-  [
-    'core/errors.ts',
-    'core/in-order.ts',
-    'core/text.ts',
-    'core/text.ts',
-    'core/text.ts',
-    'core/sql.ts',
-    'core/time-in-zone.ts',
-    'core/text.ts',
-  ],
+  ['core/errors.ts', 'core/in-order.ts', 'core/text.ts', 'core/sql.ts', 'core/time-in-zone.ts'],
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['core/clickhouse'],
