@@ -56,8 +56,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'server/base/cache.ts',
     'server/http/client.ts',
-    'server/base/cache.ts',
     'server/limits/limiter.ts',
+    'server/table/representations/finished-exports.ts',
   ],
   'prom-client': ['server/process/metrics', 'server/process/workers/metrics.ts', 'ingest/run/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],

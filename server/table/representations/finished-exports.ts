@@ -1,5 +1,6 @@
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { SingleFlight } from '../../base/single-flight.ts'
 
 /** An export as a file that has no name any more: it goes with the last who reads it. */
@@ -21,8 +22,7 @@ export const keptExportsMax = 16
 export class FinishedExports {
   readonly #folder: string
   readonly #bytesMax: number
-  /** By name, those first that were asked for longest ago. */
-  readonly #kept = new Map<string, Finished>()
+  readonly #kept: LRUCache<string, Finished>
   readonly #making = new SingleFlight<boolean>()
   #number = 0
   /** Of all that take disk. */
@@ -32,6 +32,15 @@ export class FinishedExports {
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder
     this.#bytesMax = bytesMax
+    this.#kept = new LRUCache({
+      max: keptExportsMax,
+      maxSize: Math.max(1, bytesMax),
+      sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+      dispose: (finished) => {
+        finished.isKept = false
+        this.#leave(finished)
+      },
+    })
   }
 
   /** Whether about so many bytes may be kept: those that are still read count too. */
@@ -42,10 +51,7 @@ export class FinishedExports {
   /** One that is there; whoever has it must release it. */
   find(name: string): Finished | null {
     const found = this.#kept.get(name) ?? null
-    if (found === null) return null
-    this.#kept.delete(name)
-    this.#kept.set(name, found)
-    found.readers += 1
+    if (found !== null) found.readers += 1
     return found
   }
 
@@ -65,7 +71,7 @@ export class FinishedExports {
       if (known !== null) return known
       const isTooLarge = await this.#making.join(name, signal, async (stop) => {
         const made = await this.#write(await chunks(stop))
-        if (made !== null) this.#keep(name, made)
+        if (made !== null) this.#kept.set(name, made)
         return made === null
       })
       if (isTooLarge) return null
@@ -89,7 +95,7 @@ export class FinishedExports {
   }
 
   close(): void {
-    for (const name of this.#kept.keys()) this.#forget(name)
+    this.#kept.clear()
   }
 
   async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
@@ -115,26 +121,6 @@ export class FinishedExports {
       await handle.close().catch(() => undefined)
       throw error
     }
-  }
-
-  #keep(name: string, made: Finished): void {
-    this.#forget(name)
-    this.#kept.set(name, made)
-    let bytes = [...this.#kept.values()].reduce((sum, one) => sum + one.bytes, 0)
-    for (const [other, { bytes: less }] of this.#kept) {
-      const fits = bytes <= this.#bytesMax && this.#kept.size <= keptExportsMax
-      if (fits || other === name) break
-      this.#forget(other)
-      bytes -= less
-    }
-  }
-
-  #forget(name: string): void {
-    const found = this.#kept.get(name)
-    this.#kept.delete(name)
-    if (found === undefined) return
-    found.isKept = false
-    this.#leave(found)
   }
 
   /** Closes one that nobody keeps or reads. */
