@@ -46,8 +46,8 @@ export class RowStore {
   }
 
   /**
-   * Returns rows as texts with the separator of their format between, in the order of their positions, or null if DuckDB
-   * has to read them.
+   * Returns rows that it `has`, as texts with the separator of their format between, in the order of their positions; null
+   * if their chunks are large, and DuckDB has to read them.
    *
    * @throws DamagedTable, TooLarge, and what a statement throws
    */
@@ -60,8 +60,7 @@ export class RowStore {
     const began = performance.now()
     const file = snapshot.manifest.row_store
     const { written, separator } = form.format
-    if (file === undefined || written === undefined || !this.has(snapshot, form, positions.length))
-      return null
+    if (file === undefined || written === undefined) return null
     const { columns } = await this.#columnsOf(snapshot, form, written, requester)
     const turns = new Turns(requester.signal())
     const letGo = await snapshot.hold([file.file])
