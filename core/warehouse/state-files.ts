@@ -6,7 +6,8 @@ import type { Store } from './stores/store.ts'
 
 /**
  * Small JSON files beside the snapshots of a table, in which jobs note what later jobs and the server can then skip. Jobs
- * write them under the lock of the table. A file that is absent, damaged or of another version says nothing.
+ * write them under the lock of the table. A file that is absent, damaged or of another version
+ * says nothing, but for what was rolled back.
  */
 
 async function read<T>(store: Store, key: string, shape: z.ZodType<T>): Promise<T | null> {

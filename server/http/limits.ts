@@ -32,27 +32,27 @@ export class Account {
   }
 
   /**
-   * Counts the request with the limits of its class, the first time it is called.
+   * Counts the request with the limits of its class, where that is not done yet.
    *
    * @throws LimitReached
    */
   async count(): Promise<void> {
-    if (this.#limiter === null || this.#isCounted) return
-    this.#isCounted = true
-    this.#tell(await this.#limiter.count(this.countsAs, this.#req, this.#res))
+    if (!this.#isCounted) await this.spend(0)
   }
 
   /**
-   * Counts the request and takes what it is going to cost from the budget of its client.
+   * Takes what the request is going to cost from the budget of its client, and counts it the first time.
    *
-   * @throws LimitReached, or BeyondLimit where waiting will not help
+   * @throws LimitReached, or BeyondLimit where waiting will not help; nothing is counted or taken then
    */
   async spend(cost: Cost): Promise<void> {
-    await this.count()
     if (this.#limiter === null) return
-    // Files are meant to be taken, however large they are.
-    const isUnbounded = this.countsAs === 'files'
-    this.#tell(await this.#limiter.spend(this.#client(this.#req), cost, isUnbounded))
+    if (this.#isCounted) this.#tell(await this.#limiter.spend(this.#client(this.#req), cost, this.countsAs))
+    else {
+      const standings = await this.#limiter.take(this.countsAs, cost, this.#req, this.#res)
+      this.#isCounted = true
+      this.#tell(standings)
+    }
   }
 
   /** Charges the client for work that is done already. */
@@ -127,10 +127,11 @@ export function sentenceOf({ limits, quota, per }: Standing['policy']): string {
 
 const advice = 'For a complete dataset, download its files through the links of its dataset page.'
 
-function refusal({ standing, cost }: LimitReached, whole: WholeTable | null): Problem {
+function refusal({ standing, amount }: LimitReached, whole: WholeTable | null): Problem {
   const { policy, left, resetMs } = standing
   const seconds = Math.max(1, secondsOf(resetMs))
-  const needed = cost === null ? '' : `; this request needs about ${cost} ms, and ${left} ms are left`
+  const needed =
+    policy.limits === 'share' ? `; this request needs about ${amount} ms, and ${left} ms are left` : ''
   const better = whole === null ? advice : `All rows are in one file: ${whole.file.address}.`
   const detail = `${sentenceOf(policy)}${needed}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {

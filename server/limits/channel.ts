@@ -1,7 +1,7 @@
 import type { Counts, Usage } from './limiter.ts'
 
-/** An amount to add: an id, the policy, the client and the amount. */
-type Question = readonly [id: number, policy: string, client: string, amount: number]
+/** An amount to add: see `Counts.add`. */
+type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
 /** What is used then: the id of the question, the usage, and when the window ends, in ms since 1970. */
 type Reply = readonly [id: number, totalHits: number, resetsAt: number]
 
@@ -37,7 +37,7 @@ export class CountsChannel {
 
   /** The counts of one policy. */
   of(policy: string): Counts {
-    return { add: (client, amount) => this.#ask(policy, client, amount) }
+    return { add: (client, amount, isCapped = false) => this.#ask(policy, client, amount, isCapped) }
   }
 
   take({ counted }: Replies): void {
@@ -47,11 +47,11 @@ export class CountsChannel {
     }
   }
 
-  #ask(policy: string, client: string, amount: number): Promise<Usage> {
+  #ask(policy: string, client: string, amount: number, isCapped: boolean): Promise<Usage> {
     this.#last += 1
     const id = this.#last
     if (this.#batch.length === 0) setImmediate(() => this.#flush())
-    this.#batch.push([id, policy, client, amount])
+    this.#batch.push([id, policy, client, amount, isCapped])
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
   }
 
@@ -81,8 +81,8 @@ export async function answered(
   countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,
 ): Promise<Replies> {
-  const replies = counts.map(async ([id, policy, client, amount]): Promise<Reply[]> => {
-    const usage = await countsOf(policy)?.add(client, amount)
+  const replies = counts.map(async ([id, policy, client, amount, isCapped]): Promise<Reply[]> => {
+    const usage = await countsOf(policy)?.add(client, amount, isCapped)
     return usage === undefined ? [] : [[id, usage.totalHits, usage.resetTime.getTime()]]
   })
   return { counted: (await Promise.all(replies)).flat() }

@@ -22,14 +22,14 @@ export class FallbackCounts implements Counts {
     this.#link = link
   }
 
-  async add(client: string, amount: number): Promise<Usage> {
+  async add(client: string, amount: number, isCapped = false): Promise<Usage> {
     if (this.#link.isUp) {
       try {
-        return await this.#shared.add(client, amount)
+        return await this.#shared.add(client, amount, isCapped)
       } catch (error) {
         this.#link.failed(error)
       }
     }
-    return this.#own.add(client, amount)
+    return this.#own.add(client, amount, isCapped)
   }
 }

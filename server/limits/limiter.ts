@@ -23,14 +23,14 @@ export interface Standing {
 /** A client has had what a policy gives it in this window. */
 export class LimitReached extends OfOneOnly {
   readonly standing: Standing
-  /** What the request costs, where the policy limits costs. */
-  readonly cost: Cost | null
+  /** What the request would have counted. */
+  readonly amount: number
 
-  constructor(standing: Standing, cost: Cost | null = null) {
+  constructor({ standing, amount }: Pick<Outcome, 'standing' | 'amount'>) {
     super(`the quota of ${standing.policy.name} is exceeded`)
     this.name = 'LimitReached'
     this.standing = standing
-    this.cost = cost
+    this.amount = amount
   }
 }
 
@@ -90,52 +90,67 @@ export class Limiter {
   }
 
   /**
-   * Counts a request with every policy of its class. One that is refused counts with none of the policies that would let
-   * it pass, so that a client that asks too often in a minute keeps its hour.
+   * Counts a request with every policy of its class, and takes its cost from the budget of its client, before the work is
+   * done. A request that one of them refuses counts with none.
    *
+   * @param cost 0 where there is nothing to be done
    * @returns how the client stands with each of them then
-   * @throws LimitReached
+   * @throws LimitReached, or BeyondLimit where waiting will not help
    */
-  async count(limited: LimitClass, req: IncomingMessage, res: ServerResponse): Promise<Standing[]> {
+  async take(
+    limited: LimitClass,
+    cost: Cost,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<Standing[]> {
+    const client = this.#client(req)
     const limits = this.#perClass.get(limited) ?? []
+    const spending = cost === 0 ? null : this.#spent(client, cost, limited)
     // At the same time, since the counts may be in another process.
-    const outcomes = await Promise.all(limits.map((limit) => outcomeOf(limit, req, res)))
-    const longest = outcomes.reduce<Outcome | undefined>(
-      (found, one) =>
-        one.isRefused && !(found && found.standing.resetMs > one.standing.resetMs) ? one : found,
-      undefined,
-    )
-    if (longest === undefined) return outcomes.map(({ standing }) => standing)
+    const outcomes = await Promise.all([
+      ...limits.map((limit) => outcomeOf(limit, req, res)),
+      ...(spending === null ? [] : [spending]),
+    ])
+    const refusal = outcomes.reduce<Outcome | null>(laterRefusal, null)
+    if (refusal === null) return outcomes.map(({ standing }) => standing)
     const passed = outcomes.filter(({ isRefused }) => !isRefused)
-    await Promise.all(passed.map(async ({ counts }) => counts.add(this.#client(req), -1)))
-    throw new LimitReached(longest.standing)
+    await Promise.all(passed.map(async ({ counts, amount }) => counts.add(client, -amount)))
+    throw new LimitReached(refusal)
   }
 
   /**
-   * Takes the cost of a request from the budget of its client, before the work is done. What does not fit is not taken.
+   * Takes the cost of more work from the budget of a client, before it is done.
    *
-   * @param isUnbounded whether a request that costs more than the whole budget may take all of it
    * @returns how the client stands then; nothing where costs are not limited
    * @throws LimitReached, or BeyondLimit where waiting will not help
    */
-  async spend(client: string, cost: Cost, isUnbounded: boolean): Promise<Standing[]> {
-    if (this.#budget === undefined) return []
-    const { policy, counts } = this.#budget
-    if (cost > policy.quota && !isUnbounded) throw new BeyondLimit(policy)
-    const amount = Math.min(cost, policy.quota)
-    const usage = await counts.add(client, amount)
-    if (usage.totalHits <= policy.quota) return [standingOf(policy, usage)]
-    throw new LimitReached(standingOf(policy, await counts.add(client, -amount)), amount)
+  async spend(client: string, cost: Cost, limited: LimitClass): Promise<Standing[]> {
+    const outcome = await this.#spent(client, cost, limited)
+    if (outcome?.isRefused === true) throw new LimitReached(outcome)
+    return outcome === null ? [] : [outcome.standing]
   }
 
   /**
-   * Charges the budget for work that is done already. Where it costs more than is left, the next request is refused.
+   * Charges the budget for work that is done already, as far as it goes: then the next request is refused.
    *
    * @returns how the client stands then; nothing where costs are not limited
    */
   async charge(client: string, cost: Cost): Promise<Standing[]> {
     if (this.#budget === undefined) return []
-    return [standingOf(this.#budget.policy, await this.#budget.counts.add(client, cost))]
+    const { policy, counts } = this.#budget
+    return [standingOf(policy, await counts.add(client, cost, true))]
+  }
+
+  /** Null where costs are not limited. */
+  #spent(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
+    if (this.#budget === undefined) return null
+    const { policy, counts } = this.#budget
+    // Files are meant to be taken, however large they are.
+    if (cost > policy.quota && limited !== 'files') throw new BeyondLimit(policy)
+    const amount = Math.min(cost, policy.quota)
+    return Promise.resolve(counts.add(client, amount)).then((usage) =>
+      outcomeWith(policy, counts, amount, usage),
+    )
   }
 
   /** How a client stands with every policy. It counts nothing. */
@@ -146,10 +161,26 @@ export class Limiter {
   }
 }
 
+/** What became of an amount that was to be counted. */
 interface Outcome {
   readonly counts: Counts
+  readonly amount: number
+  /** Without the amount, where it was refused. */
   readonly standing: Standing
   readonly isRefused: boolean
+}
+
+function outcomeWith(policy: Policy, counts: Counts, amount: number, usage: Usage): Outcome {
+  const isRefused = usage.totalHits > policy.quota
+  const used = isRefused ? usage.totalHits - amount : usage.totalHits
+  const standing = standingOf(policy, { totalHits: used, resetTime: usage.resetTime })
+  return { counts, amount, standing, isRefused }
+}
+
+/** The refusal that lasts longest. */
+function laterRefusal(found: Outcome | null, one: Outcome): Outcome | null {
+  if (!one.isRefused) return found
+  return found !== null && found.standing.resetMs >= one.standing.resetMs ? found : one
 }
 
 function outcomeOf(
@@ -161,8 +192,7 @@ function outcomeOf(
   return new Promise((resolve, reject) => {
     void middleware(limited, res as Middleware[1], (error?: unknown) => {
       const { used = 0, resetTime = new Date() } = limited[policy.name] ?? {}
-      const standing = standingOf(policy, { totalHits: used, resetTime })
-      if (error === undefined) resolve({ counts, standing, isRefused: used > policy.quota })
+      if (error === undefined) resolve(outcomeWith(policy, counts, 1, { totalHits: used, resetTime }))
       else reject(error)
     })
   })
@@ -207,37 +237,42 @@ function standingOf(policy: Policy, { totalHits, resetTime }: Usage): Standing {
 /** What a client has used of a policy in the present window (`totalHits`), and when the window ends. */
 export type Usage = Readonly<ClientRateLimitInfo> & { readonly resetTime: Date }
 
-/** What every client has used of one policy. */
+/** What every client has used of one policy; never more than its quota. */
 export interface Counts {
   /**
-   * Adds to what a client has used.
+   * Adds an amount to what a client has used, where it fits into the quota.
    *
    * @param amount 0 only reads; a negative amount gives back
-   * @returns what it has used then
+   * @param isCapped whether an amount that does not fit uses up what is left
+   * @returns what it has used then; or, where the amount does not fit and nothing was added, what it would have used: more than
+   *   the quota
    */
-  readonly add: (client: string, amount: number) => Usage | Promise<Usage>
+  readonly add: (client: string, amount: number, isCapped?: boolean) => Usage | Promise<Usage>
 }
 
 /** Counts in the memory of this process. Where there are too many clients, the one not seen for longest is forgotten. */
 export class MemoryCounts implements Counts {
-  readonly #usages: LRUCache<string, { totalHits: number; readonly resetTime: Date }>
-  readonly #windowMs: number
+  readonly #usages: LRUCache<string, Usage>
+  readonly #policy: Pick<Policy, 'quota' | 'windowMs'>
 
-  constructor(clientsMax: number, { windowMs }: Pick<Policy, 'windowMs'>) {
+  constructor(clientsMax: number, policy: Pick<Policy, 'quota' | 'windowMs'>) {
     // By sizes of 1, since with `max` it reserves memory for as many clients at once: 10 MB for five limits.
     this.#usages = new LRUCache({ maxSize: clientsMax, sizeCalculation: () => 1 })
-    this.#windowMs = windowMs
+    this.#policy = policy
   }
 
-  add(client: string, amount: number): Usage {
-    const known = this.#usages.get(client)
+  add(client: string, amount: number, isCapped = false): Usage {
+    const { quota, windowMs } = this.#policy
     const now = Date.now()
-    if (known !== undefined && known.resetTime.getTime() > now) {
-      known.totalHits = Math.max(0, known.totalHits + amount)
-      return known
-    }
-    const usage = { totalHits: Math.max(0, amount), resetTime: new Date(now + this.#windowMs) }
-    if (amount > 0) this.#usages.set(client, usage)
+    const known = this.#usages.get(client)
+    const isOver = known === undefined || known.resetTime.getTime() <= now
+    const { totalHits: used, resetTime } = isOver
+      ? { totalHits: 0, resetTime: new Date(now + windowMs) }
+      : known
+    const total = Math.max(0, used + amount)
+    if (total > quota && !isCapped) return { totalHits: total, resetTime }
+    const usage = { totalHits: Math.min(total, quota), resetTime }
+    if (amount > 0 || !isOver) this.#usages.set(client, usage)
     return usage
   }
 }

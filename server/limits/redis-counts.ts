@@ -2,18 +2,23 @@ import type { Counts, Usage } from './limiter.ts'
 import type { Policy } from './policies.ts'
 import type { RedisLink } from './redis-link.ts'
 
-/** Adds an amount and answers what is used then and how many ms the window has left, in one step for all servers. */
+/** As `Counts.add`, in one step for all servers; answers what is used, and how many ms the window has left. */
 const script = `
-local amount, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local amount, window, quota = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local left = redis.call('PTTL', KEYS[1])
 local used = left > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
-used = math.max(0, used + amount)
-if left > 0 then redis.call('SET', KEYS[1], used, 'KEEPTTL')
+local total = math.max(0, used + amount)
+if total > quota then
+  if ARGV[4] ~= 'capped' then return { total, left > 0 and left or window } end
+  total = quota
+end
+if left > 0 then
+  if total ~= used then redis.call('INCRBY', KEYS[1], total - used) end
 else
   left = window
-  if amount > 0 then redis.call('SET', KEYS[1], used, 'PX', window) end
+  if amount > 0 then redis.call('SET', KEYS[1], total, 'PX', window) end
 end
-return { used, left }`
+return { total, left }`
 
 /** Counts in a Redis that several servers share. */
 export class RedisCounts implements Counts {
@@ -25,10 +30,11 @@ export class RedisCounts implements Counts {
     this.#policy = policy
   }
 
-  async add(client: string, amount: number): Promise<Usage> {
+  async add(client: string, amount: number, isCapped = false): Promise<Usage> {
     const { name, quota, windowMs } = this.#policy
     const key = `acervo:${name}:${quota}:${client}`
-    const reply = await this.#link.send(['EVAL', script, '1', key, String(amount), String(windowMs)])
+    const values = [...[amount, windowMs, quota].map(String), isCapped ? 'capped' : 'whole']
+    const reply = await this.#link.send(['EVAL', script, '1', key, ...values])
     if (!Array.isArray(reply)) throw new TypeError('Redis answered no count')
     const [totalHits = 0, left = 0] = reply.map(Number)
     return { totalHits, resetTime: new Date(Date.now() + left) }

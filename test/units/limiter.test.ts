@@ -1,6 +1,7 @@
 import { mock } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/names.ts'
+import { answered, CountsChannel } from '../../server/limits/channel.ts'
 import { MemoryCounts, BeyondLimit, Limiter, LimitReached } from '../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../server/limits/policies.ts'
 
@@ -14,9 +15,14 @@ const limiterOf = (clientsMax: number, ...policies: readonly Policy[]): Limiter 
   new Limiter(policies, clientOf, (one) => new MemoryCounts(clientsMax, one))
 
 /** `ok` with what is left of each limit of the class and the seconds until then, or the policy that refused. */
-async function counted(limiter: Limiter, client = 'a', limited: LimitClass = 'rows'): Promise<string> {
+async function counted(
+  limiter: Limiter,
+  client = 'a',
+  limited: LimitClass = 'rows',
+  cost = 0,
+): Promise<string> {
   const req = { headers: { client } } as unknown as IncomingMessage
-  return limiter.count(limited, req, {} as ServerResponse).then((standings) => {
+  return limiter.take(limited, cost, req, {} as ServerResponse).then((standings) => {
     const texts = standings.map((one) => `${one.policy.name}:${one.left}:${one.resetMs / 1000}`)
     return ['ok', ...texts].join(' ')
   }, told)
@@ -24,7 +30,9 @@ async function counted(limiter: Limiter, client = 'a', limited: LimitClass = 'ro
 
 /** What is left of the budget, or the policy that refused. */
 async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded = false): Promise<string> {
-  return limiter.spend(client, cost, isUnbounded).then(([standing]) => `${standing?.left} left`, told)
+  return limiter
+    .spend(client, cost, isUnbounded ? 'files' : 'rows')
+    .then(([standing]) => `${standing?.left} left`, told)
 }
 
 function told(error: unknown): string {
@@ -101,6 +109,42 @@ describe('requests of a class', () => {
   })
 })
 
+describe('requests that come at once', () => {
+  test('pass as far as the limits go, and no further', async () => {
+    const limiter = limiterOf(10, { ...minute, quota: 60 }, { ...hour, quota: 1000 }, share)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async () => counted(limiter, 'a', 'rows', 10)),
+    )
+    expect(answers.filter((answer) => answer.startsWith('ok'))).toHaveLength(60)
+    expect(new Set(answers.filter((answer) => !answer.startsWith('ok')))).toEqual(
+      new Set(['refused by rows-1m']),
+    )
+    expect(await left(limiter)).toEqual({ 'rows-1m': 0, 'rows-1h': 940, 'share-1m': 400 })
+  })
+
+  test('are refused by the budget without a count of their class', async () => {
+    const limiter = limiterOf(10, { ...minute, quota: 60 }, share)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => counted(limiter, 'a', 'rows', 300)),
+    )
+    expect(answers.filter((answer) => answer.startsWith('ok'))).toHaveLength(3)
+    expect(await counted(limiter, 'a', 'rows', 1001)).toBe('never by share-1m')
+    expect(await left(limiter)).toEqual({ 'rows-1m': 57, 'share-1m': 100 })
+  })
+
+  test('are answered one by one by the process that counts for several', async () => {
+    const counts = new MemoryCounts(10, minute)
+    const channel = new CountsChannel((questions) => {
+      void answered(() => counts, questions).then((replies) => channel.take(replies))
+    })
+    const asking = channel.of('rows-1m')
+    // As of its own clock.
+    mock.timers.reset()
+    const usages = await Promise.all(Array.from({ length: 5 }, async () => asking.add('a', 1)))
+    expect(usages.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 4])
+  })
+})
+
 describe('the budget', () => {
   test('is taken by costs of every class; what does not fit is not taken', async () => {
     const limiter = limiterOf(10, minute, share)
@@ -128,7 +172,7 @@ describe('the budget', () => {
 
   test('is none where the catalog has none', async () => {
     const limiter = limiterOf(10, minute)
-    expect([await limiter.spend('a', 1e9, false), await limiter.charge('a', 1e9)]).toEqual([[], []])
+    expect([await limiter.spend('a', 1e9, 'rows'), await limiter.charge('a', 1e9)]).toEqual([[], []])
   })
 })
 

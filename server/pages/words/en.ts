@@ -311,7 +311,7 @@ export const en = {
   limitPage: 'One page of rows',
   limitsPast: 'Past a limit',
   limitsPastHow:
-    'The answer is 429, with the time to wait in Retry-After. Every answer says in RateLimit what is left, and /limits says all of it at no cost. What a browser or a program has already, and asks for again with If-None-Match, counts nothing.',
+    'The answer is 429, with the time to wait in Retry-After. Every answer that counts says in RateLimit what is left, and /limits says all of it at no cost. What a browser or a program has already, and asks for again with If-None-Match, counts nothing.',
   limitsMore: 'For more than that',
   limitsMoreHow:
     'Take the files. A whole table is one download, which is faster for you and cheaper for the service than thousands of pages.',

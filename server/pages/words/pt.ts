@@ -276,7 +276,7 @@ export const pt: Words = {
   limitPage: 'Uma página de linhas',
   limitsPast: 'Depois do limite',
   limitsPastHow:
-    'A resposta é 429, com o tempo de espera em Retry-After. Cada resposta diz em RateLimit quanto resta, e /limits diz tudo, sem custo. O que um navegador ou programa já tem, e pede de novo com If-None-Match, não conta nada.',
+    'A resposta é 429, com o tempo de espera em Retry-After. Cada resposta que conta diz em RateLimit quanto resta, e /limits diz tudo, sem custo. O que um navegador ou programa já tem, e pede de novo com If-None-Match, não conta nada.',
   limitsMore: 'Para mais do que isso',
   limitsMoreHow:
     'Use os arquivos. Uma tabela inteira é um só arquivo: mais rápido para você e mais barato para o serviço do que milhares de páginas.',

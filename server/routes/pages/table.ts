@@ -22,7 +22,8 @@ export function table(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          cost: costOfRows(query.pageSize * snapshot.rowBytes),
+          // Of a selection, its rows are paid for when they are known.
+          cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
             return { pieces: [textOf(tablePage(setting, view))], serverTiming }

@@ -9,7 +9,7 @@ import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '..
 import type { RowStore } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
 import { groupsOf, valuesOfGroups } from '../reading/plan.ts'
-import { costOfRows, costOfScan, smallCost } from '../../limits/costs.ts'
+import { costOfRows, costOfScan } from '../../limits/costs.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../../base/queue.ts'
 import { type Hint, type Selections, isWhole } from '../selection/selections.ts'
@@ -126,7 +126,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   if (selection !== null) {
     // A small page was paid for when it was requested.
     const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
-    if (more > smallCost) await requester.pay(more)
+    if (more > costOfRows(0)) await requester.pay(more)
   }
   const selecting = { queue: 0, query: performance.now() - asked }
   const read = async (): Promise<Gathered> => {

@@ -86,8 +86,7 @@ export interface Selection {
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
 }
 
-/** What needs no selection, since the rows lie as they are asked for. */
-
+/** Whether a filter leaves all rows. */
 export function isAll({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
   return conditions.length === 0 && words.length === 0
 }
