@@ -20,8 +20,7 @@ export function columnsTogether<Own extends Column>(columns: readonly Own[], row
   const most = Math.max(1, Math.floor(cellsMax / rows))
   const places = new Map<string, Own[][]>()
   for (const column of columns) {
-    const { stored, wire } = typeRow(column.field.type)
-    const type = `${stored(column.field)} ${wire.kind}`
+    const type = `${column.field.type} ${typeRow(column.field.type).stored(column.field)}`
     const alike = places.get(type) ?? []
     places.set(type, alike)
     const last = alike.at(-1)

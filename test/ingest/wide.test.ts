@@ -1,3 +1,4 @@
+import { fieldTypeNames } from '../../core/catalog/field-types.ts'
 import type { FieldProfile } from '../../ingest/convert/profile.ts'
 import { declared, whatCame, type Came } from '../support/declared.ts'
 import { isQuick, testAll } from '../support/runs.ts'
@@ -8,7 +9,11 @@ import { workshop } from '../support/workshop.ts'
 /** Tables of many columns, and cells of many bytes. */
 
 /** Fields that are read in another way each, with texts of which the last is none of their values. */
-const kinds: readonly (readonly [field: object, texts: readonly string[]])[] = [
+const kinds: readonly (readonly [
+  field: { readonly type: string; readonly [key: string]: unknown },
+  texts: readonly string[],
+])[] = [
+  [{ type: 'time' }, ['10:00:00', '9:30:05', '', '25:10:00', '10:61:00']],
   [{ type: 'integer' }, ['1', '007', '', '-5', '1.5']],
   [{ type: 'integer', groups: '.', marks: ['R$'] }, ['R$ 1.234', 'R$ 5', '', 'R$ 1.234.567', 'R$ 1.23']],
   [{ type: 'decimal', precision: 9, scale: 2, decimal: ',' }, ['1,5', '-0,25', '', '1234', '1.5']],
@@ -25,8 +30,14 @@ const kinds: readonly (readonly [field: object, texts: readonly string[]])[] = [
   [{ type: 'string', nulls: ['', 'NA'], trim: true }, [' a ', 'NA', '', 'é', 'b']],
   [{ type: 'list', separator: '|' }, ['a|b', 'c', '', 'd |e', 'f']],
   [{ type: 'json' }, ['{"a":1}', '[]', '', 'null', '{']],
+  [{ type: 'text' }, ['ab', '$-', '', '10:00:00', 'c']],
+  [{ type: 'point' }, ['-1.5,2', '0,0', '', '10.25,-3', '91,0']],
 ]
 const rowCount = 5
+
+test('the kinds of fields have all types', () => {
+  expect(new Set(kinds.map(([field]) => field.type))).toEqual(new Set(fieldTypeNames))
+})
 
 /** Fields and rows of some columns, each of the kind of its number, whose texts begin at another row. */
 function tableOf(columns: readonly number[], isGood: boolean) {
