@@ -1,0 +1,87 @@
+import { OfOneOnly, SingleFlight } from '../../../server/base/single-flight.ts'
+
+/** Work that ends when the test says so. */
+function workshopOf() {
+  const begun: { signal: AbortSignal; end: (value: string) => void; fail: (error: Error) => void }[] = []
+  const work = (signal: AbortSignal): Promise<string> =>
+    new Promise((end, fail) => {
+      begun.push({ signal, end, fail })
+    })
+  return { begun, work }
+}
+
+const unstopped = (): AbortSignal => new AbortController().signal
+
+test('requests for one key at the same time run the work once, and all get its result', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const all = [1, 2, 3].map(() => flights.join('key', unstopped(), work))
+  expect([begun.length, flights.has('key')]).toEqual([1, true])
+  begun[0]?.end('rows')
+  await expect(Promise.all(all)).resolves.toEqual(['rows', 'rows', 'rows'])
+})
+
+test('other keys run on their own', () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  void flights.join('one', unstopped(), work)
+  void flights.join('two', unstopped(), work)
+  expect(begun.length).toBe(2)
+})
+
+test.each<[what: string, finish: (end: (value: string) => void, fail: (error: Error) => void) => void]>([
+  ['a result', (end) => end('old')],
+  ['a failure', (_end, fail) => fail(new Error('disk'))],
+])('%s is not remembered: the next request runs the work again', async (_what, finish) => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const first = flights.join('key', unstopped(), work).catch((error: unknown) => error)
+  if (begun[0] !== undefined) finish(begun[0].end, begun[0].fail)
+  await first
+  expect(flights.has('key')).toBe(false)
+  const second = flights.join('key', unstopped(), work)
+  begun[1]?.end('new')
+  await expect(second).resolves.toBe('new')
+})
+
+test('a failure reaches all who joined', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const all = [1, 2].map(() => flights.join('key', unstopped(), work))
+  begun[0]?.fail(new Error('disk'))
+  for (const one of all) await expect(one).rejects.toThrow('disk')
+})
+
+test('one who leaves gets the reason, and the work goes on for the others', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const leaving = new AbortController()
+  const [left, stayed] = [flights.join('key', leaving.signal, work), flights.join('key', unstopped(), work)]
+  leaving.abort(new Error('the client left'))
+  await expect(left).rejects.toThrow('the client left')
+  expect(begun[0]?.signal.aborted).toBe(false)
+  begun[0]?.end('rows')
+  await expect(stayed).resolves.toBe('rows')
+})
+
+test('the work stops when the last one leaves, and who comes then begins anew', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const stops = [new AbortController(), new AbortController()]
+  const all = stops.map(({ signal }) => flights.join('key', signal, work))
+  for (const stop of stops) stop.abort(new Error('left'))
+  for (const one of all) await expect(one).rejects.toThrow('left')
+  expect(begun[0]?.signal.aborted).toBe(true)
+  const next = flights.join('key', unstopped(), work)
+  begun[1]?.end('rows')
+  await expect(next).resolves.toBe('rows')
+})
+
+test('one who had left before asking begins nothing', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  await expect(flights.join('key', AbortSignal.abort(new Error('left')), work)).rejects.toThrow('left')
+  expect(begun.length).toBe(0)
+})
+
+test('a refusal of the one who began is not that of the others: they begin anew', async () => {
+  const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
+  const [first, second] = [1, 2].map(() => flights.join('key', unstopped(), work))
+  begun[0]?.fail(new OfOneOnly('over the quota'))
+  await expect(first).rejects.toThrow('over the quota')
+  begun[1]?.end('rows')
+  await expect(second).resolves.toBe('rows')
+})

@@ -1,0 +1,214 @@
+import request from 'supertest'
+import { allTables, tableId } from '../../../core/catalog/catalog.ts'
+import { serve, type Service } from '../../support/service.ts'
+import { tinyCatalog, workshop } from '../../support/workshop.ts'
+import { publishSamples } from '../../support/samples.ts'
+import { testAll } from '../../support/runs.ts'
+
+/** What OpenAPI says of the service, asked of the service. Every answer of every test is held against it besides. */
+
+interface Parameter {
+  readonly $ref?: string
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly example?: unknown
+}
+interface Operation {
+  readonly operationId: string
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+type Item = { readonly $ref?: string } & Readonly<Record<'get' | 'head' | 'options', Operation>>
+interface Document {
+  readonly paths: Readonly<Record<string, Item>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+let service: Service
+beforeAll(async () => {
+  service = await serve(await publishSamples(0.02))
+}, 120_000)
+
+async function documentAt(address: string, { app } = service): Promise<Document> {
+  const { body } = await request(app).get(address).expect(200)
+  return body as Document
+}
+
+function parametersOf({ components }: Document, operation: Operation | undefined): Parameter[] {
+  return (operation?.parameters ?? []).map((one) =>
+    one.$ref === undefined
+      ? one
+      : (components['parameters']?.[one.$ref.split('/').at(-1) ?? ''] as Parameter),
+  )
+}
+
+const asked = (parameters: readonly Parameter[]): string[] =>
+  parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+
+test.each(['/api/v1/', '/api/'])(
+  '%s tells every table, whose operations have names of their own',
+  async (prefix) => {
+    const document = await documentAt(`${prefix}openapi.json`)
+    const { paths } = document
+    const rows = Object.keys(paths).filter((path) => /\/data\/?$/.test(path))
+    expect(rows).toHaveLength(allTables(service.catalog).length)
+    const ids = Object.values(paths).flatMap((item) =>
+      (['get', 'head', 'options'] as const).map((method) => item[method].operationId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+    const wrong: unknown[] = []
+    for (const [path, { get }] of Object.entries(paths)) {
+      const parameters = parametersOf(document, get).filter(({ required }) => required === true)
+      const of = (place: string): Parameter[] => parameters.filter((one) => one.in === place)
+      // Only a catalog of very many tables has parts of a sitemap.
+      if (path.includes('sitemap-')) continue
+      for (const { name, example } of parameters) if (typeof example !== 'string') wrong.push([path, name])
+      const target = of('path').reduce(
+        (text, { name, example }) => text.replace(`{${name}}`, String(example)),
+        path,
+      )
+      const query = of('query').map(({ name, example }): [string, string] => [name, String(example)])
+      const { status } = await request(service.app).get(`${target}?${new URLSearchParams(query).toString()}`)
+      if (![200, 302].includes(status)) wrong.push([target, status])
+    }
+    expect(wrong).toEqual([])
+  },
+)
+
+test('a table is told with just the parameters that it takes', async () => {
+  for (const table of allTables(service.catalog)) {
+    const at = `/api/v1/dataset/${tableId(table)}/`
+    const document = await documentAt(`${at}openapi.json`)
+    const { body } = (await request(service.app).get(at)) as unknown as {
+      body: { fields: { name: string; operators: string[] }[]; parameters: Record<string, string> }
+    }
+    const conditions = body.fields.flatMap(({ name, operators }) =>
+      operators.length === 0
+        ? []
+        : [
+            name,
+            ...operators.map(
+              (operator) => `${name}__${operator}${/^(in|range)$/.test(operator) ? '[]' : ''}`,
+            ),
+          ],
+    )
+    const due = new Set([...conditions, ...Object.keys(body.parameters)])
+    expect(new Set(asked(parametersOf(document, document.paths[`${at}data/`]?.get)))).toEqual(due)
+    const exported = [...due].filter((name) => !name.startsWith('page'))
+    expect(new Set(asked(parametersOf(document, document.paths[`${at}export/`]?.get)))).toEqual(
+      new Set(exported),
+    )
+  }
+})
+
+test('examples find rows: each link, and all examples of parameters together', async () => {
+  let links = 0
+  for (const table of allTables(service.catalog)) {
+    const at = `/api/v1/dataset/${tableId(table)}/`
+    const document = await documentAt(`${at}openapi.json`)
+    for (const verb of ['data', 'export']) {
+      const item = document.paths[`${at}${verb}/`]
+      for (const [, address = ''] of (item?.get.description ?? '').matchAll(/\]\((http\S+)\)$/gm)) {
+        const { pathname, search } = new URL(address)
+        const { status, headers } = await request(service.app).get(pathname + search)
+        expect([address, status]).toEqual([address, 200])
+        expect(Number(headers['acervo-count'])).toBeGreaterThan(0)
+        links += 1
+      }
+      const query = new URLSearchParams(
+        parametersOf(document, item?.get).flatMap(({ name, example }) =>
+          example === undefined
+            ? []
+            : name.endsWith('[]')
+              ? (example as string[]).map((value) => [name, value])
+              : [[name, [example as string].flat().join()]],
+        ),
+      )
+      const { status } = await request(service.app).get(`${at}${verb}/?${query.toString()}`)
+      expect([query.toString(), status]).toEqual([query.toString(), 200])
+    }
+  }
+  expect(links).toBeGreaterThan(2 * allTables(service.catalog).length)
+})
+
+test.each(
+  ['a', 'são paulo', '東京', 'c++', '(lima)', 'a :', '-', '\u0001', '%'].concat([
+    ':',
+    '...',
+    '* , ;',
+    '“”',
+    '"',
+    ' ',
+    '\u00a0',
+    '\u3000',
+    '\u0301',
+    'a\0',
+  ]),
+)('the schema of a search takes %j where the service does', async (text) => {
+  const { components } = await documentAt('/api/v1/openapi.json')
+  const words = components['schemas']?.['words'] as { pattern: string }
+  const query = new URLSearchParams({ search: text }).toString()
+  const { status } = await request(service.app).get(`/api/v1/dataset/covid19/caso/data/?${query}`)
+  expect(status).toBe(new RegExp(words.pattern, 'u').test(text) ? 200 : 400)
+})
+
+describe('names of fields that are no plain words', () => {
+  const names = ['page', 'a b', 'ção', 'x,y', 'p__q', 'page_size', 'ordering']
+
+  test('are told, each as it is asked for', async () => {
+    const catalog = tinyCatalog({ fields: names.map((name) => `${name}:integer`) })
+    const shop = await workshop(catalog, {
+      'd/t.csv': `${names.map((name) => `"${name}"`).join()}\n1,2,3,4,5,6,7\n`,
+    })
+    await shop.ingest()
+    const odd = await serve(shop)
+    const document = await documentAt('/api/v1/dataset/d/t/openapi.json', odd)
+    const path = '/api/v1/dataset/d/t/data/'
+    for (const name of asked(parametersOf(document, document.paths[path]?.get)).filter((one) =>
+      one.includes('__eq'),
+    )) {
+      const { status } = await request(odd.app).get(`${path}?${encodeURIComponent(name)}=1`)
+      expect([name, status]).toEqual([name, 200])
+    }
+    const components = Object.keys(document.components['parameters'] ?? {})
+    expect(components.filter((name) => !/^[\w.-]+$/.test(name))).toEqual([])
+  })
+})
+
+testAll('of more fields than one document holds, each table is told by its own', async () => {
+  const tables = Array.from({ length: 40 }, (_, n) => ({
+    name: `t${n}`,
+    fields: Array.from({ length: 40 }, (_unused, field) => `f${field}:integer`),
+  }))
+  const many = await serve(await workshop(tinyCatalog(...tables)))
+  const { paths } = await documentAt('/api/v1/openapi.json', many)
+  const reference = paths['/api/v1/dataset/d/t7/data/']?.$ref ?? ''
+  const [address = '', pointer = ''] = reference.split('#')
+  const own = await documentAt(new URL(address).pathname, many)
+  const path = pointer.replace('/paths/', '').replaceAll('~1', '/')
+  expect(own.paths[path]?.get.operationId).toBe('rows')
+})
+
+test('nulls are told where a snapshot that can be asked for has some', async () => {
+  const shop = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string'] }), { 'd/t.csv': 'a,b\n1,x\n' })
+  await shop.ingest()
+  const own = await serve(shop)
+  const typesIn = async (): Promise<unknown[]> => {
+    const { components } = await documentAt('/api/v1/dataset/d/t/openapi.json', own)
+    const row = components['schemas']?.['Row'] as { properties: Record<string, { type: unknown }> }
+    return Object.values(row.properties).map(({ type }) => type)
+  }
+  expect(await typesIn()).toEqual(['integer', 'string'])
+  for (const [source, due] of [
+    ['a,b\n1,\n', ['integer', ['string', 'null']]],
+    // The one before it is still there.
+    ['a,b\n2,y\n', ['integer', ['string', 'null']]],
+  ] as const) {
+    await shop.write('d/t.csv', source)
+    await shop.ingest({ now: () => new Date(Date.now() + source.length), acceptsDrift: true })
+    await own.snapshots.refresh()
+    expect(await typesIn()).toEqual(due)
+  }
+})

@@ -1,0 +1,363 @@
+import zlib from 'node:zlib'
+import request from 'supertest'
+import { allTables } from '../../../core/catalog/catalog.ts'
+import { rawGet, serve, walk, type Service } from '../../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
+import { sampled, testAll } from '../../support/runs.ts'
+
+const rows = '/api/v1/dataset/d/t/data/'
+const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
+
+const rowCount = 4196
+
+let shop: Workshop
+beforeAll(async () => {
+  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(60)}${n}`)
+  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], packed: false }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest()
+})
+
+const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
+  (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
+
+test('an answer too small to be compressed is kept for those who would take it so', async () => {
+  const service = await serve(shop)
+  const target = `${rows}?page_size=1&fields=n`
+  const timed = async (): Promise<boolean> => {
+    const { headers, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'gzip' })
+    expect([headers['content-encoding'], body.toString().endsWith(']}')]).toEqual([undefined, true])
+    return 'server-timing' in headers
+  }
+  // What was asked for twice is kept, and tells of no making.
+  expect([await timed(), await timed(), await timed()]).toEqual([true, true, false])
+})
+
+test.each(['/api/v1/dataset/d/t/data/', '/api/v1/dataset/d/t/export/', '/en/dataset/d/t/'])(
+  'answers of %s that differ have different names',
+  async (target) => {
+    const service = await serve(shop)
+    const asks = ['n__lt=9', 'n__lt=9&ordering=-n', 'n__lt=9&ordering=s', 'n__lt=8', 'n__gt=9', 's=text']
+    const tags: string[] = []
+    for (const ask of asks) {
+      const { status, headers } = await rawGet(service.app, `${target}?${ask}`)
+      expect([ask, status]).toEqual([ask, 200])
+      tags.push(headers['etag'] ?? '')
+    }
+    expect(tags).not.toContain('')
+    expect(new Set(tags).size).toBe(asks.length)
+  },
+)
+
+test.each(['identity', 'gzip', 'br'])(
+  'an answer has the same headers, made or kept, in %s',
+  async (encoding) => {
+    const service = await serve(shop)
+    const seen: Record<string, unknown>[] = []
+    for (let time = 0; time < 5; time += 1) {
+      const { headers } = await rawGet(service.app, `${rows}?page=2&page_size=50`, {
+        'Accept-Encoding': encoding,
+      })
+      const { 'server-timing': _timing, 'x-request-id': _id, date: _date, ...rest } = headers
+      seen.push(rest)
+    }
+    expect(seen[0]).toMatchObject({
+      'acervo-count': String(rowCount),
+      link: expect.stringContaining('rel="next"'),
+    })
+    expect(seen).toEqual(seen.map(() => seen[0]))
+  },
+)
+
+describe('an unchanged answer', () => {
+  test.each(sampled(three, 3))('%s is a 304 without a body and without a query', async (target) => {
+    const service = await serve(shop)
+    const first = await rawGet(service.app, target)
+    const { statements } = service.pool
+    const again = await rawGet(service.app, target, { 'If-None-Match': first.headers['etag'] ?? '' })
+    expect([again.status, again.body.length, service.pool.statements]).toEqual([304, 0, statements])
+    const names = ['etag', 'cache-control', 'vary', 'acervo-snapshot', 'acervo-notice']
+    expect(names.map((name) => again.headers[name])).toEqual(names.map((name) => first.headers[name]))
+    expect(first.headers['cache-control']).toBe('public, max-age=60, stale-while-revalidate=600')
+  })
+
+  test.each(
+    sampled<[form: string, header: (tag: string) => string, status: number]>(
+      [
+        ['the tag', (tag) => tag, 304],
+        ['its weak form', (tag) => `W/${tag}`, 304],
+        ['any', () => '*', 304],
+        ['any, with spaces', () => ' * ', 304],
+        ['a list', (tag) => `"a", ${tag} , W/"b"`, 304],
+        ['a list without spaces', (tag) => `"a",${tag}`, 304],
+        ['a list of tags with commas', (tag) => `"a,b", ${tag}`, 304],
+        ['another tag', () => '"a"', 200],
+        ['a tag that holds it', (tag) => `"x${tag.slice(1)}`, 200],
+        ['without quotes', (tag) => tag.replaceAll('"', ''), 200],
+        ['of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
+        ['nothing', () => '', 200],
+        ['junk', () => '"', 200],
+      ],
+      3,
+    ),
+  )('If-None-Match: %s', async (_form, header, status) => {
+    const service = await serve(shop)
+    const target = `${rows}?page_size=10`
+    const answer = await rawGet(service.app, target, {
+      'If-None-Match': header(await tagOf(service, target)),
+    })
+    expect([answer.status, answer.body.length > 0]).toEqual([status, status === 200])
+  })
+
+  test('is known by its date wherever it has one: published files alone have', async () => {
+    const { app, snapshots, catalog } = await serve(shop)
+    const [first] = allTables(catalog)
+    const snapshot = first === undefined ? null : snapshots.current(first)
+    const file = `/files/d/t/${snapshot?.manifest.snapshot ?? ''}/part-00000.parquet`
+    const dated: string[] = []
+    for (const target of [
+      file,
+      ...three,
+      rows,
+      `${rows}?format=csv`,
+      '/api/v1/dataset/d/t/export/?format=csv',
+      '/api/v1/dataset/d/t/export/?format=ndjson',
+      '/api/v1/openapi.json',
+      '/catalog.ttl',
+      '/feeds/atom.xml',
+      '/sitemap.xml',
+      '/metadata/d/t/schema.json',
+      '/api/3/action/package_list',
+      '/en/dataset/d/t/',
+    ]) {
+      const { status, headers } = await rawGet(app, target)
+      expect([target, status]).toEqual([target, 200])
+      const date = headers['last-modified']
+      if (date === undefined) continue
+      dated.push(target)
+      const again = await rawGet(app, target, { 'If-Modified-Since': date })
+      expect([target, again.status, again.body.length]).toEqual([target, 304, 0])
+    }
+    expect(dated).toEqual([file])
+  })
+
+  test('is known by the same tag in every process, and by no other answer', async () => {
+    const [one, other] = [await serve(shop), await serve(shop)]
+    const targets = [
+      ...three,
+      rows,
+      `${rows}?page_size=10&page=2`,
+      `${rows}?page_size=20`,
+      '/api/dataset/d/t/data?page_size=10',
+      '/api/dataset/d/t/data/?page_size=10',
+    ]
+    const tags = await Promise.all(targets.map((target) => tagOf(one, target)))
+    expect(await Promise.all(targets.map((target) => tagOf(other, target)))).toEqual(tags)
+    expect(new Set(tags).size).toBe(tags.length)
+    // The order of parameters, defaults and the words for a page do not matter.
+    expect(await tagOf(one, `${rows}?page_size=1000&page=1&search=&format=json`)).toBe(tags[3])
+    expect(await tagOf(one, `${rows}?page=2&page_size=10`)).toBe(tags[4])
+    const last = Math.ceil(rowCount / 10)
+    expect(await tagOf(one, `${rows}?page_size=10&page=last`)).toBe(
+      await tagOf(one, `${rows}?page_size=10&page=${last}`),
+    )
+  })
+
+  test('is told from one with other addresses in it', async () => {
+    const moved = await serve(shop, { publicUrl: new URL('https://data.example.org') })
+    const here = await serve(shop)
+    for (const target of three) expect(await tagOf(moved, target)).not.toBe(await tagOf(here, target))
+  })
+})
+
+test.each(['?page=0', '?a=1', '?page=99999', '?snapshot=x'])(
+  'the error of %s is not kept anywhere and has no tag',
+  async (query) => {
+    const { headers } = await rawGet((await serve(shop)).app, rows + query)
+    expect([headers['cache-control'], headers['etag'], headers['last-modified']]).toEqual([
+      'no-store',
+      undefined,
+      undefined,
+    ])
+  },
+)
+
+const hasZstd = 'zstdDecompress' in zlib
+const best = hasZstd ? 'zstd' : 'br'
+const plain: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  br: (body) => zlib.brotliDecompressSync(body),
+  gzip: (body) => zlib.gunzipSync(body),
+  zstd: (body) =>
+    (zlib as unknown as { zstdDecompressSync: (body: Buffer) => Buffer }).zstdDecompressSync(body),
+}
+
+describe('compression', () => {
+  test.each<[acceptEncoding: string, encoding: string | undefined]>(
+    sampled<[acceptEncoding: string, encoding: string | undefined]>(
+      [
+        ['gzip', 'gzip'],
+        ['gzip, deflate', 'gzip'],
+        ['x-gzip', undefined],
+        ['br', 'br'],
+        ['gzip, br', 'br'],
+        ['GZIP', 'gzip'],
+        ['gzip;q=1, br;q=0.5', 'gzip'],
+        ['br;q=0, gzip;q=0.1', 'gzip'],
+        ['identity', undefined],
+        ['identity;q=1, gzip;q=0.5', undefined],
+        ['gzip;q=0', undefined],
+        ['deflate', undefined],
+        ['*', best],
+        ['*;q=0', undefined],
+        ['', undefined],
+        ['zstd', hasZstd ? 'zstd' : undefined],
+        ['gzip, deflate, br, zstd', best],
+        [';;,=', undefined],
+      ],
+      3,
+    ),
+  )('Accept-Encoding: %s', async (acceptEncoding, encoding) => {
+    const service = await serve(shop)
+    const identity = await rawGet(service.app, rows)
+    const answer = await rawGet(service.app, rows, { 'Accept-Encoding': acceptEncoding })
+    const body = encoding === undefined ? answer.body : plain[encoding]?.(answer.body)
+    expect([answer.headers['content-encoding'], body?.equals(identity.body)]).toEqual([encoding, true])
+    expect(answer.headers['content-length']).toBe(String(answer.body.length))
+    expect(answer.headers['vary']).toBe('Accept, Accept-Encoding')
+    const suffix = encoding === undefined ? '"' : `-${encoding}"`
+    expect(answer.headers['etag']).toBe(identity.headers['etag']?.replace(/"$/, suffix))
+    const again = await rawGet(service.app, rows, {
+      'Accept-Encoding': acceptEncoding,
+      'If-None-Match': answer.headers['etag'] ?? '',
+    })
+    expect(again.status).toBe(304)
+  })
+
+  test('a small answer is sent as it is', async () => {
+    const { headers, body } = await rawGet((await serve(shop)).app, `${rows}?page_size=1`, {
+      'Accept-Encoding': 'gzip',
+    })
+    expect([headers['content-encoding'], body.toString().startsWith('{"count":')]).toEqual([undefined, true])
+    expect(headers['etag']).toMatch(/^"[\w-]{22}"$/)
+  })
+
+  test('HEAD tells the length and coding of what GET sends', async () => {
+    const { app } = await serve(shop)
+    const head = await request(app).head(rows).set('Accept-Encoding', 'gzip').expect(200)
+    const get = await request(app).get(rows).set('Accept-Encoding', 'gzip').expect(200)
+    const names = ['content-encoding', 'content-length', 'etag'] as const
+    expect(names.map((name) => head.headers[name] as unknown)).toEqual(
+      names.map((name) => get.headers[name] as unknown),
+    )
+    expect(head.headers['content-encoding']).toBe('gzip')
+  })
+
+  test('past its bound readers get what is at hand, and the bytes as they are', async () => {
+    const service = await serve(shop, { compressionsMax: 0 })
+    const encodingOf = async (): Promise<string | undefined> =>
+      (await rawGet(service.app, rows, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding']
+    expect(await encodingOf()).toBeUndefined()
+    // Who refuses the bytes as they are gets them compressed all the same.
+    const strict = await rawGet(service.app, rows, { 'Accept-Encoding': 'gzip, identity;q=0' })
+    expect(strict.headers['content-encoding']).toBe('gzip')
+    expect(await encodingOf()).toBe('gzip')
+  })
+})
+
+test('no more is compressed at the same time than is allowed, and what is kept is not made again', async () => {
+  const service = await serve(shop, { compressionsMax: 1 })
+  const gzip = { 'Accept-Encoding': 'gzip' }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, page) =>
+      rawGet(service.app, `${rows}?page_size=100&page=${page + 1}`, gzip),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(answers.filter(({ headers }) => headers['content-encoding'] === undefined)).not.toEqual([])
+  const target = `${rows}?page_size=50`
+  for (let time = 0; time < 2; time += 1) await rawGet(service.app, target)
+  const { statements } = service.pool
+  const { headers } = await rawGet(service.app, target, gzip)
+  expect([headers['content-encoding'], service.pool.statements]).toEqual(['gzip', statements])
+})
+
+describe('work that is done once', () => {
+  test.each(sampled(['identity', 'gzip']))(
+    '100 simultaneous requests for one cold page (%s) are one query',
+    async (encoding) => {
+      const service = await serve(shop)
+      const target = `${rows}?page_size=100&page=3`
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => rawGet(service.app, target, { 'Accept-Encoding': encoding })),
+      )
+      expect(new Set(answers.map(({ status, body }) => `${status} ${body.toString('base64')}`)).size).toBe(1)
+      expect([answers[0]?.status, service.pool.statements]).toEqual([200, 1])
+    },
+  )
+
+  testAll('paging has each row once, whatever the size of its pages', async () => {
+    const service = await serve(shop)
+    for (const size of [37, 100, 999, 10_000]) {
+      const pages = await walk(service.app, `${rows}?page_size=${size}`)
+      expect(pages.flatMap(({ results }) => results.map(({ n }) => n))).toEqual([
+        ...Array.from({ length: rowCount }).keys(),
+      ])
+    }
+  })
+
+  test('a page that is asked for twice is kept whole, one that is asked for once is not', async () => {
+    const service = await serve(shop)
+    const target = `${rows}?page_size=10`
+    const queries: number[] = []
+    const bodies: string[] = []
+    for (let time = 0; time < 4; time += 1) {
+      bodies.push((await rawGet(service.app, target)).body.toString())
+      queries.push(service.pool.statements)
+    }
+    expect(queries).toEqual([1, 2, 2, 2])
+    expect(new Set(bodies).size).toBe(1)
+  })
+
+  test('a page of over a megabyte is kept in its compressed forms alone', async () => {
+    const service = await serve(shop)
+    const target = `${rows}?page_size=10000`
+    const ask = async (form: Record<string, string>): Promise<number> => {
+      const before = service.pool.statements
+      const { status, headers } = await rawGet(service.app, target, form)
+      expect([status, headers['content-encoding']]).toEqual([200, form['Accept-Encoding']])
+      return service.pool.statements - before
+    }
+    const whole = [await ask({}), await ask({}), await ask({})]
+    expect(whole.every((queries) => queries > 0 && queries === whole[0])).toBe(true)
+    const gzip = { 'Accept-Encoding': 'gzip' }
+    expect([await ask(gzip), await ask(gzip)]).toEqual([whole[0], 0])
+  })
+
+  test('what is kept stays within its bytes, the least recently used goes first', async () => {
+    const form = { 'Accept-Encoding': 'br' }
+    const { body } = await rawGet((await serve(shop)).app, `${rows}?page_size=500&page=2`, form)
+    const service = await serve(shop, { keptBytesMax: Math.round(2.5 * body.length) })
+    const ask = async (page: number): Promise<number> => {
+      const before = service.pool.statements
+      await rawGet(service.app, `${rows}?page_size=500&page=${page}`, form)
+      return service.pool.statements - before
+    }
+    expect([await ask(1), await ask(1)]).toEqual([1, 0])
+    for (const page of [2, 3, 4, 5, 6]) await ask(page)
+    expect([await ask(6), await ask(1)]).toEqual([0, 1])
+  })
+})
+
+test('Server-Timing has the time of a live page, and is absent from a cached one', async () => {
+  const service = await serve(shop)
+  const timings: (string | undefined)[] = []
+  for (let time = 0; time < 3; time += 1) {
+    const { headers } = await rawGet(service.app, `${rows}?page_size=10&page=3`)
+    timings.push(headers['server-timing']?.toString())
+  }
+  const [live = '', , cached] = timings
+  const [, query] = /^queue;dur=[\d.]+, query;dur=([\d.]+), send;dur=[\d.]+$/.exec(live) ?? []
+  expect(Number(query)).toBeGreaterThan(0)
+  expect(cached).toBeUndefined()
+})

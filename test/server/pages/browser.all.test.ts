@@ -1,0 +1,270 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { languages } from '../../../core/catalog/names.ts'
+import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
+import { isExhaustive, seed } from '../../support/runs.ts'
+import { publishSamples } from '../../support/samples.ts'
+
+/** What a reader meets in a real browser. */
+
+describeInBrowser('pages in a browser', () => {
+  const browser = withBrowser()
+  let at: Site
+  let axe: string
+  beforeAll(async () => {
+    const shop = await publishSamples(0.5, ({ dataset }) => dataset === 'covid19')
+    at = await site(shop)
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  }, 60_000)
+  afterAll(() => at.close())
+
+  const kinds: readonly (readonly [kind: string, path: string])[] = [
+    ['home', '/'],
+    ['a search', '/?q=state'],
+    ['a search for nothing', '/?q=xyzzy'],
+    ['about', '/about/'],
+    ['limits', '/limits/'],
+    ['a dataset', '/dataset/covid19/'],
+    ['a dataset without rows', '/dataset/govbr/'],
+    ['files', '/files/covid19/'],
+    ['a table', '/dataset/covid19/caso/'],
+    ['a filtered table', '/dataset/covid19/caso/?state=SP&place_type=city&city__contains=a&search=s&page=2'],
+    ['a table without rows', '/dataset/covid19/caso/?city=nowhere'],
+    ['few columns', '/dataset/covid19/caso_full/?fields=city,date,state&ordering=-state'],
+    ['a time line', '/dataset/covid19/caso_full/chart/?place_type=state'],
+    ['a tile map', '/dataset/covid19/caso/chart/?chart_by=state&place_type=state'],
+    ['bars', '/dataset/covid19/caso/chart/?chart_by=is_last&chart_sum=rows'],
+    ['fields', '/dataset/covid19/caso_full/fields/'],
+    ['the API', '/dataset/covid19/caso/api/'],
+    ['SQL', '/dataset/covid19/caso/sql/?state=SP'],
+    ['an error', '/dataset/nope/'],
+  ]
+  const plain: readonly (readonly [kind: string, path: string])[] = [
+    ['JSON of the datasets', '/api/v1/datasets/'],
+    ['JSON of rows', '/api/v1/dataset/covid19/caso/data/?page_size=5'],
+  ]
+  const looks = [
+    { width: 360, colorScheme: 'light' },
+    { width: 768, colorScheme: 'dark' },
+    { width: 1440, colorScheme: 'light' },
+    { width: 360, colorScheme: 'dark' },
+    { width: 768, colorScheme: 'light' },
+    { width: 1440, colorScheme: 'dark' },
+  ] as const
+
+  test.each([
+    ...kinds.flatMap(([kind, path]) =>
+      languages.map((language) => [`${kind}, ${language}`, `/${language}${path}`]),
+    ),
+    ...plain.map(([kind, path]) => [kind, path]),
+  ])(
+    '%s is read by all, fits, and is large enough',
+    async (_kind, path = '') => {
+      const found: unknown[] = []
+      const page = await browser().newPage()
+      const trouble = troubleOf(page, at.base)
+      await page.goto(at.base + path)
+      // An error is an answer that says so.
+      const told = trouble.filter((line) => !/404 \(Not Found\)/.test(line))
+      await page.evaluate(axe)
+      // The narrowest looks in Portuguese, whose words are longer, others by the seed in English; all where all is tried.
+      const own = path.startsWith('/pt') ? 0 : 1 + (seed % 2)
+      for (const [index, { width, colorScheme }] of looks.entries()) {
+        if (!isExhaustive && index % 3 !== own) continue
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        found.push(...(await page.evaluate(examine, { width, colorScheme })))
+      }
+      await page.close()
+      expect([told, found]).toEqual([[], []])
+    },
+    60_000,
+  )
+
+  test('a page is whole without scripts, and with one a reader chooses light or dark, which stays', async () => {
+    const page = await browser().newPage({ colorScheme: 'light' })
+    const background = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    await page.goto(`${at.base}/en/`)
+    const light = await background()
+    await page.click('[data-lights]')
+    const dark = await background()
+    await page.goto(`${at.base}/en/about/`)
+    expect([light, dark, await background()]).toEqual([
+      'rgb(255, 255, 255)',
+      'rgb(20, 23, 26)',
+      'rgb(20, 23, 26)',
+    ])
+    await page.close()
+  })
+
+  test('a choice is sent when it is made, and what is empty stays out of the address', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?place_type=state`)
+    await page.selectOption('#chart-by', 'state')
+    await page.waitForURL(/chart_by=state/)
+    await page.waitForFunction(() => document.activeElement?.id === 'chart-by')
+    expect(new URL(page.url()).search).toBe('?place_type=state&chart_by=state&chart_sum=rows')
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    await page.fill('#search', 'a')
+    await page.press('#search', 'Enter')
+    await page.waitForURL(/search=a/)
+    expect(new URL(page.url()).search).toBe('?search=a')
+    await page.close()
+  })
+
+  test('everything on a table can be reached by keys, and no place holds them', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/boletim/?page_size=3`)
+    const count = await page.evaluate(
+      () => document.querySelectorAll('a[href], button:not([hidden]), input, select, summary').length,
+    )
+    const seen = new Set<string>()
+    for (let step = 0; step < count + 60; step += 1) {
+      await page.keyboard.press('Tab')
+      seen.add(await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200) ?? ''))
+    }
+    const kindsSeen = [...seen].map((text) => /^<(\w+)/.exec(text)?.[1])
+    for (const kind of ['a', 'button', 'input', 'summary', 'div', 'body']) expect(kindsSeen).toContain(kind)
+    await page.close()
+  }, 60_000)
+
+  test('the first column of a table stays in line while the others scroll', async () => {
+    const page = await browser().newPage({ viewport: { width: 700, height: 900 } })
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    const edges = await page.evaluate(() => {
+      const grid = document.querySelector('.grid')
+      grid?.scrollTo({ left: 250 })
+      return [...document.querySelectorAll('.grid tr > :first-child')].map((cell) =>
+        Math.round(cell.getBoundingClientRect().left - (grid?.getBoundingClientRect().left ?? 0)),
+      )
+    })
+    expect(edges.length).toBeGreaterThan(3)
+    expect([...new Set(edges)]).toEqual([1])
+    await page.close()
+  }, 60_000)
+
+  test('the fields of a table are read on a phone without scrolling to the side', async () => {
+    const page = await browser().newPage({ viewport: { width: 390, height: 900 } })
+    await page.goto(`${at.base}/en/dataset/covid19/caso/fields/`)
+    const widest = await page.evaluate(() =>
+      Math.max(
+        ...[...document.querySelectorAll('main td')].map((cell) => cell.getBoundingClientRect().right),
+      ),
+    )
+    expect(widest).toBeLessThanOrEqual(390)
+    await page.close()
+  }, 60_000)
+
+  test('SQL without JavaScript is a sentence, and no form that leads nowhere', async () => {
+    const context = await browser().newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/sql/?state=SP`)
+    expect(await page.locator('form[data-console]').isVisible()).toBe(false)
+    expect(await page.locator('noscript').isVisible()).toBe(true)
+    await context.close()
+  }, 60_000)
+
+  test('SQL runs on the rows of a selection, with all network but our own address cut', async () => {
+    const context = await browser().newContext()
+    await context.route('**', (route) =>
+      route.request().url().startsWith(at.base) ? route.continue() : route.abort(),
+    )
+    const page = await context.newPage()
+    const trouble = troubleOf(page, at.base)
+    await page.goto(`${at.base}/en/dataset/covid19/caso/sql/?state=SP`)
+    const ask = async (sql: string): Promise<[status: string, cells: string[]]> => {
+      await page.fill('#sql', sql)
+      await page.click('form[data-console] button:not([type=button])')
+      await page.waitForFunction(
+        () => document.querySelector<HTMLButtonElement>('form[data-console] button')?.disabled === false,
+      )
+      const cells = await page.locator('[data-result] td').allTextContents()
+      return [(await page.textContent('[data-status]')) ?? '', cells]
+    }
+    const { count } = (await (
+      await fetch(`${at.base}/api/v1/dataset/covid19/caso/data/?state=SP&page_size=1`)
+    ).json()) as { count: number }
+    const sum = (await (
+      await fetch(`${at.base}/api/v1/dataset/covid19/caso/data/?state=SP&page_size=10000`)
+    ).json()) as {
+      results: { confirmed: number }[]
+    }
+    const total = sum.results.reduce((all, { confirmed }) => all + confirmed, 0)
+    expect(await ask('select count(*), sum(confirmed), min(state), max(state) from caso')).toEqual([
+      expect.stringMatching(/^1 rows/),
+      [String(count), String(total), 'SP', 'SP'],
+    ])
+    expect(
+      (
+        await ask(
+          `select 'a"b' as x, null as y, 12345678901234567890123456789.5::decimal(38,1) as z, '' as e;`,
+        )
+      )[1],
+    ).toEqual(['a"b', '–', '12345678901234567890123456789.5', ''])
+    expect(
+      (
+        await ask(
+          'with t as (select place_type, count(*) n from caso group by all) select * from t order by n',
+        )
+      )[1].length,
+    ).toBeGreaterThan(1)
+    for (const wrong of ['select nope', 'select', 'select 1 +', `select 'x'::integer`]) {
+      const [status, cells] = await ask(wrong)
+      expect([wrong, status, cells]).toEqual([wrong, expect.stringMatching(/error/i), []])
+      // Nothing of the statement around it.
+      expect(status).not.toMatch(/copy|from \(/i)
+    }
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      (async () => {
+        await ask('select 1 as one')
+        await page.click('[data-csv]')
+      })(),
+    ])
+    expect(await readFile(await download.path(), 'utf8')).toBe('"one"\n"1"\n')
+    expect(trouble).toEqual([])
+    const [refused] = await Promise.all([
+      page.waitForEvent('requestfailed'),
+      ask(`select * from 'https://example.org/x.parquet'`),
+    ])
+    expect([refused.url(), refused.failure()?.errorText]).toEqual(['https://example.org/x.parquet', 'csp'])
+    await context.close()
+  }, 120_000)
+})
+
+interface AxeRun {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}
+
+/** Runs in the browser: what is not right in a page as it stands. */
+async function examine(look: { width: number; colorScheme: string }): Promise<string[]> {
+  const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeRun> } }
+  const said = JSON.stringify(look)
+  const { violations } = await axe.run()
+  const found = violations.map(
+    ({ id, nodes }) =>
+      `${said} ${id}: ${nodes
+        .map(({ html }) => html.slice(0, 150))
+        .slice(0, 3)
+        .join(' ')}`,
+  )
+  const over = document.documentElement.scrollWidth - innerWidth
+  if (over > 0) found.push(`${said} is ${over} pixels too wide`)
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const holder = node.parentElement
+    if (
+      holder === null ||
+      (node.textContent ?? '').trim() === '' ||
+      holder.closest('script, noscript, svg') !== null
+    )
+      continue
+    const size = Number.parseFloat(getComputedStyle(holder).fontSize)
+    if (size < 16) found.push(`${said} small text of ${size}: ${holder.outerHTML.slice(0, 100)}`)
+  }
+  return found
+}

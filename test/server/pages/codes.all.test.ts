@@ -1,0 +1,234 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { parse } from 'csv-parse/sync'
+import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
+import { randomQuery, readRows, type Row } from '../../support/evaluator.ts'
+import { textIn } from '../../support/markup.ts'
+import { freePort } from '../../support/ports.ts'
+import { randomFrom } from '../../support/random-queries.ts'
+import { runsOf, seed } from '../../support/runs.ts'
+import { serve } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/workshop.ts'
+import { describeWith, pythonClients } from '../../support/needs.ts'
+import { publishSamples } from '../../support/samples.ts'
+
+/**
+ * The lines that a page gives to bring what it shows into a program: they are run as they are printed, with the real
+ * clients of ACERVO_CLIENTS (see `test/clients.test.ts`), and must bring the rows of the page.
+ */
+const clients = process.env['ACERVO_CLIENTS'] ?? ''
+const describeWithClients = describeWith(clients !== '', pythonClients)
+const run = promisify(execFile)
+const asks = runsOf('CODES')
+
+/** The lines one after the other, each with its rows as JSON lists of texts, from the first of the page on. */
+const driver = `
+import json, sys, decimal, datetime
+def text(value):
+    if value is None or value is pandas.NA or (isinstance(value, float) and value != value): return None
+    if isinstance(value, bool): return 'true' if value else 'false'
+    if isinstance(value, datetime.datetime): return value.isoformat(sep=' ')
+    return str(value)
+import pandas
+for line in sys.stdin:
+    ask = json.loads(line)
+    space = {}
+    exec(ask['code'], space)
+    rows = space['rows']
+    if ask['kind'] == 'pandas':
+        names, table = list(rows.columns), [list(row) for row in rows.itertuples(index=False, name=None)]
+    else:
+        names, table = rows.columns, rows.rows()
+    part = [[text(value) for value in row] for row in table[ask['first']:ask['first'] + ask['rows']]]
+    print(json.dumps([names, len(table), part]), flush=True)
+`
+
+describeWithClients('lines of code of a page', () => {
+  let server: http.Server
+  let base: string
+  let home: string
+  let tables: { table: Table; rows: Row[] }[]
+  beforeAll(async () => {
+    const wanted = new Set(['caso_full', 'bens_candidatos', 'filiados', 'nomes'])
+    const shop = await publishSamples(0.05, ({ name }) => wanted.has(name))
+    const port = await freePort()
+    base = `http://localhost:${port}`
+    const { app } = await serve(shop, { publicUrl: new URL(base) })
+    server = http.createServer(app).listen(port, 'localhost')
+    await once(server, 'listening')
+    tables = await Promise.all(
+      allTables(shop.catalog).map(async (table) => ({
+        table,
+        rows: await readRows(path.join(shop.sources, `${tableId(table)}.csv.gz`), table),
+      })),
+    )
+    home = await homeWithHttpfs()
+  }, 120_000)
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test(`of ${asks} random asks bring its rows`, async () => {
+    const random = randomFrom(seed)
+    const printed: Printed[] = []
+    while (printed.length < asks) {
+      const found = tables[printed.length % tables.length]
+      if (found === undefined) throw new Error('no table')
+      const { query } = randomQuery(random, found.table, found.rows)
+      for (const name of ['page', 'page_size', 'format']) query.delete(name)
+      const page = `${base}/en/dataset/${tableId(found.table)}/?${query.toString()}`
+      const one = await printedOn(page)
+      if (one !== null) printed.push(one)
+    }
+    const python = printed.flatMap(({ codes, ...rest }) =>
+      (['pandas', 'polars'] as const).map((kind) => ({
+        kind,
+        code: codes[`Python: ${kind}`] ?? '',
+        ...rest,
+      })),
+    )
+    await writeFile(path.join(home, 'driver.py'), driver)
+    const running = run(path.join(clients, 'python'), ['driver.py'], { cwd: home, maxBuffer: 1e9 })
+    running.child.stdin?.end(python.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    const answers = (await running).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as [string[], number, string[][]])
+    const wrong: unknown[] = []
+    for (const [index, { kind, page, names, count, shown }] of python.entries()) {
+      const got = answers[index]
+      if (JSON.stringify(plain(got)) !== JSON.stringify(plain([names, count, shown])))
+        wrong.push([kind, page, got?.[2]?.slice(0, 2), shown.slice(0, 2)])
+    }
+    for (const { codes, page, names, count, shown } of printed) {
+      const duckdb = await throughDuckDb(codes['DuckDB'] ?? '', home)
+      const curled = await throughCurl(codes['curl'] ?? '', home)
+      for (const [kind, got] of [
+        ['DuckDB', duckdb],
+        ['curl', curled],
+      ] as const) {
+        const due = [names, count, shown]
+        const cut = [got[0], got[1], got[2].slice(0, shown.length)] as const
+        if (
+          JSON.stringify(plain(cut)) !== JSON.stringify(plain(due as [string[], number, (string | null)[][]]))
+        )
+          wrong.push([kind, page, cut[2].slice(0, 2), shown.slice(0, 2)])
+      }
+    }
+    expect({ seed, wrong: wrong.slice(0, 3), of: wrong.length }).toEqual({ seed, wrong: [], of: 0 })
+  }, 900_000)
+})
+
+interface Printed {
+  readonly page: string
+  readonly codes: Readonly<Record<string, string>>
+  /** In alphabetical order, as files have them. */
+  readonly names: readonly string[]
+  readonly count: number
+  readonly first: number
+  readonly rows: number
+  /** The rows of the page, of the API in the same words. */
+  readonly shown: readonly (readonly (string | null)[])[]
+}
+
+/** Null where the page has no rows to compare. */
+async function printedOn(page: string): Promise<Printed | null> {
+  const text = await (await fetch(page, { headers: { Accept: 'text/html' } })).text()
+  const codes = Object.fromEntries(
+    [...text.matchAll(/<summary>([^<]*)<\/summary\s*>\s*<pre[^>]*>\s*<code[^>]*>(.*?)<\/code>/gs)].map(
+      ([, name = '', code = '']) => [textIn(name), textIn(code)],
+    ),
+  )
+  const shownCount = / of ([\d,]+) rows/.exec(text)?.[1]
+  if (shownCount === undefined) return null
+  const heads = [...text.matchAll(/<th\s+scope="col"[^>]*>(.*?)<\/th>/gs)].slice(1)
+  const titles = heads.map(([, head = '']) =>
+    textIn(
+      /<a class="sort"[^>]*>(.*?)(?: <span|<\/a)/s.exec(head)?.[1] ?? head.split('<div')[0] ?? '',
+    ).trim(),
+  )
+  const lines = [...text.matchAll(/<tr>\s*<th scope="row">(.*?)<\/tr>/gs)].map(([, line = '']) =>
+    [...line.matchAll(/<td([^>]*)>(.*?)<\/td>/gs)].map(([, head = '', cell = '']) =>
+      head.includes('class="null"') ? null : textIn(cell.replace(/<summary>.*?<\/summary>/s, '')).trim(),
+    ),
+  )
+  const order = titles
+    .map((title, index) => ({ title, index }))
+    .toSorted((a, b) => (a.title < b.title ? -1 : 1))
+  return {
+    page,
+    codes,
+    names: order.map(({ title }) => title),
+    count: Number(shownCount.replaceAll(',', '')),
+    first: 0,
+    rows: lines.length,
+    shown: lines.map((line) => order.map(({ index }) => line[index] ?? null)),
+  }
+}
+
+type Shown = readonly [names: readonly string[], count: number, rows: readonly (readonly (string | null)[])[]]
+
+/** Numbers by their value, long texts by their beginning. */
+function cellOf(text: string | null): unknown {
+  if (text === null || text === '') return null
+  if (/^-?[\d.]+(e[+-]?\d+)?$/i.test(text)) return Number(text)
+  return text.replace('T', ' ').replaceAll(/\s+/g, ' ').slice(0, 250)
+}
+
+/** Cells as they can be compared: numbers by their value, long texts by their beginning, as a page shows them. */
+function plain(got: Shown | undefined): unknown {
+  if (got === undefined) return null
+  const [names, count, rows] = got
+  // The file of a whole table has its columns as declared, other files in alphabetical order.
+  const order = names
+    .map((_, index) => index)
+    .toSorted((a, b) => ((names[a] ?? '') < (names[b] ?? '') ? -1 : 1))
+  return [
+    order.map((index) => names[index]),
+    count,
+    rows.map((row) => order.map((index) => cellOf(row[index] ?? null))),
+  ]
+}
+
+async function throughDuckDb(code: string, home: string): Promise<Shown> {
+  const file = path.join(home, 'lines.sql')
+  // The lines as they are, to the end of the statement that has the rows.
+  await writeFile(file, `.mode csv\n.nullvalue ""\n${code}\n`)
+  const { stdout } = await run(path.join(clients, 'duckdb'), ['-c', `.read ${file}`], {
+    cwd: home,
+    env: { ...process.env, HOME: home },
+    maxBuffer: 1e9,
+  })
+  return fromCsv(stdout)
+}
+
+async function throughCurl(code: string, home: string): Promise<Shown> {
+  await run('sh', ['-c', code], { cwd: home })
+  const file = / -o (\S+)$/.exec(code)?.[1] ?? ''
+  return fromCsv(await readFile(path.join(home, file), 'utf8'))
+}
+
+function fromCsv(text: string): Shown {
+  const [names = [], ...rows] = parse(text) as readonly string[][]
+  return [names, rows.length, rows]
+}
+
+/** A home folder in which DuckDB finds the extension that its INSTALL would fetch. */
+async function homeWithHttpfs(): Promise<string> {
+  const home = await temporaryFolder()
+  const script = `import duckdb, duckdb_extension_httpfs, glob, os
+print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0])
+print(duckdb.sql("pragma platform").fetchone()[0])
+print(duckdb.__version__)`
+  const { stdout } = await run(path.join(clients, 'python'), ['-c', script])
+  const [file = '', platform = '', version = ''] = stdout.trim().split('\n')
+  const folder = path.join(home, '.duckdb/extensions', `v${version}`, platform)
+  await mkdir(folder, { recursive: true })
+  await copyFile(file, path.join(folder, 'httpfs.duckdb_extension'))
+  return home
+}

@@ -1,0 +1,347 @@
+import { parseCatalog } from '../../../core/catalog/load.ts'
+import { textIn } from '../../support/markup.ts'
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
+
+/** What pages say of a dataset: what was promised, what is so, whose it is, and what its numbers come to. */
+
+const catalogText = `
+title: { en: Weather, pt: Tempo }
+description: { en: All weather., pt: Todo o tempo. }
+notice: { en: Sparingly., pt: Com moderação. }
+colours: { light: "#7a1f5c", dark: "#f0a6d8" }
+limits: { rows: [{ requests: 30, per: 1m }], catalog: [], files: [] }
+families: { v1: { prefix: /api/v1, scheme: http, trailing_slash: true } }
+datasets:
+  - slug: rain
+    name: { en: 'Rain & {snow}', pt: Chuva }
+    description: { en: Rain by day., pt: Chuva por dia. }
+    author: { name: 'Ana_B & C', url: 'https://example.org/' }
+    source: { name: Stations, url: 'https://example.org/s' }
+    license: { name: CC0, url: 'https://example.org/l' }
+    code_url: https://example.org/c
+    listed_in: [v1]
+    collected_at: 2026-01-01
+    frequency: daily
+    links: []
+    tables:
+      - name: daily
+        order: [date]
+        max_rejects: 2
+        measures: [mm, n]
+        filters: [date, uf, place]
+        fields:
+          - { name: date, type: date, title: { en: Day, pt: Dia } }
+          - { name: uf, type: string, kind: uf }
+          - { name: place, type: string }
+          - { name: mm, type: decimal, precision: 10, scale: 1, unit: mm, description: { en: Rain., pt: Chuva. } }
+          - { name: n, type: integer }
+`
+
+const csv = (lines: readonly string[]): string => ['date,uf,place,mm,n', ...lines, ''].join('\n')
+const rows = [
+  '2026-01-01,SP,a,1.5,9223372036854775807',
+  '2026-01-01,RJ,b,2.5,9223372036854775807',
+  '2026-01-02,SP,a,0.1,1',
+  '2026-01-02,SP,,0.2,2',
+  '2026-01-03,,c,,3',
+]
+
+let shop: Workshop
+let service: Service
+beforeAll(async () => {
+  shop = await workshop(parseCatalog(catalogText, 'c.yaml'), {
+    'rain/daily.csv': csv([...rows, '2026-01-04,AC,d,much,4']),
+  })
+  await shop.ingest({ now: () => new Date('2026-02-01T12:00:00Z') })
+  await shop.write('rain/daily.csv', csv([...rows, '2026-01-04,AC,d,<b>much</b>,4', '2026-01-05,AC,d,1.0,5']))
+  await shop.ingest({ now: () => new Date('2026-02-02T12:00:00Z') })
+  await shop.ingest({ now: () => new Date('2026-02-03T12:00:00Z') })
+  service = await serve(shop)
+})
+
+async function page(target: string, accept = 'text/html'): Promise<string> {
+  const { status, body } = await rawGet(service.app, target, { Accept: accept })
+  expect([target, status]).toEqual([target, 200])
+  return body.toString()
+}
+
+const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
+
+test('a dataset sets what was promised beside what is so, each date by its name', async () => {
+  const text = said(await page('/en/dataset/rain/'))
+  expect(text).toContain('Promised: new every day. The rows last changed on Feb 2, 2026.')
+  expect(text).toMatch(/The promise is not kept: nothing new for \d+ days\./)
+  expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 nothing new Feb 2, 2026 1')
+  expect(text).toContain('1 row was left out because it is not what is declared')
+  expect(text).toContain('Line 7, mm: <b>much</b>')
+  // What is served stays, and it is told that nothing newer could be.
+  await shop.write('rain/daily.csv', 'date;uf\n')
+  await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
+  expect(said(await page('/en/dataset/rain/'))).toContain(
+    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 it could not be taken in Feb 2, 2026 1',
+  )
+})
+
+test('the versions are told with what each has more than the one before', async () => {
+  const text = said(await page('/en/files/rain/'))
+  expect(text).toMatch(
+    /Feb 2, 2026, 12:00 PM UTC: 6 rows \+1 row 20260202T120000Z-\w+ Feb 1, 2026, 12:00 PM UTC: 5 rows/,
+  )
+  expect(text).toContain('daily.csv.gz')
+  const old =
+    /\/en\/dataset\/rain\/daily\/\?snapshot=20260201T120000Z-\w+/.exec(await page('/en/files/rain/'))?.[0] ??
+    ''
+  expect(said(await page(old))).toContain('1 to 5 of 5 rows')
+})
+
+test('a dataset is cited as text and as BibTeX, with what TeX would take for orders escaped', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(today))
+  expect(said(await page('/en/dataset/rain/'))).toContain(
+    `Ana_B & C (2026). Rain & {snow}. http://localhost:8000/en/dataset/rain/ (accessed ${day}).`,
+  )
+  expect(await page('/en/dataset/rain/cite.bib')).toBe(
+    [
+      '@misc{rain,',
+      String.raw`  title = {{Rain \& \textbraceleft snow\textbraceright }},`,
+      String.raw`  author = {{Ana\_B \& C}},`,
+      '  year = {2026},',
+      String.raw`  howpublished = {\url{http://localhost:8000/en/dataset/rain/}},`,
+      '  note = {CC0; Stations},',
+      `  urldate = {${today}},`,
+      '}',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('the dictionary can be had as CSV, in the language of its page', async () => {
+  const [head, day, , , mm] = (await page('/pt/dataset/rain/daily/fields.csv', '*/*')).split('\r\n')
+  expect([head, day, mm]).toEqual([
+    'name,type,precision,scale,title,description,unit,kind,nulls,distinct_estimate,min,max,most_frequent,operators',
+    expect.stringMatching(
+      /^date,date,,,Dia,,,,0,\d,2026-01-01,2026-01-05,.*,eq ne gt gte lt lte in range isnull$/,
+    ),
+    expect.stringMatching(/^mm,decimal,10,1,,Chuva\.,mm,,1,\d,0\.1,2\.5,.*,$/),
+  ])
+})
+
+describe('texts of the catalog', () => {
+  test.each([
+    ['pt', 'Tempo', 'Todo o tempo.', 'Com moderação.', 'Chuva'],
+    ['en', 'Weather', 'All weather.', 'Sparingly.', 'Rain & {snow}'],
+  ])('are in %s on its pages', async (language, ...texts) => {
+    const text = said(await page(`/${language}/`))
+    for (const one of texts) expect(text).toContain(one)
+    expect(said(await page(`/${language}/dataset/rain/daily/`))).toContain(language === 'pt' ? 'Dia' : 'Day')
+  })
+
+  test('are in the first language for programs', async () => {
+    const { body } = await rawGet(service.app, '/api/v1/dataset/rain/', {})
+    expect(JSON.parse(body.toString())).toMatchObject({ name: 'Rain & {snow}', description: 'Rain by day.' })
+  })
+
+  test('are found by any of their words, whatever their case and accents', async () => {
+    expect(said(await page('/pt/?q=CHUVA+dia'))).toContain('1 conjunto de dados encontrado')
+    expect(said(await page('/pt/?q=snow'))).toContain('Nada tem todas essas palavras.')
+  })
+})
+
+test('the colours are those of the catalog', async () => {
+  const [, sheet = ''] = /<link rel="stylesheet" href="([^"]*)"/.exec(await page('/en/')) ?? []
+  const { body, headers } = await rawGet(service.app, sheet, {})
+  expect(body.toString()).toContain('--accent: light-dark(#7a1f5c, #f0a6d8);')
+  expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+})
+
+test('the limits are those of the catalog', async () => {
+  const { app } = await serve(shop, { rateLimits: true })
+  const limits = async (language: string): Promise<string> =>
+    said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
+  expect(await limits('en')).toContain('Rows, and pages of them 30 requests in 1 minute')
+  expect(await limits('pt')).toContain('30 pedidos em 1 minuto')
+  // Where nothing is counted, nothing is said to be.
+  expect(said(await page('/en/limits/'))).toContain('Rows, and pages of them no limit')
+})
+
+/** The table of a chart: its names and numbers. */
+function valuesOf(markup: string): string[][] {
+  const body = /<tbody>(.*?)<\/tbody>/s.exec(markup)?.[1] ?? ''
+  return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, line = '']) =>
+    [...line.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => textIn(cell).trim()),
+  )
+}
+
+/** For each value of a chart, its link and its number of rows. */
+function linksOf(markup: string): [link: string, rows: string][] {
+  const line = /<tr>(?:(?!<\/tr>).)*?<a\s+href="([^"]*)"(?:(?!<\/tr>).)*?<td class="number">(\d+)</gs
+  return [...markup.matchAll(line)].map(([, link = '', count = '']) => [textIn(link), count])
+}
+
+describe('a chart', () => {
+  const at = '/en/dataset/rain/daily/chart/'
+  test.each([
+    [
+      '?chart_sum=mm',
+      [
+        ['2026-01-01', '4.0', '2'],
+        ['2026-01-02', '0.3', '2'],
+        ['2026-01-03', 'no value', '1'],
+        ['2026-01-05', '1.0', '1'],
+      ],
+    ],
+    [
+      '?chart_by=uf&chart_sum=rows',
+      [
+        ['AC', '1'],
+        ['RJ', '1'],
+        ['SP', '3'],
+        ['no value', '1'],
+      ],
+    ],
+    [
+      '?chart_by=uf&chart_sum=n&date=2026-01-01',
+      [
+        ['RJ', '9,223,372,036,854,775,807', '1'],
+        ['SP', '9,223,372,036,854,775,807', '1'],
+      ],
+    ],
+    ['?chart_by=date&chart_sum=n&date=2026-01-01', [['2026-01-01', '18,446,744,073,709,551,614', '2']]],
+    [
+      '?chart_by=place&chart_sum=rows&uf=SP',
+      [
+        ['a', '2'],
+        ['no value', '1'],
+      ],
+    ],
+    ['?uf=AM', []],
+  ])('%s adds up exactly the rows that are asked for', async (query, values) => {
+    expect(valuesOf(await page(at + query))).toEqual(values)
+  })
+
+  test('leads from each of its values to as many rows', async () => {
+    for (const by of ['date', 'uf', 'place']) {
+      const links = linksOf(await page(`${at}?chart_by=${by}&chart_sum=rows`))
+      expect(links.length).toBeGreaterThan(3)
+      for (const [link, count] of links)
+        expect([link, /of (\d+) rows/.exec(await page(link))?.[1]]).toEqual([link, count])
+    }
+  })
+
+  test.each<[step: string, days: string[], counts: string[]]>([
+    ['months', ['2019-12-31', '2020-01-01', '2020-01-31', '2020-02-29', '2022-12-31'], ['1', '2', '1', '1']],
+    ['years', ['1890-01-01', '1890-12-31', '1891-01-01', '2020-06-15', '9999-12-31'], ['2', '1', '1', '1']],
+  ])('leads from %s to all of their days, and no other', async (_step, days, counts) => {
+    const fields = [{ name: 'day', type: 'date' }]
+    const long = await workshop(catalogAround([{ name: 't', order: ['day'], filters: ['day'], fields }]), {
+      'd/t.csv': `day\n${days.join('\n')}\n`,
+    })
+    await long.ingest()
+    const { app } = await serve(long)
+    const shown = async (target: string): Promise<string> =>
+      (await rawGet(app, target, { Accept: 'text/html' })).body.toString()
+    const links = linksOf(await shown('/en/dataset/d/t/chart/?chart_by=day&chart_sum=rows'))
+    expect(links.map(([, count]) => count)).toEqual(counts)
+    for (const [link, count] of links)
+      expect([link, /of (\d+) rows/.exec(said(await shown(link)))?.[1]]).toEqual([link, count])
+  })
+
+  describe('of a table with totals beside their parts', () => {
+    let beside: Service
+    beforeAll(async () => {
+      const table = {
+        name: 't',
+        order: ['uf'],
+        filters: ['uf', 'level'],
+        measures: ['deaths'],
+        totals: { level: 'state' },
+        fields: ['uf:string', 'level:string', 'deaths:integer'].map(fieldOf),
+      }
+      const both = await workshop(catalogAround([table]), {
+        'd/t.csv': 'uf,level,deaths\nSP,state,30\nSP,city,10\nSP,city,20\nRJ,state,5\nRJ,city,5\n',
+      })
+      await both.ingest()
+      beside = await serve(both)
+    })
+    const shown = async (query: string): Promise<string> =>
+      (await rawGet(beside.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
+
+    test.each([
+      '?chart_by=uf&chart_sum=deaths',
+      '?chart_by=uf&chart_sum=deaths&uf=SP',
+      '?chart_by=uf&chart_sum=deaths&level__in=state,city',
+      '?chart_by=uf&chart_sum=deaths&level__contains=t',
+      '?chart_by=uf&chart_sum=deaths&level__ne=town',
+    ])('%s adds up nothing before the choice is made', async (query) => {
+      const markup = await shown(query)
+      expect(valuesOf(markup)).toEqual([])
+      const choices = [...markup.matchAll(/<a href="([^"]*)">(only state|all but state)<\/a>/g)]
+      const sums = choices.map(async ([, link = '', choice]) => [choice, valuesOf(await shown(textIn(link)))])
+      // The third number is that of the rows.
+      expect(await Promise.all(sums)).toEqual([
+        ['only state', expect.arrayContaining([['SP', '30', '1']])],
+        ['all but state', expect.arrayContaining([['SP', '30', '2']])],
+      ])
+    })
+
+    test.each<[query: string, values: string[][]]>([
+      [
+        '?chart_by=uf&chart_sum=rows',
+        [
+          ['RJ', '2'],
+          ['SP', '3'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level=state',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '1'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level=city',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '2'],
+        ],
+      ],
+      [
+        '?chart_by=uf&chart_sum=deaths&level__ne=state',
+        [
+          ['RJ', '5', '1'],
+          ['SP', '30', '2'],
+        ],
+      ],
+      [
+        '?chart_by=level&chart_sum=deaths',
+        [
+          ['city', '35', '3'],
+          ['state', '35', '2'],
+        ],
+      ],
+    ])('%s keeps them apart', async (query, values) => {
+      expect(valuesOf(await shown(query))).toEqual(values)
+    })
+  })
+
+  test('keeps what it is drawn by when a filter is taken away', async () => {
+    const markup = await page(`${at}?chart_by=uf&chart_sum=n&place=a`)
+    const chips = [...markup.matchAll(/<a\s+href="([^"]*)"[^>]*aria-label="Remove/g)].map(([, link = '']) =>
+      textIn(link),
+    )
+    expect(chips).toEqual(['?chart_by=uf&chart_sum=n'])
+  })
+
+  test.each(['?chart_by=mm', '?chart_by=nope', '?chart_sum=date', '?chart_sum=nope', '?nope=1'])(
+    '%s is refused',
+    async (query) => {
+      const { status, body } = await rawGet(service.app, at + query, { Accept: 'application/json' })
+      expect([status, JSON.parse(body.toString())]).toMatchObject([
+        400,
+        { errors: [{ message: expect.any(String) }] },
+      ])
+    },
+  )
+})

@@ -1,0 +1,161 @@
+import { gzipSync } from 'node:zlib'
+import { parseCatalog } from '../../../core/catalog/load.ts'
+import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
+import { workshop } from '../../support/workshop.ts'
+
+/** Texts by strangers, in the data and in the catalog: a browser shows them, and does nothing that they say. */
+
+const hostile = [
+  '<script>alert(1)</script>',
+  `"><img src=x onerror=alert(1)>`,
+  `' onmouseover='alert(1)' autofocus onfocus='alert(1)`,
+  'javascript:alert(1)',
+  '</textarea></title></style><svg onload=alert(1)>',
+  '\u202Eright to left\u202C and back',
+  '🎉👩‍👩‍👧‍👦 \u0301\u0301\u0301 ã & &amp; &lt;b&gt; ]]> <!-- -->',
+  '{{7*7}} ${7*7} <%= 7*7 %>',
+  'https://example.org/"onclick="alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+]
+const all = hostile.join(' ')
+const fieldNames = ['n', 's', `<b>"x' & y`, 'javascript:alert(1)', 'day']
+
+describeInBrowser('hostile texts', () => {
+  const browser = withBrowser()
+  let at: Site
+  beforeAll(async () => {
+    const party = { name: all, url: 'https://example.org/%22%3E%3Cscript%3Ealert(1)%3C/script%3E' }
+    const text = { pt: all, en: `en ${all}` }
+    const catalog = {
+      title: text,
+      description: text,
+      limits: { rows: [], catalog: [], files: [] },
+      families: { v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true } },
+      datasets: [
+        {
+          slug: 'd',
+          name: text,
+          description: text,
+          author: party,
+          source: party,
+          license: party,
+          code_url: 'https://example.org/x?"><script>alert(1)</script>'.replaceAll(' ', ''),
+          listed_in: ['v1'],
+          collected_at: '2024-01-01',
+          links: [{ title: text, url: `https://example.org/'onclick='alert(1)` }],
+          tables: [
+            {
+              name: 't',
+              description: text,
+              order: ['n'],
+              max_rejects: 100,
+              measures: ['n'],
+              fields: fieldNames.map((name) => ({
+                name,
+                type: name === 'n' ? 'integer' : name === 'day' ? 'date' : 'string',
+                title: text,
+                description: text,
+                unit: text,
+                ...(name === 's' && { kind: 'uf' }),
+              })),
+            },
+          ],
+        },
+      ],
+    }
+    const lines = Array.from({ length: 120 }, (_, n) => {
+      const cell = hostile[n % hostile.length] ?? ''
+      const long = n === 7 ? `${cell}${'<i>x'.repeat(262_144)}` : cell
+      return [n % 50 === 49 ? '<script>alert(1)</script>' : n, cell, long, cell, `2024-01-${10 + (n % 9)}`]
+    })
+    const csv = [fieldNames, ...lines].map((cells) =>
+      cells.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(','),
+    )
+    const shop = await workshop(parseCatalog(JSON.stringify(catalog), 'c.yaml'), {
+      'd/t.csv.gz': gzipSync(csv.join('\n')),
+    })
+    const [outcome] = await shop.ingest()
+    if (outcome?.status !== 'published') throw new Error('not published')
+    at = await site(shop)
+  }, 60_000)
+  afterAll(() => at.close())
+
+  const query = new URLSearchParams(
+    hostile.slice(0, 3).map((text, index) => [['s', `<b>"x' & y__contains`, 'search'][index] ?? '', text]),
+  )
+  test.each([
+    '/pt/',
+    `/en/?q=${encodeURIComponent(hostile[0] ?? '')}`,
+    '/pt/about/',
+    '/en/limits/',
+    '/en/dataset/d/',
+    '/pt/files/d/',
+    '/en/dataset/d/t/',
+    '/pt/dataset/d/t/?page=3',
+    `/en/dataset/d/t/?${query.toString()}`,
+    `/pt/dataset/d/t/?s__in=${encodeURIComponent(
+      hostile
+        .slice(0, 3)
+        .map((text) => `"${text.replaceAll('"', '""')}"`)
+        .join(','),
+    )}`,
+    '/en/dataset/d/t/chart/',
+    '/en/dataset/d/t/chart/?chart_by=s',
+    `/pt/dataset/d/t/chart/?chart_by=${encodeURIComponent(`<b>"x' & y`)}&chart_sum=rows`,
+    '/en/dataset/d/t/fields/',
+    '/pt/dataset/d/t/api/',
+    '/en/dataset/d/t/sql/?n__lt=5',
+    '/en/dataset/d/t/row/8/',
+    '/pt/dataset/%3Cscript%3Ealert(1)%3C/script%3E/',
+    `/en/dataset/d/t/?${encodeURIComponent(hostile[1] ?? '')}=1`,
+    '/api/v1/datasets/',
+    '/api/v1/dataset/d/t/data/?page_size=6',
+    '/api/v1/dataset/d/t/',
+    '/files/d/',
+  ])(
+    '%s shows them as text, and runs nothing',
+    async (path) => {
+      const page = await browser().newPage()
+      const trouble = troubleOf(page, at.base)
+      const answer = await page.goto(at.base + path)
+      expect(answer?.headers()['content-type']).toBe('text/html; charset=utf-8')
+      expect((answer?.status() ?? 500) < 500).toBe(true)
+      // Whatever listens for a pointer or a focus has its chance.
+      for (let step = 0; step < 12; step += 1) await page.keyboard.press('Tab')
+      await page.mouse.move(300, 400)
+      const odd = await page.evaluate(() => ({
+        elements: [
+          ...document.querySelectorAll('img, iframe, object, embed, base, style, b, i, [style]'),
+        ].map(({ outerHTML }) => outerHTML.slice(0, 100)),
+        handlers: [...document.querySelectorAll('*')].flatMap(({ attributes, tagName }) =>
+          [...attributes]
+            .filter(({ name }) => name.startsWith('on') || name === 'autofocus')
+            .map(({ name }) => `${tagName} ${name}`),
+        ),
+        addresses: [...document.querySelectorAll('a[href]')]
+          .map((link) => new URL(link.getAttribute('href') ?? '', location.href).href)
+          .filter((href) => !/^https?:/.test(href)),
+        // Data that is no script must be read as what it is.
+        scripts: [...document.scripts].filter(
+          ({ src, type, textContent }) =>
+            !src.includes('/assets/') &&
+            (type !== 'application/ld+json' || typeof JSON.parse(textContent) !== 'object'),
+        ).length,
+      }))
+      await page.close()
+      const own = trouble.filter((line) => !/status of 40\d/.test(line))
+      expect([own, odd]).toEqual([[], { elements: [], handlers: [], addresses: [], scripts: 0 }])
+    },
+    60_000,
+  )
+
+  test('a cell of a megabyte is cut in the table, and whole in its row', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/d/t/`)
+    const cut = await page.evaluate(() => document.body.outerHTML.length)
+    await page.goto(`${at.base}/en/dataset/d/t/row/8/`)
+    const whole = await page.evaluate(() => document.body.textContent.length)
+    expect([cut < 150_000, whole > 1_000_000]).toEqual([true, true])
+    await page.close()
+  }, 60_000)
+})

@@ -1,0 +1,148 @@
+import { textIn } from '../../support/markup.ts'
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
+
+/** People type into filters the values that the page in their language shows. */
+
+const fields = [
+  'id:integer',
+  'whole:integer',
+  'price:decimal:12:2',
+  'ratio:float',
+  'ok:bool',
+  'day:date',
+  'moment:datetime',
+  'hour:time',
+  'name:string',
+]
+const rows = [
+  [1, -1234567, '20.90', 1.5, true, '2024-03-01', '2024-03-01 10:00:00.5', '10:00:00', 'São Paulo'],
+  [2, 0, '-0.05', -2500000.25, false, '0020-12-31', '1999-12-31 23:59:59', '23:59:59', ''],
+  [3, 7, '1234567.00', 1e-7, true, '2020-02-29', '2020-02-29 00:00:00', '00:00:00', 'a, "b"'],
+]
+/** With so many values a field has no list to choose from, but inputs. */
+const others = Array.from({ length: 120 }, (_, n) => [
+  n + 4,
+  n,
+  `-${n + 1}.50`,
+  n / 8,
+  '-',
+  '-',
+  '-',
+  '-',
+  `n${n}`,
+])
+
+let service: Service
+beforeAll(async () => {
+  const declared = fields.map(fieldOf)
+  const table = { name: 't', order: ['id'], fields: declared, source: { nulls: ['-'] } }
+  const lines = [...rows, ...others].map((row) =>
+    row.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(),
+  )
+  const shop = await workshop(catalogAround([table]), {
+    'd/t.csv': `${fields.map((field) => field.split(':')[0]).join()}\n${lines.join('\n')}\n`,
+  })
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error('it was not published')
+  service = await serve(shop)
+})
+
+async function page(target: string): Promise<{ status: number; markup: string }> {
+  const { status, body } = await rawGet(service.app, target, { Accept: 'text/html' })
+  return { status, markup: body.toString() }
+}
+
+/** The cells of each row of a page. */
+function cellsOf(markup: string): string[][] {
+  return [...markup.matchAll(/<tr>\s*<th scope="row">(.*?)<\/tr>/gs)].map(([, line = '']) =>
+    [...line.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => textIn(cell)),
+  )
+}
+
+describe.each(['en', 'pt'])('in %s', (language) => {
+  const at = `/${language}/dataset/d/t/`
+
+  test('a value as the page shows it finds its row', async () => {
+    const { markup } = await page(at)
+    const shown = cellsOf(markup).slice(0, rows.length)
+    expect(shown).toHaveLength(rows.length)
+    for (const [index, cells] of shown.entries()) {
+      for (const [place, cell] of cells.entries()) {
+        const [name = '', type] = fields[place]?.split(':') ?? []
+        // An empty text is typed as "".
+        const text = cell === '' ? '""' : cell
+        const range: [string, string][] = [
+          [`${name}__gte`, cell],
+          [`${name}__lte`, cell],
+        ]
+        const isRange = type !== 'bool' && cell !== ''
+        for (const query of [[[name, text]], ...(isRange ? [range] : [])] as [string, string][][]) {
+          const found = await page(`${at}?${new URLSearchParams(query).toString()}`)
+          expect([query, found.status, cellsOf(found.markup).map(([id]) => id)]).toEqual([
+            query,
+            200,
+            expect.arrayContaining([String(rows[index]?.[0])]),
+          ])
+        }
+      }
+    }
+  })
+
+  test('a filter shows what it was given, so that it can be sent again', async () => {
+    const price = language === 'pt' ? '20,90' : '20.90'
+    const { markup } = await page(`${at}?price__gte=${price}`)
+    const [, value] = /name="price__gte"[^>]*value="([^"]*)"/.exec(markup.replaceAll(/\s+/g, ' ')) ?? []
+    expect(value).toBe(price)
+    expect(cellsOf(markup).map(([id]) => id)).toEqual(['1', '3'])
+  })
+
+  test('an error keeps what was typed, and says what would be right in the language of the page', async () => {
+    const { status, markup } = await page(`${at}?price__gte=20x&name=S%C3%A3o+Paulo&nope=1`)
+    expect(status).toBe(400)
+    const inputs = [
+      ...markup.replaceAll(/\s+/g, ' ').matchAll(/<input id="asked-\d+" name="([^"]*)" value="([^"]*)"/g),
+    ]
+    expect(inputs.map(([, name, value]) => [name, value])).toEqual([
+      ['price__gte', '20x'],
+      ['name', 'São Paulo'],
+      ['nope', '1'],
+    ])
+    const text = textIn(markup).replaceAll(/\s+/g, ' ')
+    const [said, unknown] =
+      language === 'pt'
+        ? ['price__gte deve ser um número, como 20,90.', 'nope não foi entendido.']
+        : ['price__gte must be a number, such as 20.90.', 'There is no parameter "nope" here']
+    expect(text).toContain(said)
+    expect(text).toContain(unknown)
+    expect([language, text.includes('The parameter')]).toEqual([language, false])
+  })
+
+  test('no page for people has sentences in another language, or commands for operators', async () => {
+    for (const target of [
+      '/dataset/nope/',
+      '/dataset/d/nope/',
+      '/dataset/d/t/?page=99',
+      '/dataset/d/t/?snapshot=x',
+    ]) {
+      const { status, markup } = await page(`/${language}${target}`)
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect([target, /make ingest/.test(markup)]).toEqual([target, false])
+      expect([target, language === 'pt' && /<p lang="en">/.test(markup)]).toEqual([target, false])
+    }
+  })
+})
+
+test.each([
+  ['en', '1,234,567.00', ['3']],
+  ['en', '1234567', ['3']],
+  ['pt', '1.234.567,00', ['3']],
+  ['pt', '1234567.00', ['3']],
+  ['pt', ' 20,90 ', ['1']],
+  // A fraction as the API writes it.
+  ['pt', '20.90', ['1']],
+])('groups of digits are read in %s: %s', async (language, text, ids) => {
+  const query = new URLSearchParams({ price: text })
+  const { status, markup } = await page(`/${language}/dataset/d/t/?${query.toString()}`)
+  expect([status, cellsOf(markup).map(([id]) => id)]).toEqual([200, ids])
+})

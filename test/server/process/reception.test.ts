@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import net, { type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Worker } from 'node:cluster'
+import { Reception } from '../../../server/process/workers/reception.ts'
+import { freePort } from '../../support/ports.ts'
+import { until } from '../../support/until.ts'
+
+/** A stand-in for a worker, in this process. It answers with its name, or leaves its connections waiting if it does not take them. */
+function workerNamed(name: string, reception: Reception, takes: boolean) {
+  const given: { id: number; socket: Socket }[] = []
+  const at = { isDead: false }
+  const send = ({ connection }: { connection: number }, socket: Socket): boolean => {
+    given.push({ id: connection, socket })
+    if (takes) socket.end(name, () => reception.taken(connection))
+    return true
+  }
+  const worker = { isDead: () => at.isDead, process: { send } } as unknown as Worker
+  const die = (): void => {
+    at.isDead = true
+    reception.remove(worker)
+  }
+  return { worker, given, die }
+}
+
+let reception: Reception
+let port: number
+beforeEach(async () => {
+  reception = new Reception()
+  port = await freePort()
+  await reception.listen(port, '127.0.0.1')
+})
+afterEach(() => {
+  reception.close()
+})
+
+/** All that comes over a new connection until it is closed. */
+async function told(): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
+  let text = ''
+  socket.on('data', (more: string) => (text += more)).on('error', () => (text += ' (cut off)'))
+  await once(socket, 'close')
+  return text
+}
+
+test('connections go to the workers in turn', async () => {
+  for (const name of ['a', 'b']) reception.add(workerNamed(name, reception, true).worker)
+  expect([await told(), await told(), await told()]).toEqual(['a', 'b', 'a'])
+})
+
+test('those that come while there is no worker wait for the first', async () => {
+  const answers = [told(), told(), told()]
+  await setTimeout(20)
+  reception.add(workerNamed('b', reception, true).worker)
+  expect(await Promise.all(answers)).toEqual(['b', 'b', 'b'])
+})
+
+test('what a worker was given and had not taken when it died goes to another', async () => {
+  const dying = workerNamed('a', reception, false)
+  reception.add(dying.worker)
+  const answers = [told(), told(), told()]
+  await until(() => dying.given.length === 3)
+  reception.taken(dying.given[0]?.id ?? 0)
+  reception.add(workerNamed('b', reception, true).worker)
+  dying.die()
+  expect(await Promise.all(answers)).toEqual(['', 'b', 'b'])
+})
+
+test('a worker that is only taken out keeps what it was given', async () => {
+  const leaving = workerNamed('a', reception, false)
+  reception.add(leaving.worker)
+  const answer = told()
+  await until(() => leaving.given.length === 1)
+  reception.remove(leaving.worker)
+  reception.add(workerNamed('b', reception, true).worker)
+  leaving.given[0]?.socket.end('a')
+  expect(await answer).toBe('a')
+  expect(await told()).toBe('b')
+})

@@ -1,0 +1,455 @@
+import request from 'supertest'
+import { fold, type Random } from '../../support/evaluator.ts'
+import { randomFrom } from '../../support/random-queries.ts'
+import { runsOf, seed } from '../../support/runs.ts'
+import { getPage, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
+
+/**
+ * However readers spell a date, a list or a text: the answer has all the rows that are meant, or is a 400. What is meant is
+ * worked out here from the values alone, one by one.
+ */
+
+const rows = '/api/v1/dataset/d/t/data/'
+const days = [
+  '2019-12-31',
+  '2020-01-01',
+  '2020-02-29',
+  '2020-03-01',
+  '2020-03-31',
+  '2020-05-03',
+  '2020-12-31',
+  '2021-01-01',
+]
+const times = ['00:00:00', '00:00:01', '12:30:00', '18:05:09.5', '23:59:59', '23:59:59.999999']
+const cities = [
+  'São Paulo',
+  'sao paulo',
+  'Peru, Lima',
+  'C++',
+  'A & B',
+  '"Q"',
+  'x;y',
+  '(z)',
+  'É',
+  'e\u0301te\u0301',
+  'a  b',
+  '50%',
+  ' Ja\u00fa\t ',
+]
+
+interface Cells {
+  readonly day: string
+  readonly textday: string
+  readonly moment: string
+  readonly city: string
+}
+
+/** Every day with every time, and a city to each. */
+const all: readonly Cells[] = days.flatMap((day, index) =>
+  times.map((time, at) => ({
+    day,
+    textday: day,
+    moment: `${day} ${time}`,
+    city: cities[(index * times.length + at) % cities.length] ?? '',
+  })),
+)
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+let service: Service
+beforeAll(async () => {
+  const fields = ['n:integer', 'day:date', 'moment:datetime', 'city:string', 'zoned:datetime'].map(fieldOf)
+  const catalog = catalogAround([
+    {
+      name: 't',
+      order: ['n'],
+      filters: ['n', 'day', 'textday', 'moment', 'city', 'zoned'],
+      search: ['city'],
+      fields: [
+        ...fields.slice(0, 4),
+        { ...fields[4], timezone: 'America/Sao_Paulo' },
+        { name: 'textday', type: 'text', kind: 'date' },
+      ],
+    },
+  ])
+  const lines = all.map(({ day, textday, moment, city }, n) =>
+    [n, day, moment, quoted(city), moment, textday].join(),
+  )
+  const shop = await workshop(catalog, {
+    'd/t.csv': `n,day,moment,city,zoned,textday\n${lines.join('\n')}\n,,,,,\n`.replace(
+      '\n,,,,,\n',
+      `\n${all.length},,,,,\n`,
+    ),
+  })
+  await shop.ingest()
+  service = await serve(shop)
+}, 60_000)
+
+async function counted(parameters: readonly (readonly [string, string])[]): Promise<number | string> {
+  const { status, body } = await request(service.app).get(
+    `${rows}?${new URLSearchParams([...parameters].map(([a, b]) => [a, b])).toString()}`,
+  )
+  const { count, detail } = body as { count: number; detail: string }
+  return status === 200 ? count : `${status}: ${detail}`
+}
+
+const countOf = (isMeant: (cells: Cells) => boolean): number => all.filter(isMeant).length
+const inCities = (...names: string[]): number => countOf(({ city }) => names.includes(city))
+
+describe('a date', () => {
+  test.each<[query: string, isMeant: (cells: Cells) => boolean]>([
+    ['DAY__range=01/03/2020,31/03/2020', ({ day }) => day.startsWith('2020-03')],
+    ['DAY__gte=01/05/2020', ({ day }) => day >= '2020-05-01'],
+    ['DAY__gte=1/5/2020', ({ day }) => day >= '2020-05-01'],
+    ['DAY__gte=2020-5-1', ({ day }) => day >= '2020-05-01'],
+    ['DAY__lte=2020-05', ({ day }) => day <= '2020-05-31'],
+    ['DAY__lt=2020-05', ({ day }) => day < '2020-05-01'],
+    ['DAY__gt=2020-02', ({ day }) => day > '2020-02-29'],
+    ['DAY__gte=2020-03', ({ day }) => day >= '2020-03-01'],
+    ['DAY=2020-03', ({ day }) => day.startsWith('2020-03')],
+    ['DAY=03/2020', ({ day }) => day.startsWith('2020-03')],
+    ['DAY=2020', ({ day }) => day.startsWith('2020')],
+    ['DAY__range=2020-02,2020-03', ({ day }) => day >= '2020-02-01' && day <= '2020-03-31'],
+    ['DAY__in=2020-03,2020-05-03', ({ day }) => /^2020-(03|05-03)/.test(day)],
+    ['DAY__gte=2020-03-01T00:00:00', ({ day }) => day >= '2020-03-01'],
+    ['DAY__gte=2020-03-01T00:00:01', ({ day }) => day > '2020-03-01'],
+    ['DAY__gt=2020-03-01T12:00', ({ day }) => day > '2020-03-01'],
+    ['DAY__lte=2020-03-31T23:59:59', ({ day }) => day <= '2020-03-31'],
+    ['DAY__lt=2020-03-31T12:00', ({ day }) => day <= '2020-03-31'],
+    ['DAY__lt=2020-03-31T00:00', ({ day }) => day < '2020-03-31'],
+    ['DAY=2020-03-31T00:00:00', ({ day }) => day === '2020-03-31'],
+  ])('%s has the rows that are meant', async (query, isMeant) => {
+    for (const field of ['day', 'textday']) {
+      const parameters = [...new URLSearchParams(query.replace('DAY', field))]
+      expect([query, await counted(parameters)]).toEqual([query, countOf(isMeant)])
+    }
+  })
+
+  test('that is not meant also leaves nulls', async () => {
+    for (const field of ['day', 'textday', 'moment']) {
+      expect(await counted([[`${field}__ne`, '2020-03']])).toBe(
+        countOf(({ day }) => !day.startsWith('2020-03')) + 1,
+      )
+      expect(await counted([[`${field}__ne`, '2020']])).toBe(
+        countOf(({ day }) => !day.startsWith('2020')) + 1,
+      )
+    }
+  })
+
+  test.each<[query: string, isMeant: (cells: Cells) => boolean]>([
+    ['moment__lte=2020-05-03', ({ moment }) => moment < '2020-05-04'],
+    ['moment=2020-05-03', ({ day }) => day === '2020-05-03'],
+    ['moment=3/5/2020', ({ day }) => day === '2020-05-03'],
+    ['moment__gt=2020-03', ({ moment }) => moment >= '2020-04-01'],
+    [
+      'moment__range=2020-02,2020-03-01T12:30',
+      ({ moment }) => moment >= '2020-02' && moment <= '2020-03-01 12:30:00',
+    ],
+    ['moment=2020-05-03T18:05:09.500', ({ moment }) => moment === '2020-05-03 18:05:09.5'],
+    ['moment=3/5/2020 0:00', ({ moment }) => moment === '2020-05-03 00:00:00'],
+    ['zoned=2020-05-03T03:00:01Z', ({ moment }) => moment === '2020-05-03 00:00:01'],
+    ['zoned__lt=2020-05-03T05:30:00%2B02:30', ({ moment }) => moment < '2020-05-03 00:00:00'],
+  ])('%s has the rows that are meant', async (query, isMeant) => {
+    expect([query, await counted([...new URLSearchParams(query)])]).toEqual([query, countOf(isMeant)])
+  })
+
+  test.each([
+    'day=2020-03-31T12:00',
+    'moment=2020-03-31T12:00Z',
+    'textday=last week',
+    'textday__gte=31/02/2020',
+    'moment__in=2020-03',
+  ])('%s is refused with an example', async (query) => {
+    expect(await counted([...new URLSearchParams(query)])).toMatch(
+      /^400: .*(without a time of day|such as 2020-06-12)/,
+    )
+  })
+
+  test('is shown in links as what it stands for, which answers the same', async () => {
+    for (const query of [
+      'day=2020-03',
+      'day__lte=2020-03',
+      'day__ne=2020-03',
+      'moment__ne=2020',
+      'moment=2020-05-03',
+    ]) {
+      const { body } = await request(service.app).get(`${rows}?${query}&page_size=1`)
+      const { count, next } = body as { count: number; next: string | null }
+      if (next === null) continue
+      const { pathname, search } = new URL(next)
+      const { body: following } = await request(service.app).get(pathname + search)
+      expect([query, (following as { count: number }).count]).toEqual([query, count])
+    }
+  })
+})
+
+test.each([
+  ['SAO PAULO', ['São Paulo', 'sao paulo']],
+  [' são paulo ', ['São Paulo', 'sao paulo']],
+  ['jau', [' Ja\u00fa\t ']],
+  ['\tJAÚ ', [' Ja\u00fa\t ']],
+  ['sao', []],
+  ['a b', []],
+])('a text in any case, accents and blanks at its ends, %j, finds the same texts', async (text, names) => {
+  expect(await counted([['city__iexact', text]])).toBe(inCities(...names))
+})
+
+describe('a list', () => {
+  test.each<[query: string, names: string[]]>([
+    ['city__in=C%2B%2B, É', ['C++', 'É']],
+    ['city__in= C%2B%2B ,"Peru, Lima" ', ['C++', 'Peru, Lima']],
+    ['city__in=C%2B%2B&city__in=É', ['C++', 'É']],
+    ['city__in[]=Peru, Lima&city__in[]="Q"', ['Peru, Lima', '"Q"']],
+    ['city__in[]=Peru, Lima', ['Peru, Lima']],
+    ['city__in%5B%5D=x;y&city__in%5B%5D=(z)&city__in%5B%5D=A %26 B', ['x;y', '(z)', 'A & B']],
+  ])('%s finds each of its values', async (query, names) => {
+    expect(await counted([...new URLSearchParams(query)])).toBe(inCities(...names))
+  })
+
+  test('of two ends may have blanks, or be repeated', async () => {
+    const due = countOf(({ day }) => day >= '2020-01-01' && day <= '2020-03-01')
+    expect(await counted([['day__range', '2020-01-01, 2020-03-01']])).toBe(due)
+    expect(
+      await counted([
+        ['day__range[]', '2020-01-01'],
+        ['day__range[]', '2020-03-01'],
+      ]),
+    ).toBe(due)
+  })
+
+  test.each(['(SP,RJ)', "['SP']", 'SP;RJ'])('%s is refused with the right spelling', async (text) => {
+    const said = await counted([['city__in', text]])
+    expect(said).toMatch(
+      /^400: .*must be values with commas between, such as SP(,RJ)?; a value with brackets/,
+    )
+  })
+})
+
+const hintOf = async (query: string, form = 'data'): Promise<string | undefined> => {
+  const { status, headers } = await request(service.app).get(`/api/v1/dataset/d/t/${form}/?${query}`)
+  expect([query, status]).toEqual([query, 200])
+  return headers['acervo-hint']
+}
+
+describe('an answer without rows', () => {
+  test.each<[query: string, hint: string | undefined]>([
+    ['city=SAO PAULO', 'city: nearest "S%C3%A3o Paulo"; try city__iexact'],
+    ['city=jau', 'city: nearest " Ja%C3%BA%09 "; try city__iexact'],
+    ['city__in=Sao Paolo,C%2B%2B&n=1', 'city: nearest "S%C3%A3o Paulo"'],
+    ['city__in="peru, lima"', 'city: nearest "Peru%2C Lima"; try city__iexact'],
+    ['city=nothing like it', undefined],
+    ['city=C%2B%2B&n=0', undefined],
+    ['city__ne=sao&n=999', undefined],
+    ['city=São Paulo', undefined],
+  ])('%s names the nearest values', async (query, hint) => {
+    for (const form of ['data', 'export']) expect([form, await hintOf(query, form)]).toEqual([form, hint])
+    expect(await hintOf(`${query}&format=csv`)).toBe(hint)
+  })
+
+  test('names fields of any letters', async () => {
+    const fields = ['n:integer', { name: 'preço – total', type: 'string' }].map(fieldOf)
+    const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields }]), {
+      'd/t.csv': 'n,preço – total\n1,Çédille\n2,other\n',
+    })
+    await shop.ingest()
+    const { app } = await serve(shop)
+    const name = encodeURIComponent('preço – total')
+    const { status, headers } = await request(app).get(`${rows}?${name}=cedille`)
+    expect([status, headers['acervo-hint']]).toEqual([
+      200,
+      `${name}: nearest "%C3%87%C3%A9dille"; try ${name}__iexact`,
+    ])
+  })
+
+  test('is a sentence with a link on a page', async () => {
+    const { text } = await request(service.app)
+      .get('/en/dataset/d/t/?city=SAO+PAULO&n__gte=0')
+      .set('Accept', 'text/html')
+    const [, sentence = '', address = ''] = /<p class="hint">(.*?)<a href="(.*?)"/s.exec(text) ?? []
+    expect(sentence.trim()).toBe('No row has “SAO PAULO” in city. The nearest value:')
+    const { searchParams } = new URL(address.replaceAll('&amp;', '&'), 'http://localhost')
+    expect([...searchParams]).toEqual([
+      ['n__gte', '0'],
+      ['city', 'São Paulo'],
+    ])
+    expect(await counted([...searchParams])).toBe(inCities('São Paulo'))
+  })
+})
+
+const chartStatus = async (list: string): Promise<number> =>
+  (await request(service.app).get(`/en/dataset/d/t/chart/?city__in=${list}`).set('Accept', 'text/html'))
+    .status
+
+describe('a list without quotes', () => {
+  test.each(['Peru, Lima', ' Peru, Lima '])(
+    '%j that is one value is refused with its quotes',
+    async (text) => {
+      const right = `400: .*stands in quotes: city__in="Peru, Lima"`
+      // Cached pages of the same values do not answer it either.
+      expect(
+        await counted([
+          ['city__in[]', 'Lima'],
+          ['city__in[]', 'Peru'],
+        ]),
+      ).toBe(0)
+      expect(await counted([['city__in', text]])).toMatch(new RegExp(right))
+      const { status } = await request(service.app).get(`/api/v1/dataset/d/t/export/?city__in=${text}`)
+      expect(status).toBe(400)
+    },
+  )
+
+  test('is not answered by the cache of the same values in another order', async () => {
+    expect([await chartStatus('Lima,Peru'), await chartStatus('Peru, Lima')]).toEqual([200, 400])
+  })
+
+  test('is in quotes in the links of a list that was repeated', async () => {
+    const { body } = await request(service.app).get(`${rows}?city__in=São Paulo&city__in=C%2B%2B&page_size=1`)
+    const { count, next } = body as { count: number; next: string }
+    expect(new URL(next).searchParams.get('city__in')).toBe('"C++","São Paulo"')
+    const { pathname, search } = new URL(next)
+    const { body: following } = await request(service.app).get(pathname + search)
+    expect((following as { count: number }).count).toBe(count)
+  })
+
+  test('of which all items are values is a list', async () => {
+    expect(await counted([['city__in', 'São Paulo,C++']])).toBe(inCities('São Paulo', 'C++'))
+    // Even if the whole text is a value, too.
+    const shop = await workshop(
+      catalogAround([{ name: 't', order: ['n'], fields: ['n:integer', 'a:string'].map(fieldOf) }]),
+      {
+        'd/t.csv': 'n,a\n1,Peru\n2,Lima\n3,"Peru,Lima"\n',
+      },
+    )
+    await shop.ingest()
+    const { results } = await getPage((await serve(shop)).app, `${rows}?a__in=Peru,Lima`)
+    expect(results.map(({ n }) => n)).toEqual([1, 2])
+  })
+})
+
+test('random spellings have the rows of their values, or are refused', async () => {
+  const random = randomFrom(seed)
+  const wrong: unknown[] = []
+  for (let ask = 0; ask < runsOf('SPELLINGS'); ask += 1) {
+    const { parameters, isMeant } = spelling(random)
+    const count = await counted(parameters)
+    if (count !== countOf(isMeant)) wrong.push([parameters, count, countOf(isMeant)])
+  }
+  expect({ seed, wrong: wrong.slice(0, 5) }).toEqual({ seed, wrong: [] })
+}, 3_600_000)
+
+function isAnyCase(name: string): (cells: Cells) => boolean {
+  return ({ city }) => fold(city).trim() === fold(name).trim()
+}
+
+interface Spelling {
+  readonly parameters: [string, string][]
+  readonly isMeant: (cells: Cells) => boolean
+}
+
+const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
+
+/** A day, month or year in one of its spellings, with its first and last day. */
+function spelledDay(random: Random): { text: string; first: string; last: string } {
+  const day = pick(random, days)
+  const [year = '', month = '', date = ''] = day.split('-')
+  const short = (text: string): string => (random() < 0.5 ? String(Number(text)) : text)
+  const blank = pick(random, ['', '', ' '])
+  const end = new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10)
+  const [text, first, last] = pick(random, [
+    [`${year}-${short(month)}-${short(date)}`, day, day],
+    [`${short(date)}/${short(month)}/${year}`, day, day],
+    [`${year}-${short(month)}`, `${year}-${month}-01`, end],
+    [`${short(month)}/${year}`, `${year}-${month}-01`, end],
+    [year, `${year}-01-01`, `${year}-12-31`],
+  ] as const)
+  return { text: `${blank}${text}${blank}`, first, last }
+}
+
+function spelling(random: Random): Spelling {
+  if (random() < 0.3) {
+    const names = Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(random, cities))
+    const isMeant = ({ city }: Cells): boolean => names.includes(city)
+    const spelled = names.map((name) => name.normalize(pick(random, ['NFC', 'NFD'])))
+    if (random() < 0.3) {
+      const [name = ''] = spelled
+      const looser = [(text: string) => text.toUpperCase(), fold, (text: string) => ` ${text.trim()}\n`]
+      return { parameters: [['city__iexact', pick(random, looser)(name)]], isMeant: isAnyCase(name) }
+    }
+    if (random() < 0.3) {
+      const [name = ''] = spelled
+      return { parameters: [['city__eq', name]], isMeant: ({ city }) => city === names[0] }
+    }
+    const inQuotes = spelled.map(quoted).join(pick(random, [',', ', ', ' , ']))
+    const parameters = pick(random, [
+      [['city__in', inQuotes]],
+      spelled.map((name) => ['city__in[]', name]),
+      [...spelled, spelled[0] ?? ''].map((name) => ['city__in', name]),
+    ]) as [string, string][]
+    return { parameters, isMeant }
+  }
+  const field = pick(random, ['day', 'textday', 'moment'] as const)
+  const one = spelledDay(random)
+  const other = spelledDay(random)
+  const operator = pick(random, ['', '__eq', '__gt', '__gte', '__lt', '__lte', '__range', '__in'])
+  const meanings: Record<string, (day: string) => boolean> = {
+    '': (day) => one.first <= day && day <= one.last,
+    __eq: (day) => one.first <= day && day <= one.last,
+    __gt: (day) => day > one.last,
+    __gte: (day) => day >= one.first,
+    __lt: (day) => day < one.first,
+    __lte: (day) => day <= one.last,
+    __range: (day) => one.first <= day && day <= other.last,
+    __in: (day) => (one.first <= day && day <= one.last) || (other.first <= day && day <= other.last),
+  }
+  const isPair = ['__range', '__in'].includes(operator)
+  const text = isPair ? `${one.text},${other.text}` : one.text
+  const isMeant = meanings[operator] ?? (() => false)
+  // A list of moments holds no days, and a list of days at most 500.
+  if (
+    operator === '__in' &&
+    (field === 'moment' || one.text.trim().length === 4 || other.text.trim().length === 4)
+  )
+    return {
+      parameters: [[`${field}__range`, one.text.trim() + ',' + one.text.trim()]],
+      isMeant: ({ day }) => one.first <= day && day <= one.last,
+    }
+  return { parameters: [[`${field}${operator}`, text]], isMeant: ({ day }) => isMeant(day) }
+}
+
+describe('a search', () => {
+  test.each<[text: string, names: string[]]>([
+    ['paulo sao', ['São Paulo', 'sao paulo']],
+    ['"sao paulo"', ['São Paulo', 'sao paulo']],
+    ['“SÃO  PAULO”', ['São Paulo', 'sao paulo']],
+    ['"paulo sao"', []],
+    ['lima, peru', ['Peru, Lima']],
+    ['lima;peru', ['Peru, Lima']],
+    ['per*', ['Peru, Lima']],
+    ['(lima)', ['Peru, Lima']],
+    ['"peru, lima"', ['Peru, Lima']],
+    ['lima "peru', ['Peru, Lima']],
+    ['C++', ['C++']],
+    ['lima!', ['Peru, Lima']],
+  ])('%s finds its words and phrases', async (text, names) => {
+    expect([text, await counted([['search', text]])]).toEqual([text, inCities(...names)])
+  })
+
+  test('of a phrase is the same in links', async () => {
+    const { body } = await request(service.app).get(
+      `${rows}?${new URLSearchParams({ search: 'paulo, “sao p”', page_size: '1' }).toString()}`,
+    )
+    const { count, next } = body as { count: number; next: string }
+    const { pathname, searchParams } = new URL(next)
+    expect(searchParams.get('search')).toBe('paulo "sao p"')
+    const { body: following } = await request(service.app).get(`${pathname}?${searchParams.toString()}`)
+    expect([count, (following as { count: number }).count]).toEqual([
+      inCities('São Paulo', 'sao paulo'),
+      count,
+    ])
+  })
+
+  test.each(['"', '...', '* , ;', '“”'])('%s has no words', async (text) => {
+    expect(await counted([['search', text]])).toMatch(/^400: .*must be words or "phrases"/)
+  })
+})

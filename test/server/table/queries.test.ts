@@ -1,0 +1,143 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
+import { parseRowQuery } from '../../../server/query/query.ts'
+import { evaluate, randomQuery, readRows } from '../../support/evaluator.ts'
+import { hostileCsv, hostileTable } from '../../support/hostile.ts'
+import { LinearSelections } from '../../support/linear-selections.ts'
+import { compareOne, randomFrom, rowTexts } from '../../support/random-queries.ts'
+import { isQuick, runsOf, seed } from '../../support/runs.ts'
+import { getPage, serve, type Page, type ServiceOptions } from '../../support/service.ts'
+import { catalogAround, workshop, type Workshop } from '../../support/workshop.ts'
+import { publishSamples } from '../../support/samples.ts'
+
+const hostileQueries = runsOf('HOSTILE_QUERIES')
+const tableQueries = runsOf('TABLE_QUERIES')
+
+let sampled: Workshop
+let tables: readonly Table[]
+beforeAll(async () => {
+  // Parts and groups of a few rows, so that each query goes over several.
+  sampled = await publishSamples(isQuick ? 0.04 : 0.1, undefined, { partRows: 128, codedDistinctMax: 40 })
+  tables = allTables(sampled.catalog)
+}, 120_000)
+
+/** Each engine that says which rows a query chooses; one that is added is added here. */
+const engines: [engine: string, open: () => ServiceOptions][] = [
+  ['codes, and DuckDB for what has none', () => ({})],
+  ['DuckDB', () => ({ codesBytesMax: 0 })],
+  ['a linear reading', () => ({ otherSelections: new LinearSelections() })],
+]
+
+test.each(engines)(
+  'random queries, chosen by %s, answer what a second reading finds',
+  async (_engine, open) => {
+    const service = await serve(sampled, open())
+    const random = randomFrom(seed)
+    const differences: string[] = []
+    for (const table of tables) {
+      const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
+      for (let ask = 0; ask < tableQueries; ask += 1) {
+        const difference = await compareOne(service, table, rows, random)
+        if (difference !== null) differences.push(difference)
+      }
+    }
+    expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+  },
+  60_000 + 3000 * tableQueries,
+)
+
+test('rows by the values of a field are counted and summed as a second reading does', async () => {
+  const service = await serve(sampled)
+  const linear = new LinearSelections()
+  const random = randomFrom(seed)
+  const requester = {
+    client: 'reader',
+    pageBytesMax: 1e8,
+    signal: () => new AbortController().signal,
+    pay: async () => undefined,
+  }
+  const differences: string[] = []
+  for (const table of tables) {
+    const snapshot = service.snapshots.current(table)
+    if (snapshot === null) throw new Error('not published')
+    const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv.gz`), table)
+    const keys = table.fields.filter(({ type }) => type !== 'float')
+    const summed = table.fields.filter(({ type }) => type === 'integer' || type === 'decimal')
+    for (let ask = 0; ask < 10; ask += 1) {
+      const { query } = randomQuery(random, table, rows)
+      const filter = parseRowQuery(table, `?${query.toString()}`, ['page'])
+      const by = keys[Math.floor(random() * keys.length)]
+      const measure = random() < 0.3 ? null : (summed[Math.floor(random() * summed.length)] ?? null)
+      const length = random() < 0.5 ? null : 1 + Math.floor(random() * 8)
+      if (by === undefined) continue
+      const grouping = { by, measure, length }
+      const found = await service.engine.selections.groups(snapshot, filter, grouping, requester)
+      const due = await linear.groups(snapshot, filter, grouping)
+      const [got, want] = [JSON.stringify(found), JSON.stringify(due)]
+      if (got !== want)
+        differences.push(`${tableId(table)} ${by.name}: ${got.slice(0, 300)} / ${want.slice(0, 300)}`)
+    }
+  }
+  expect({ seed, differences: differences.slice(0, 3) }).toEqual({ seed, differences: [] })
+}, 120_000)
+
+test('random queries over hostile texts answer what a second reading finds', async () => {
+  const random = randomFrom(seed)
+  const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
+  const file = path.join(shop.sources, 'd/t.csv.gz')
+  await shop.write('d/t.csv.gz', gzipSync(isQuick ? hostileCsv(random, 400, 1) : hostileCsv(random, 1500, 3)))
+  const [outcome] = await shop.ingest({ partRows: 64, codedDistinctMax: 100 })
+  expect(outcome).toMatchObject({ status: 'published' })
+  const service = await serve(shop)
+  const [table] = allTables(shop.catalog)
+  if (table === undefined) throw new Error('no table')
+  const rows = await readRows(file, table)
+  const differences: string[] = []
+  for (let ask = 0; ask < hostileQueries; ask += 1) {
+    const difference = await compareOne(service, table, rows, random)
+    if (difference !== null) differences.push(difference)
+  }
+  expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
+}, 1_800_000)
+
+test('a walk of any ask gives each matching row once, also across a refresh', async () => {
+  const names = isQuick ? ['socios'] : ['caso', 'socios', 'nomes']
+  const small = { partRows: 64, codedDistinctMax: 40 }
+  const shop = await publishSamples(0.1, ({ name }) => names.includes(name), small)
+  const { app, snapshots } = await serve(shop)
+  const random = randomFrom(seed)
+  for (const table of allTables(shop.catalog)) {
+    const file = path.join(shop.sources, `${tableId(table)}.csv.gz`)
+    const rows = await readRows(file, table)
+    for (let left = 8; left > 0; left -= 1) {
+      const ask = randomQuery(random, table, rows)
+      ask.query.delete('fields')
+      const due = rowTexts(table, evaluate(table, rows, ask))
+      ask.query.set('page_size', String(Math.max(1, Math.ceil(due.length / 5))))
+      ask.query.set('snapshot', 'current')
+      const got: string[] = []
+      let next: string | null = `/api/v1/dataset/${tableId(table)}/data/?${ask.query.toString()}`
+      for (let page = 1; next !== null; page += 1) {
+        const found: Page = await getPage(app, next)
+        got.push(...found.results.map((row) => JSON.stringify(row)))
+        next = found.next
+        if (page !== 2 || left !== 1) continue
+        // Half of the rows are gone in the snapshot that is current from here on.
+        const [head = '', ...lines] = gunzipSync(await readFile(file))
+          .toString()
+          .split('\n')
+        await writeFile(file, gzipSync([head, ...lines.filter((_, index) => index % 2 === 0), ''].join('\n')))
+        const [outcome] = await shop.ingest({ ...small, tables: [table.name], acceptsDrift: true })
+        if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+        await snapshots.refresh()
+      }
+      expect({ seed, query: ask.query.toString(), got }).toEqual({
+        seed,
+        query: ask.query.toString(),
+        got: due,
+      })
+    }
+  }
+}, 120_000)
