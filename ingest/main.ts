@@ -1,12 +1,10 @@
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { ClickHouse } from '../core/clickhouse/link.ts'
-import { lastWords, messageOf } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { readSettings } from '../core/settings/read.ts'
 import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
-import { openStore } from '../core/warehouse/stores/open.ts'
 import { chosenTables } from './base/choose.ts'
 import { ingest } from './run/ingest.ts'
 import { ingestMetrics, writeMetrics } from './run/metrics.ts'
@@ -14,6 +12,7 @@ import { withWarehouse } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
 import { Board, silentProgress } from './base/progress.ts'
 import { outcomeLines, type Outcome } from './job/report.ts'
+import { openWarehouse, runProgram } from './base/program.ts'
 
 /** `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
 async function main(): Promise<number> {
@@ -27,10 +26,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
   })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, {
-    ...settings,
-    localFolder: path.join(settings.localFolder, 'jobs'),
-  })
+  const store = openWarehouse(settings)
   const parsed = new ParsedCatalog(store)
   const catalog = await loadCatalog(settings.catalog, parsed)
   const tables = chosenTables(catalog, positionals)
@@ -123,9 +119,4 @@ function conclude(
   return nothing ? 1 : 0
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
-  console.error(lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

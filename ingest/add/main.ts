@@ -10,7 +10,7 @@ import type { Catalog, Dataset } from '../../core/catalog/catalog.ts'
 import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
 import { parseCatalogFiles } from '../../core/catalog/load.ts'
 import { holdsDataset, withTable } from '../../core/catalog/with-table.ts'
-import { lastWords, messageOf, StartError } from '../../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
@@ -19,6 +19,7 @@ import { suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, takeAway } from './placing.ts'
+import { runProgram } from '../base/program.ts'
 
 /**
  * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry into the catalog, and
@@ -146,9 +147,4 @@ async function isIngested(id: string, stop: AbortSignal): Promise<boolean> {
   return code === 0
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
-  console.error(error instanceof Error && error.name === 'Error' ? messageOf(error) : lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

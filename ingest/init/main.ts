@@ -1,7 +1,7 @@
 import { rename, stat, writeFile } from 'node:fs/promises'
-import { lastWords } from '../../core/errors.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
+import { runProgram } from '../base/program.ts'
 
 const catalog = `# What this service publishes, and the only place where a dataset is described; docs/catalog.md tells all of its keys.
 # \`make add FILE=rain.csv\` adds a table to it.
@@ -55,9 +55,4 @@ function isThere(file: string): Promise<boolean> {
   )
 }
 
-try {
-  await main()
-} catch (error) {
-  console.error(lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

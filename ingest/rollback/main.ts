@@ -1,23 +1,19 @@
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { lastWords, StartError } from '../../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
-import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../base/choose.ts'
 import { publishViews } from '../publish/views.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { rollback } from './rollback.ts'
+import { openWarehouse, runProgram } from '../base/program.ts'
 
 /** `npm run rollback -- dataset/table`: exit 0 = the snapshot before is the current one now. */
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, {
-    ...settings,
-    localFolder: path.join(settings.localFolder, 'jobs'),
-  })
+  const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
   const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
   if (table === undefined || others.length > 0) {
@@ -35,9 +31,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main()
-} catch (error) {
-  console.error(lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
-import { lastWords, StartError } from '../../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
 import { hasSources, writeSamples } from './write.ts'
+import { runProgram } from '../base/program.ts'
 
 /** `npm run sample -- [--scale N] [--if-none] [dataset/table ...]`: synthetic sources, the same on every machine. */
 async function main(): Promise<void> {
@@ -29,9 +30,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main()
-} catch (error) {
-  console.error(lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

@@ -102,6 +102,8 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
 export function startErrorOf(error: unknown, file: string): unknown {
   if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
   if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })
+  // Of the file system or DuckDB: its message says what to do.
+  if (error instanceof Error && error.name === 'Error') return new StartError(error.message, { cause: error })
   if (!(error instanceof TableFailure)) return error
   return new StartError([error.message, ...error.rejects.slice(0, 10).map(rejectLine)].join('\n  '), {
     cause: error,

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { lastWords, messageOf, StartError } from '../../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
+import { runProgram } from '../base/program.ts'
 
 /** Where a file is asked for that takes none. */
 const usage =
@@ -47,9 +48,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main()
-} catch (error) {
-  console.error(error instanceof Error && error.name === 'Error' ? messageOf(error) : lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)

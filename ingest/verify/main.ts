@@ -1,22 +1,17 @@
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { lastWords } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { openStore } from '../../core/warehouse/stores/open.ts'
 import { chosenTables } from '../base/choose.ts'
 import { faultOfSummed, verify } from './verify.ts'
+import { openWarehouse, runProgram } from '../base/program.ts'
 
 /** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = there are some, as they were written. */
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)
-  const store = openStore(settings.warehouse, {
-    ...settings,
-    localFolder: path.join(settings.localFolder, 'jobs'),
-  })
+  const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
   for await (const found of verify(store, chosenTables(catalog, positionals))) {
@@ -47,9 +42,4 @@ async function main(): Promise<number> {
   return faults === 0 ? 0 : 1
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
-  console.error(lastWords(error))
-  process.exitCode = 1
-}
+await runProgram(main)
