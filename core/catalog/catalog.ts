@@ -6,9 +6,11 @@ import { languages, type Language } from './names.ts'
 export type { OrderKey } from './order-key.ts'
 
 /**
- * What both programs work with: catalog.yaml as definition.ts describes it, checked, with its texts in one language, its
- * lists as maps, and what one entry takes over from another. The types are those that the functions return.
+ * The catalog as the server and the ingest read it. It is built from a checked `CatalogDefinition`: each text is in one
+ * language, lists that are searched are maps, and datasets, tables and fields have inherited the settings of the level above.
+ * The types are inferred from the functions that build them, so each key is written once.
  */
+
 type Frozen<T> =
   T extends ReadonlyMap<infer Key, infer Value>
     ? ReadonlyMap<Key, Frozen<Value>>
@@ -38,17 +40,17 @@ export type Table = Frozen<ReturnType<typeof tableOf>>
 export type Field = Frozen<ReturnType<typeof fieldOf>>
 /** How a source writes the values of a field: what the field says of it, or else its table. */
 export type Reading = Field['reading']
-/** Where the source CSV lies and how it is written. */
+/** The source files of a table, and their CSV dialect. */
 export type SourceForm = Frozen<ReturnType<typeof sourceOf>>
 /** Files of a source: a path under SOURCES with * for any part of a name, or an http(s) address. */
 export type SomeFiles = Frozen<ReturnType<typeof filesOf>>
 export type Encoding = SourceForm['encoding']
 
-/** What is published. Of a text in several languages it has the first. */
+/** The catalog. Each text is in the first language that it is written in. */
 export interface Catalog extends CatalogTexts {
-  /** The same, with its texts in a language wherever it has them in it. */
+  /** The same catalog in each language of the pages; texts without a translation stay in their first language. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
-  /** Of the text that it was read from: another catalog, another hash. */
+  /** Hash of the catalog's files. */
   readonly hash: string
 }
 
@@ -65,7 +67,7 @@ export function buildCatalog(definition: CatalogDefinition, hash: string): Catal
   return deepFreeze({ ...catalogIn(definition, saidIn(null)), inLanguage, hash })
 }
 
-/** A text that is not written in a language is said in the first that it is written in. */
+/** Returns a function that picks the text in a language, or in the first language if there is no translation. */
 function saidIn(language: Language | null): Say {
   return (texts) => {
     if (typeof texts === 'string') return texts
@@ -85,7 +87,7 @@ function catalogIn(definition: CatalogDefinition, say: Say) {
     description: say(definition.description ?? ''),
     /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
     notice: say(definition.notice),
-    /** Of the service; null where the catalog does not say. */
+    /** Publisher and contact of the service; null if the catalog has none. */
     publisher: partyOf(definition.publisher, say),
     contact: contactOf(definition.contact, say),
     colours: definition.colours,
@@ -143,7 +145,7 @@ function datasetOf(
     codeUrl: definition.code_url ?? null,
     /** `YYYY-MM-DD`. */
     collectedAt: definition.collected_at,
-    /** How often it is promised to be published anew; null where nothing is promised. */
+    /** How often the publisher promises an update; null if there is no promise. */
     frequency: definition.frequency ?? null,
     /** Its own, or those of the service. */
     publisher: partyOf(definition.publisher ?? whole.publisher, say),
@@ -203,17 +205,17 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
     fields,
     /** The declared order; ingest makes it total by the position in the source. */
     order: definition.order.map((key) => orderKeyOf(key, names)),
-    /** The field, the first of the order, that has one value in each file of the source; null where nothing is known of it. */
+    /** The first field of the order, if it has one value in each source file; null if the catalog names none. */
     partition: definition.partition ?? null,
-    /** What is asked which rows a query chooses. */
+    /** The database that evaluates filters and orders. */
     engine: definition.engine ?? 'duckdb',
     /** Fields that readers may filter by, and order by as well. */
     filters: definition.filters ?? names,
-    /** What the catalog names itself, so that it is made fast: values of these fields, and words of the search fields. */
+    /** Indexes that the catalog asks for: on the values of these fields, and on the words of the search fields. */
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
     /** Fields that a search looks through. */
     search: definition.search ?? fields.filter(({ type }) => typeRow(type).isText).map((field) => field.name),
-    /** Whether rows are stored once more so that few of them are read at little cost. */
+    /** Whether the table has a row store, from which pages are read at little cost. */
     hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
     /** Other orders that are stored. */
     orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
@@ -225,9 +227,9 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
     exportRowsMax: definition.export_rows,
     /** Rows that may be left out because they are not as declared. */
     rejectsMax: definition.max_rejects,
-    /** How often its source is to be another; null where nobody waits for it. */
+    /** How often new data is expected; null if there is no schedule. */
     refreshed: definition.refreshed ?? null,
-    /** Whether a source without any row is no drift. */
+    /** Whether a source without rows is accepted. */
     mayBeEmpty: definition.may_be_empty,
     source: sourceOf(definition.source),
   }
@@ -246,18 +248,18 @@ function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say
   return {
     name: definition.name,
     type: definition.type,
-    /** What it is called to people; null where the catalog does not say. */
+    /** Title on pages; null if the catalog has none. */
     title: sayOrNull(definition.title, say),
     description: sayOrNull(definition.description, say),
-    /** What its numbers count or measure. */
+    /** Unit of its numbers, such as `BRL`; null if the catalog has none. */
     unit: sayOrNull(definition.unit, say),
-    /** What its texts are, where they are more than texts. */
+    /** What its texts identify, such as a state or a city; null for other texts. */
     kind: definition.kind ?? null,
     precision: definition.precision,
     scale: definition.scale,
     /** How the source writes its values. */
     reading: readingOf(definition, source),
-    /** What hides a part of the value before anything is written. */
+    /** How a part of each value is hidden before it is stored; null if nothing is. */
     mask: definition.mask ?? null,
   }
 }
@@ -267,31 +269,31 @@ const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'Fals
 /** As POSIX has it. */
 const twoDigitYearsFromDefault = 1969
 
-/** What a field says of its values, or else its table. */
+/** How the values of a field are written: by the settings of the field, else by those of its source. */
 function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
   const moment = field === null ? null : typeRow(field.type).moment
   const formats = field?.format ?? (moment === null ? undefined : source[moment])
   const groups = field?.groups ?? source.groups ?? 'none'
   return {
-    /** Whether white space around a value is none of it. */
+    /** Whether white space around a value is removed. */
     trims: field?.trim ?? source.trim ?? false,
     /** Texts that stand for null. */
     nulls: field?.nulls ?? source.nulls ?? [''],
     decimal: field?.decimal ?? source.decimal ?? '.',
-    /** What separates groups of three digits; null where nothing does. */
+    /** Separator of groups of three digits; null if there is none. */
     groups: groups === 'none' ? null : groups,
-    /** Texts beside a number that say nothing of it, such as R$. */
+    /** Texts beside a number that are ignored, such as R$. */
     marks: field?.marks ?? source.marks ?? [],
     /** How numbers below zero are written besides -5. */
     minus: field?.minus ?? source.minus ?? [],
-    /** Numbers are written as they are without this many tenfolds: -2 for cents. */
+    /** Power of ten that each number is multiplied by: -2 for cents. */
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
-    /** What separates the texts of a list; null where it is written as JSON. */
+    /** Separator of the texts of a list; null if it is written as JSON. */
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
-    /** How dates and times are written, each in one of these; empty where as ISO 8601. */
+    /** Formats of dates and times; empty for ISO 8601. */
     formats: formats === undefined ? [] : [formats].flat(),
-    /** IANA zone into which times with an offset are brought; null where none is declared, which ingest takes for UTC. */
+    /** IANA zone that times with an offset are converted to; null for UTC. */
     timezone: field?.timezone ?? source.timezone ?? null,
     /** First year that a year of two digits may be; the last is 99 years later. */
     twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
@@ -300,7 +302,7 @@ function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
 
 function sourceOf(source: SourceDefinition) {
   return {
-    /** Null for the usual place. */
+    /** Null for `<dataset>/<table>.csv`, plain or compressed. */
     files: source.files === undefined ? null : [source.files].flat().map(filesOf),
     /** Fields that the path of a file tells, as `parseNamePattern` reads it. */
     fromName: source.from_name ?? null,
@@ -312,27 +314,27 @@ function sourceOf(source: SourceDefinition) {
     checksums: source.checksums ?? null,
     encoding: source.encoding,
     delimiter: source.delimiter,
-    /** Null where values are never enclosed. */
+    /** Null if values are never quoted. */
     quote: source.quote === 'none' ? null : source.quote,
-    /** How values are written where their field does not say. */
+    /** How values are written, unless their field says otherwise. */
     reading: readingOf(null, source),
-    /** `lf` is CRLF, too. */
+    /** `lf` accepts CRLF too. */
     lineTerminator: source.line_terminator,
     /** Lines before the header. */
     skipLines: source.skip_lines,
-    /** Lines at the end that are no rows, blank ones not counted. */
+    /** Lines at the end that are not rows; blank lines are not counted. */
     skipLast: source.skip_last,
-    /** What the first line begins with that is no row any more. */
+    /** Start of the first line after the last row. */
     stopAt: source.stop_at ?? null,
-    /** What lines begin with that are no rows. */
+    /** Start of lines that are not rows. */
     comment: source.comment ?? null,
     /** Whether lines that repeat the header are left out instead of refused. */
     skipRepeatedHeaders: source.skip_repeated_headers,
     /** Whether empty cells beyond the columns of the header are dropped instead of refused. */
     dropEmptyExtraCells: source.drop_empty_extra_cells,
-    /** Names of the columns where the source has no header line. */
+    /** Names of the columns, if the source has no header line or another one. */
     header: source.header ?? null,
-    /** Cells of the header line that the names of the columns replace; null where there is none, or it has the names. */
+    /** The header line in the file, if `header` replaces it; else null. */
     headerInFile: source.header_in_file ?? null,
     /** Header name in the source -> field name. */
     rename: new Map(Object.entries(source.rename)),
@@ -360,7 +362,7 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
-/** Those that a family lists; the others are there for whoever knows their address. */
+/** The datasets that some family lists. The others can be read by their address only. */
 export function listedDatasets({ datasets }: CatalogTexts): Dataset[] {
   return [...datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
 }
@@ -369,7 +371,7 @@ export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
 
-/** Whether what the source says may not be shown in messages: where values are hidden, nothing else may tell them. */
+/** Whether messages must not quote the source, since some of its values are masked. */
 export function hidesText({ fields }: Pick<Table, 'fields'>): boolean {
   return fields.some(({ mask }) => mask !== null)
 }

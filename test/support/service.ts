@@ -274,6 +274,26 @@ export async function rawGet(
   }
 }
 
+/** The text of an answer, checked to be a 200. */
+export async function textAt(
+  app: RequestListener,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { status, body } = await rawGet(app, target, headers)
+  expect([target, status]).toEqual([target, 200])
+  return body.toString()
+}
+
+export async function jsonAt(app: RequestListener, target: string): Promise<Record<string, unknown>> {
+  return JSON.parse(await textAt(app, target)) as Record<string, unknown>
+}
+
+/** The ETag of an answer; empty where it has none. */
+export async function tagOf(app: RequestListener, target: string, encoding = 'identity'): Promise<string> {
+  return (await rawGet(app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
+}
+
 /** All pages from an address on, by their `next`. */
 export async function walk(app: RequestListener, address: string): Promise<Page[]> {
   const pages: Page[] = []

@@ -1,21 +1,8 @@
 import { parseCatalog } from '../../../core/catalog/load.ts'
-import { rawGet, serve, type Service } from '../../support/service.ts'
+import { jsonAt, rawGet, serve } from '../../support/service.ts'
 import { catalogText, workshop } from '../../support/workshop.ts'
 
 /** Documents through the front door. What their consumers make of them is tested in test/consumers. */
-
-async function textAt(
-  app: Service['app'],
-  target: string,
-  headers: Record<string, string> = {},
-): Promise<string> {
-  const { status, body } = await rawGet(app, target, headers)
-  expect([target, status]).toEqual([target, 200])
-  return body.toString()
-}
-
-const jsonAt = async (app: Service['app'], target: string): Promise<Record<string, unknown>> =>
-  JSON.parse(await textAt(app, target)) as Record<string, unknown>
 
 test('of a thousand datasets a catalog comes in pages, and a sitemap of more than one file is an index', async () => {
   const definition = JSON.parse(catalogText([])) as { datasets: object[] }

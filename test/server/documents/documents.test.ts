@@ -3,23 +3,10 @@ import { Parser } from 'n3'
 import request from 'supertest'
 import { parseCatalog } from '../../../core/catalog/load.ts'
 import { Database } from '../../../core/duckdb/database.ts'
-import { rawGet, serve, type Service } from '../../support/service.ts'
+import { jsonAt, rawGet, serve, textAt, type Service } from '../../support/service.ts'
 import { catalogText, temporaryFolder, tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 
 /** Documents through the front door. What their consumers make of them is tested in test/consumers. */
-
-async function textAt(
-  app: Service['app'],
-  target: string,
-  headers: Record<string, string> = {},
-): Promise<string> {
-  const { status, body } = await rawGet(app, target, headers)
-  expect([target, status]).toEqual([target, 200])
-  return body.toString()
-}
-
-const jsonAt = async (app: Service['app'], target: string): Promise<Record<string, unknown>> =>
-  JSON.parse(await textAt(app, target)) as Record<string, unknown>
 
 /** Texts that mean something to XML, Turtle, JSON in HTML, Python, TypeScript and SQL. */
 const hostile = `</script><script>alert(1)</script> ]]> "q" 'a' \\ & é \u0001 */ """ ; -- {x} <!--`

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { MemoryGate } from '../../../server/base/queue.ts'
 import { until } from '../../support/until.ts'
-import { rawGet, serve, type Service } from '../../support/service.ts'
+import { rawGet, serve, tagOf } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { testAll } from '../../support/runs.ts'
 import net from 'node:net'
@@ -26,15 +26,12 @@ beforeAll(async () => {
   await shop.ingest()
 })
 
-const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
-  (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
-
 describe('under pressure', () => {
   test('what is at hand is answered while the line is full, and new work is refused before it begins', async () => {
     const service = await serve(shop, { connections: 1, queueTimeoutMs: 100 })
     const kept = `${rows}?page_size=10`
-    await tagOf(service, kept)
-    const tag = await tagOf(service, kept)
+    await tagOf(service.app, kept)
+    const tag = await tagOf(service.app, kept)
     const stop = new AbortController()
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const [cold, warm, unchanged, list] = await Promise.all([
@@ -194,8 +191,8 @@ testAll.each<[when: string, sendTimeoutMs: number]>([
     connectionsMax: 10,
     headersTimeoutMs: 10_000,
   })
-  await tagOf(service, `${rows}?page_size=2`)
-  const tag = await tagOf(service, `${rows}?page_size=2`)
+  await tagOf(service.app, `${rows}?page_size=2`)
+  const tag = await tagOf(service.app, `${rows}?page_size=2`)
   const silent = net.connect(port, '127.0.0.1')
   silent.pause()
   silent.write(`GET ${big} HTTP/1.1\r\nHost: x\r\n\r\n`)

@@ -1,7 +1,7 @@
 import zlib from 'node:zlib'
 import request from 'supertest'
 import { allTables } from '../../../core/catalog/catalog.ts'
-import { rawGet, serve, walk, type Service } from '../../support/service.ts'
+import { rawGet, serve, walk, tagOf } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { sampled, testAll } from '../../support/runs.ts'
 
@@ -18,9 +18,6 @@ beforeAll(async () => {
   })
   await shop.ingest()
 })
-
-const tagOf = async (service: Service, target: string, encoding = 'identity'): Promise<string> =>
-  (await rawGet(service.app, target, { 'Accept-Encoding': encoding })).headers['etag'] ?? ''
 
 test('an answer too small to be compressed is kept for those who would take it so', async () => {
   const service = await serve(shop)
@@ -105,7 +102,7 @@ describe('an unchanged answer', () => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10`
     const answer = await rawGet(service.app, target, {
-      'If-None-Match': header(await tagOf(service, target)),
+      'If-None-Match': header(await tagOf(service.app, target)),
     })
     expect([answer.status, answer.body.length > 0]).toEqual([status, status === 200])
   })
@@ -152,22 +149,22 @@ describe('an unchanged answer', () => {
       '/api/dataset/d/t/data?page_size=10',
       '/api/dataset/d/t/data/?page_size=10',
     ]
-    const tags = await Promise.all(targets.map((target) => tagOf(one, target)))
-    expect(await Promise.all(targets.map((target) => tagOf(other, target)))).toEqual(tags)
+    const tags = await Promise.all(targets.map((target) => tagOf(one.app, target)))
+    expect(await Promise.all(targets.map((target) => tagOf(other.app, target)))).toEqual(tags)
     expect(new Set(tags).size).toBe(tags.length)
     // The order of parameters, defaults and the words for a page do not matter.
-    expect(await tagOf(one, `${rows}?page_size=1000&page=1&search=&format=json`)).toBe(tags[3])
-    expect(await tagOf(one, `${rows}?page=2&page_size=10`)).toBe(tags[4])
+    expect(await tagOf(one.app, `${rows}?page_size=1000&page=1&search=&format=json`)).toBe(tags[3])
+    expect(await tagOf(one.app, `${rows}?page=2&page_size=10`)).toBe(tags[4])
     const last = Math.ceil(rowCount / 10)
-    expect(await tagOf(one, `${rows}?page_size=10&page=last`)).toBe(
-      await tagOf(one, `${rows}?page_size=10&page=${last}`),
+    expect(await tagOf(one.app, `${rows}?page_size=10&page=last`)).toBe(
+      await tagOf(one.app, `${rows}?page_size=10&page=${last}`),
     )
   })
 
   test('is told from one with other addresses in it', async () => {
     const moved = await serve(shop, { publicUrl: new URL('https://data.example.org') })
     const here = await serve(shop)
-    for (const target of three) expect(await tagOf(moved, target)).not.toBe(await tagOf(here, target))
+    for (const target of three) expect(await tagOf(moved.app, target)).not.toBe(await tagOf(here.app, target))
   })
 })
 
