@@ -1,6 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
+import { openLog } from '../server/base/log.ts'
+import { RedisCounts } from '../server/limits/redis-counts.ts'
+import { RedisLink } from '../server/limits/redis-link.ts'
+import { countedPolicy, countsAsDescribed } from './support/counts.ts'
 import { oneTable, rows } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'
@@ -78,6 +82,13 @@ withRedis('servers that share a Redis', () => {
     const { limits } = (await told.json()) as { limits: { of: string; quota: number; remaining: number }[] }
     const share = limits.find(({ of }) => of === 'share')
     expect((share?.quota ?? 0) - (share?.remaining ?? 0)).toBeLessThan(1000)
+  })
+
+  test('have amounts counted in it as described', async () => {
+    const link = new RedisLink(`redis://127.0.0.1:${port}`, openLog('silent', {}))
+    await link.open()
+    await expect(countsAsDescribed(new RedisCounts(link, countedPolicy))).resolves.toBeUndefined()
+    link.close()
   })
 
   /** What becomes of it, and how it comes back. */

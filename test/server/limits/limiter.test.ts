@@ -4,6 +4,7 @@ import type { LimitClass } from '../../../core/catalog/names.ts'
 import { answered, CountsChannel } from '../../../server/limits/channel.ts'
 import { MemoryCounts, BeyondLimit, Limiter, LimitReached } from '../../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../../server/limits/policies.ts'
+import { countedPolicy, countsAsDescribed } from '../../support/counts.ts'
 
 const minute = policyOf('rows', 3, { per: '1m', windowMs: 60_000 })
 const hour = policyOf('rows', 5, { per: '1h', windowMs: 3_600_000 })
@@ -142,6 +143,22 @@ describe('requests that come at once', () => {
     mock.timers.reset()
     const usages = await Promise.all(Array.from({ length: 5 }, async () => asking.add('a', 1)))
     expect(usages.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 4])
+  })
+})
+
+describe('amounts are counted as described', () => {
+  beforeEach(() => mock.timers.reset())
+
+  test('in memory', async () => {
+    await expect(countsAsDescribed(new MemoryCounts(200, countedPolicy))).resolves.toBeUndefined()
+  })
+
+  test('by another process', async () => {
+    const counts = new MemoryCounts(200, countedPolicy)
+    const channel = new CountsChannel((questions) => {
+      void answered(() => counts, questions).then((replies) => channel.take(replies))
+    })
+    await expect(countsAsDescribed(channel.of(countedPolicy.name))).resolves.toBeUndefined()
   })
 })
 
