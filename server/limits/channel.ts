@@ -13,21 +13,14 @@ export interface Replies {
   readonly counted: readonly Reply[]
 }
 
-/** How long a reply may take, before this process counts for itself. */
-const patienceMs = 250
-
-interface Waiting {
-  readonly resolve: (usage: Usage) => void
-  readonly reject: (error: Error) => void
-}
-
 /**
  * Counts in another process, asked over the channel between the two. Questions of one turn of the event loop go in one
- * message, since a message costs about as much as a cached page.
+ * message, since a message costs about as much as a cached page. A reply has no time limit: a process that is late is one
+ * on a busy machine, its watchdog ends one that hangs, and this process ends with it.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, (usage: Usage) => void>()
   #batch: Question[] = []
   #last = 0
 
@@ -42,7 +35,7 @@ export class CountsChannel {
 
   take({ counted }: Replies): void {
     for (const [id, totalHits, resetsAt] of counted) {
-      this.#waiting.get(id)?.resolve({ totalHits, resetTime: new Date(resetsAt) })
+      this.#waiting.get(id)?.({ totalHits, resetTime: new Date(resetsAt) })
       this.#waiting.delete(id)
     }
   }
@@ -52,27 +45,13 @@ export class CountsChannel {
     const id = this.#last
     if (this.#batch.length === 0) setImmediate(() => this.#flush())
     this.#batch.push([id, policy, client, amount, isCapped])
-    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+    return new Promise((resolve) => this.#waiting.set(id, resolve))
   }
 
   #flush(): void {
     const batch = this.#batch
     this.#batch = []
-    const giveUp = (error: Error): void => {
-      for (const [id] of batch) {
-        this.#waiting.get(id)?.reject(error)
-        this.#waiting.delete(id)
-      }
-    }
-    // A process that was too busy to see the reply looks once more.
-    const late = (): void =>
-      void setImmediate(() => giveUp(new Error('the process that keeps the counts did not answer')))
-    setTimeout(late, patienceMs).unref()
-    try {
-      this.#send({ counts: batch })
-    } catch (error) {
-      giveUp(error instanceof Error ? error : new Error(String(error)))
-    }
+    this.#send({ counts: batch })
   }
 }
 

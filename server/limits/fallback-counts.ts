@@ -8,8 +8,8 @@ export interface Link {
 }
 
 /**
- * Counts that several servers or workers share, and those of this process alone while the shared ones do not answer: a
- * limit that each process holds for itself for a while is better than readers who wait, or no limit.
+ * Counts that several servers share, and those of this server alone while the shared ones do not answer: a limit that
+ * each server holds for itself for a while is better than readers who wait, or no limit.
  */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts

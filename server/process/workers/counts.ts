@@ -1,6 +1,6 @@
 import type { ProcessSettings } from '../../../core/settings/read.ts'
 import { MemoryCounts, type Counts } from '../../limits/limiter.ts'
-import { FallbackCounts, type Link } from '../../limits/fallback-counts.ts'
+import { FallbackCounts } from '../../limits/fallback-counts.ts'
 import type { Policy } from '../../limits/policies.ts'
 import type { Log } from '../../base/log.ts'
 import type { Worker } from './worker.ts'
@@ -14,9 +14,6 @@ export interface Counting {
 
 const nothing = (): void => undefined
 
-/** A question to another process may be lost; the next one is asked all the same. */
-const always: Link = { isUp: true, failed: () => undefined }
-
 /** Where requests are counted: here, for all workers together, or for all servers that share a Redis. */
 export async function countingFor(
   policies: readonly Policy[],
@@ -24,10 +21,9 @@ export async function countingFor(
   worker: Worker | null,
   log: Log,
 ): Promise<Counting> {
-  const own = (policy: Policy): Counts => new MemoryCounts(clientsMax, policy)
   const workers = worker?.countsBy(policies)
   const ofAllWorkers = (policy: Policy): Counts =>
-    workers === undefined ? own(policy) : new FallbackCounts(workers.of(policy.name), own(policy), always)
+    workers?.of(policy.name) ?? new MemoryCounts(clientsMax, policy)
   if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
   // Loaded where it is needed: it is a fifth of a start.
   const { RedisLink } = await import('../../limits/redis-link.ts')
