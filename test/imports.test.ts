@@ -19,8 +19,8 @@ const floors: readonly (readonly string[])[] = [
   ['server/formats', 'server/snapshots', 'server/http'],
   ['server/table'],
   ['server/documents'],
-  ['server/pages'],
   ['server/routes'],
+  ['server/pages'],
   ['server/process'],
 ]
 
@@ -48,7 +48,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'core/warehouse/report.ts',
   ],
   'fastest-levenshtein': ['core/text.ts'],
-  express: ['server/process/app.ts', 'server/http', 'server/routes'],
+  express: ['server/process/app.ts', 'server/http', 'server/routes', 'server/pages'],
   helmet: ['server/http/headers.ts'],
   'express-rate-limit': ['server/http/client.ts', 'server/limits', 'server/process/workers/counts.ts'],
   '@redis/client': ['server/limits/redis-link.ts'],

@@ -49,6 +49,9 @@ export type Browse = (
   find: (headers: IncomingHttpHeaders) => Promise<NamedResponse>,
 ) => Promise<NamedResponse> | null
 
+/** Sends JSON that has no name as a page, where that is asked for; says whether it did. */
+export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
+
 /** What resources are served with. */
 export interface Serving {
   readonly responder: Responder

@@ -2,13 +2,15 @@ import { listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
 import { limitClasses } from '../../core/catalog/names.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { pageSizeMax } from '../query/parameters.ts'
+import { pageSizeMax, parseQuery } from '../query/parameters.ts'
 import { framed, type Setting } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
+import type { Resource } from '../http/resource.ts'
+import { webPage, pageAt, type PageService } from './service.ts'
 
 /** What this service is, and how it keeps what it says. */
-export function aboutPage(setting: Setting, publicUrl: URL): Html {
+function aboutHtml(setting: Setting, publicUrl: URL): Html {
   const { catalog, addresses, language, words } = setting
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
   const main = html`
@@ -30,7 +32,7 @@ export function aboutPage(setting: Setting, publicUrl: URL): Html {
     title: words.about,
     main,
     inLanguage: (other) => addresses.about(other),
-    trail: [{ name: words.home, address: addresses.home(language) }],
+    trail: [],
   })
 }
 
@@ -39,7 +41,7 @@ export function aboutPage(setting: Setting, publicUrl: URL): Html {
  *
  * @param areHeld whether requests are counted at all
  */
-export function limitsPage(setting: Setting, areHeld: boolean): Html {
+function limitsHtml(setting: Setting, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = setting
   const { count, list } = writtenIn(words)
   const { share } = catalog.limits
@@ -77,6 +79,28 @@ export function limitsPage(setting: Setting, areHeld: boolean): Html {
     title: words.limits,
     main,
     inLanguage: (other) => addresses.limits(other),
-    trail: [{ name: words.home, address: addresses.home(language) }],
+    trail: [],
   })
+}
+
+/** What this service is. */
+export function aboutPage(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/about', 'About'),
+    find: ({ target }) => {
+      parseQuery(target, [])
+      return webPage(service, ['about'], () => aboutHtml(service.setting, service.publicUrl))
+    },
+  }
+}
+
+/** How much one reader may ask for. */
+export function limitsPage(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/limits', 'Limits'),
+    find: ({ target }) => {
+      parseQuery(target, [])
+      return webPage(service, ['limits'], () => limitsHtml(service.setting, service.limiter !== null))
+    },
+  }
 }

@@ -1,38 +1,40 @@
-import type { Dataset, Table } from '../../core/catalog/catalog.ts'
-import type { Addresses, FileAddresses } from '../http/addresses.ts'
+import { askedTable, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
+import type { Resource } from '../http/resource.ts'
+import { tableView } from '../routes/documents/service.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { exampleQueries } from '../query/examples.ts'
 import { operators, type Operator } from '../query/operators.ts'
 import { parameterRows, parseRowQuery, type ParameterName } from '../query/query.ts'
-import type { DocumentAddresses } from '../documents/addresses.ts'
 import { tableDocuments } from '../documents/registry.ts'
 import { pythonText, typescriptText } from '../documents/table/types.ts'
-import type { TableView as Described } from '../documents/view.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { TableView } from '../documents/view.ts'
 import { framed, type Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
-import { codePart } from './link.ts'
+import { html, type Html, codePart } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { saidOf } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { titleOf } from './table/view.ts'
 
-interface ApiView {
-  readonly dataset: Dataset
-  readonly table: Table
-  readonly snapshot: Snapshot | null
-  readonly api: Addresses
-  readonly files: FileAddresses
-  /** The table as documents see it. */
-  readonly described: Described
-  readonly documents: DocumentAddresses
+/** How a program asks for the rows of a table. */
+export function apiPage(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
+    find: (request) => {
+      const { key, dataset, table } = askedTable(service, request)
+      const described = (): Promise<TableView> => tableView(service.snapshots, dataset, table)
+      return webPageOf(service, ['api', ...key], described, (view) => apiHtml(service, view))
+    },
+  }
 }
 
 /** How a program asks for these very rows. */
-export function apiPage(setting: Setting, view: ApiView): Html {
+function apiHtml(service: PageService, described: TableView): Html {
+  const { setting, files, writing } = service
   const { addresses, words, language, catalog } = setting
-  const { dataset, table, api, files, described, documents } = view
+  const { dataset, table } = described
+  const api = rowAddresses(service)
   const title = `API: ${dataset.name}, ${table.name}`
   const data = api.data(dataset, table)
   const main = html`
@@ -46,7 +48,7 @@ export function apiPage(setting: Setting, view: ApiView): Html {
       <a href="${files.listing(table)}">${words.apiFiles}</a>
     </p>
     <p class="facts">${catalog.notice} <a href="${addresses.limits(language)}">${words.limits}</a></p>
-    ${examplesPart(setting, view)} ${parametersPart(setting)} ${operatorsPart(setting, table)}
+    ${examplesPart(service, described)} ${parametersPart(setting)} ${operatorsPart(setting, table)}
     <section>
       <h2>${words.formats}</h2>
       <ul>
@@ -71,7 +73,7 @@ export function apiPage(setting: Setting, view: ApiView): Html {
         <li><a href="${addresses.reference(language, table)}">${words.reference}</a></li>
         <li><a href="${data.replace(/data\/?$/, 'openapi.json')}">OpenAPI 3.1</a></li>
         ${tableDocuments.map(
-          ({ file, name }) => html`<li><a href="${documents.ofTable(table, file)}">${name}</a></li>`,
+          ({ file, name }) => html`<li><a href="${writing.documents.ofTable(table, file)}">${name}</a></li>`,
         )}
       </ul>
     </section>
@@ -84,8 +86,10 @@ export function apiPage(setting: Setting, view: ApiView): Html {
   })
 }
 
-function examplesPart({ words }: Setting, { dataset, table, snapshot, api }: ApiView): Html {
-  const examples = exampleQueries(table, snapshot?.report ?? null)
+function examplesPart(service: PageService, { dataset, table, report }: TableView): Html {
+  const { words } = service.setting
+  const api = rowAddresses(service)
+  const examples = exampleQueries(table, report)
   return html`<section>
     <h2>${words.examples}</h2>
     <dl>

@@ -2,8 +2,11 @@ import type { Colours } from '../../core/catalog/colours.ts'
 import { nameOf } from '../http/responder.ts'
 import { enhance } from './browser/enhance.ts'
 import { sqlConsole } from './browser/console.ts'
-import { icon } from './icon.ts'
 import { style } from './style.ts'
+import type { Runtime } from '../routes/runtime.ts'
+import type { Resource } from '../http/resource.ts'
+import { Problem } from '../http/problems.ts'
+import { parseQuery } from '../query/parameters.ts'
 
 /** A file that pages are drawn with. Another content has another name, so it may be kept for ever. */
 export interface Asset {
@@ -22,18 +25,46 @@ export interface Assets {
 
 export function assetsIn(colours: Colours): Assets {
   return {
-    style: asset(style(colours), 'css', 'text/css; charset=utf-8'),
-    script: asset(scriptOf(enhance), 'js', 'text/javascript; charset=utf-8'),
-    console: asset(scriptOf(sqlConsole), 'js', 'text/javascript; charset=utf-8'),
-    icon: asset(icon(colours), 'svg', 'image/svg+xml'),
+    style: assetOf(style(colours), 'css', 'text/css; charset=utf-8'),
+    script: assetOf(scriptOf(enhance), 'js', 'text/javascript; charset=utf-8'),
+    console: assetOf(scriptOf(sqlConsole), 'js', 'text/javascript; charset=utf-8'),
+    icon: assetOf(icon(colours), 'svg', 'image/svg+xml'),
   }
 }
 
-function asset(text: string, ending: string, mediaType: string): Asset {
+function assetOf(text: string, ending: string, mediaType: string): Asset {
   return { file: `${nameOf(text)}.${ending}`, mediaType, text }
 }
 
 /** A function of `browser` as a script that runs it: what it needs, it has in itself. */
 function scriptOf(run: () => unknown): string {
   return `(${run.toString()})()`
+}
+
+/** What pages are drawn with, under names that change with the content. */
+export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
+  const all: readonly Asset[] = Object.values(assets)
+  return {
+    path: '/assets/:file',
+    name: 'Asset',
+    description: 'What pages are drawn with.',
+    find: ({ params, target }) => {
+      parseQuery(target, [])
+      const asset = all.find(({ file }) => file === params['file'])
+      if (asset === undefined) throw new Problem('unknown-address', 'There is no such file.')
+      return {
+        name: asset.file,
+        cacheControl: freshness.immutable,
+        mediaType: asset.mediaType,
+        headers: {},
+        isAtHand: true,
+        body: () => ({ pieces: [asset.text] }),
+      }
+    },
+  }
+}
+
+/** Rows in a frame, in the colour of the service. */
+function icon({ light }: Colours): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="${light}"/><path d="M7 10h18M7 16h18M7 22h11" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
 }

@@ -1,3 +1,7 @@
+import { pageAt, textFile, type PageService } from './service.ts'
+import type { Resource } from '../http/resource.ts'
+import { findDataset } from '../routes/find.ts'
+import { parseQuery } from '../query/parameters.ts'
 import type { Dataset } from '../../core/catalog/catalog.ts'
 import { writtenIn } from './numbers.ts'
 import type { Words } from './words/en.ts'
@@ -8,6 +12,30 @@ export interface Cited {
   readonly address: string
   /** `YYYY-MM-DD`, on which it was looked at. */
   readonly today: string
+}
+
+/** How a dataset is cited, as BibTeX. */
+export function citationFile(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/cite.bib', 'Citation'),
+    find: ({ params, target }) => {
+      const cited = citedIn(service, findDataset(service.catalog, params))
+      parseQuery(target, [])
+      const key = ['citation', cited.dataset.slug, cited.today]
+      return textFile(service, key, 'application/x-bibtex; charset=utf-8', () => bibtex(cited))
+    },
+  }
+}
+
+export function citedIn(
+  { publicUrl, setting: { addresses, language } }: PageService,
+  dataset: Dataset,
+): Cited {
+  return {
+    dataset,
+    address: `${publicUrl.origin}${addresses.dataset(language, dataset)}`,
+    today: new Date().toISOString().slice(0, 10),
+  }
 }
 
 /** How a dataset is named in a text. */

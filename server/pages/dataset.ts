@@ -1,35 +1,27 @@
 import type { Dataset, Party, Table } from '../../core/catalog/catalog.ts'
-import type { FileAddresses } from '../http/addresses.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
-import { bibtex, citation } from './cite.ts'
+import { bibtex, citation, citedIn, type Cited } from './cite.ts'
 import { framed, type Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
-import { codePart, partyPart } from './link.ts'
+import { html, stackedTable, type Html, codePart, partyPart } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { truthPart, type TableTruth } from './truth.ts'
+import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
+import { linkHeader, signposts } from '../documents/links.ts'
+import { describing } from '../documents/registry.ts'
+import type { Resource } from '../http/resource.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { datasetView } from '../routes/documents/service.ts'
+import { findDataset } from '../routes/find.ts'
+import { webPage, pageAt, type PageService } from './service.ts'
 
-interface DatasetView {
-  readonly dataset: Dataset
-  readonly current: (table: Table) => Snapshot | null
-  readonly truths: readonly TableTruth[]
-  readonly files: FileAddresses
-  /** Absolute address of this page. */
-  readonly address: string
-  /** `YYYY-MM-DD`. */
-  readonly today: string
-  /** What it says to search engines. */
-  readonly data: Readonly<Record<string, unknown>>
-  readonly feed: string
-}
-
-/** What a dataset is, whose, how fresh, and how to have it. */
-export function datasetPage(setting: Setting, view: DatasetView): Html {
+/** @param truths of the tables that are published */
+function datasetHtml(service: PageService, cited: Cited, truths: readonly TableTruth[]): Html {
+  const { setting, snapshots, writing } = service
   const { addresses, language, words } = setting
-  const { dataset, truths, today, data, feed } = view
+  const { dataset, today } = cited
   const main = html`
     <h1>${dataset.name}</h1>
     <p class="lead">${dataset.description}</p>
-    ${tablesPart(setting, view)} ${citePart(setting, view)} ${truthPart(setting, dataset, truths, today)}
+    ${tablesPart(service, dataset)} ${citePart(setting, cited)} ${truthPart(setting, dataset, truths, today)}
     ${factsPart(setting, dataset)}
     ${
       dataset.links.length > 0 &&
@@ -45,34 +37,24 @@ export function datasetPage(setting: Setting, view: DatasetView): Html {
     title: dataset.name,
     description: dataset.description,
     main,
-    data,
-    feed,
+    data: schemaOrgOf(writing, datasetView(snapshots, dataset), language),
+    feed: writing.documents.datasetFeed(dataset),
     inLanguage: (other) => addresses.dataset(other, dataset),
-    trail: [{ name: words.home, address: addresses.home(language) }],
+    trail: [],
   })
 }
 
-function tablesPart(setting: Setting, view: DatasetView): Html {
+function tablesPart(service: PageService, dataset: Dataset): Html {
+  const { setting, files } = service
   const { addresses, language, words, catalog } = setting
-  const { dataset, files } = view
   const tables = [...dataset.tables.values()]
   return html`<section>
     <h2>${words.tables}</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="${words.tables}">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">${words.table}</th>
-            <th scope="col" class="number">${words.rowsHead}</th>
-            <th scope="col">${words.imported}</th>
-            <th scope="col">${words.wholeTable}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${tables.map((table) => tableLine(setting, view, table))}
-        </tbody>
-      </table>
-    </div>
+    ${stackedTable(
+      words.tables,
+      [words.table, [words.rowsHead], words.imported, words.wholeTable],
+      tables.map((table) => tableLine(service, table)),
+    )}
     <p>
       <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
       <a href="${files.sums(dataset)}">${words.sums}</a>
@@ -81,12 +63,9 @@ function tablesPart(setting: Setting, view: DatasetView): Html {
   </section>`
 }
 
-function tableLine(
-  { addresses, language, words }: Setting,
-  { current, files }: DatasetView,
-  table: Table,
-): Html {
-  const snapshot = current(table)
+function tableLine({ setting, snapshots, files }: PageService, table: Table): Html {
+  const { addresses, language, words } = setting
+  const snapshot = snapshots.current(table)
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">
     ${snapshot === null ? table.name : html`<a href="${addresses.table(language, table)}">${table.name}</a>`}
@@ -115,15 +94,14 @@ function tableLine(
   </tr>`
 }
 
-function citePart({ addresses, language, words }: Setting, { dataset, address, today }: DatasetView): Html {
-  const cited = { dataset, address, today }
+function citePart({ addresses, language, words }: Setting, cited: Cited): Html {
   return html`<section id="cite">
     <h2>${words.cite}</h2>
     ${codePart(citation(cited, words), words)}
     <details>
       <summary>BibTeX</summary>
       ${codePart(bibtex(cited), words)}
-      <p><a href="${addresses.citation(language, dataset)}" download>${words.download} BibTeX</a></p>
+      <p><a href="${addresses.citation(language, cited.dataset)}" download>${words.download} BibTeX</a></p>
     </details>
   </section>`
 }
@@ -148,4 +126,37 @@ function factPart(what: string, party: Party | null): Html {
     ? html``
     : html`<dt>${what}</dt>
         <dd>${partyPart(party)}</dd>`
+}
+
+/** What a dataset is, whose, how fresh, and how to have it. */
+export function datasetPage(service: PageService): Resource {
+  const { catalog, snapshots, setting, writing } = service
+  return {
+    ...pageAt(service, '/dataset/:dataset', 'Dataset'),
+    find: async ({ params, target }) => {
+      const found = findDataset(catalog, params)
+      parseQuery(target, [])
+      const cited = citedIn(service, found)
+      const truths = await truthsOf(service, found)
+      const key = [cited.today, truths.map(({ manifest, looked }) => [manifest.snapshot, looked])]
+      const view = datasetView(snapshots, found)
+      const answer = webPage(service, ['dataset', found.slug, ...key], () =>
+        datasetHtml(service, cited, truths),
+      )
+      const whole = writing.documents.ofDataset(found, 'linkset.json')
+      const Link = linkHeader(signposts(writing, view, setting.language, describing), whole)
+      return { ...answer, headers: { ...answer.headers, Link } }
+    },
+  }
+}
+
+async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<TableTruth[]> {
+  const truths: TableTruth[] = []
+  for (const table of dataset.tables.values()) {
+    const snapshot = snapshots.current(table)
+    if (snapshot === null) continue
+    const { manifest, report } = snapshot
+    truths.push({ table, manifest, report, looked: await snapshots.looked(table) })
+  }
+  return truths
 }

@@ -1,46 +1,31 @@
-import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
+import { csvText } from '../formats/csv.ts'
+import { type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { operatorsOf } from '../query/operators.ts'
 import { framed, type Setting } from './frame.ts'
-import { distinctText } from './distinct.ts'
-import { html, type Html } from './html.ts'
+import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
-import { shownBound } from './table/profile.ts'
+import { distinctText, shownBound } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
-
-export interface FieldsView {
-  readonly dataset: Dataset
-  readonly table: Table
-  readonly report: SnapshotReport | null
-}
+import type { Resource } from '../http/resource.ts'
+import { askedTable, webPage, pageAt, textFile, type AskedTable, type PageService } from './service.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
 /** What each field of a table is, as the catalog declares it and as the ingest found it. */
-export function fieldsPage(setting: Setting, { dataset, table, report }: FieldsView): Html {
+function fieldsHtml(setting: Setting, { dataset, table, report }: AskedTable): Html {
   const { addresses, language, words } = setting
   const title = `${words.fields}: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(setting, table, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
-    <div class="scroll" tabindex="0" role="region" aria-label="${words.fields}">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">${words.field}</th>
-            <th scope="col">${words.type}</th>
-            <th scope="col">${words.meaning}</th>
-            <th scope="col">${words.bounds}</th>
-            <th scope="col">${words.distribution}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${table.fields.map((field) => fieldLine(setting, field, table, foundOf(report, field)))}
-        </tbody>
-      </table>
-    </div>
+    ${stackedTable(
+      words.fields,
+      [words.field, words.type, words.meaning, words.bounds, words.distribution],
+      table.fields.map((field) => fieldLine(setting, field, table, foundOf(report, field))),
+    )}
   `
   return framed(setting, {
     title,
@@ -101,47 +86,51 @@ function distributionPart({ words }: Setting, field: Field, found: Profile | und
 }
 
 /** The same as CSV, a field a line; texts in the language of the page. */
-export function dictionaryCsv({ table, report }: FieldsView): string {
-  const head = [
-    'name',
-    'type',
-    'precision',
-    'scale',
-    'title',
-    'description',
-    'unit',
-    'kind',
-    'nulls',
-    'distinct_estimate',
-    'min',
-    'max',
-    'most_frequent',
-    'operators',
-  ]
+function dictionaryCsv({ table, report }: AskedTable): string {
   const lines = table.fields.map((field) => {
+    const { name, type, precision, scale, title, description, unit, kind } = field
     const found = foundOf(report, field)
-    const { hasDigits } = typeRow(field.type)
-    return [
-      field.name,
-      field.type,
-      hasDigits ? field.precision : null,
-      hasDigits ? field.scale : null,
-      field.title,
-      field.description,
-      field.unit,
-      field.kind,
-      found?.nulls,
-      found?.distinct_estimate,
-      found?.min,
-      found?.max,
-      (found?.top ?? []).map(({ value, rows }) => `${value} (${rows})`).join('; '),
-      table.filters.includes(field.name) ? operatorsOf(field).join(' ') : '',
-    ]
+    const digits = typeRow(type).hasDigits ? { precision, scale } : { precision: null, scale: null }
+    return {
+      name,
+      type,
+      ...digits,
+      title,
+      description,
+      unit,
+      kind,
+      nulls: found?.nulls,
+      distinct_estimate: found?.distinct_estimate,
+      min: found?.min,
+      max: found?.max,
+      most_frequent: (found?.top ?? []).map(({ value, rows }) => `${value} (${rows})`).join('; '),
+      operators: table.filters.includes(name) ? operatorsOf(field).join(' ') : '',
+    }
   })
-  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+  return [Object.keys(lines[0] ?? {}), ...lines.map((line) => Object.values(line))]
+    .map((cells) => `${cells.map((cell) => csvText(String(cell ?? ''))).join(',')}\r\n`)
+    .join('')
 }
 
-function csvCell(value: string | number | null | undefined): string {
-  const text = value === null || value === undefined ? '' : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** What each field of a table is. */
+export function fieldsPage(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
+    find: (request) => {
+      const asked = askedTable(service, request)
+      return webPage(service, ['fields', ...asked.key], () => fieldsHtml(service.setting, asked))
+    },
+  }
+}
+
+/** The same as a file. */
+export function dictionaryFile(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),
+    find: (request) => {
+      const asked = askedTable(service, request)
+      const key = ['dictionary', ...asked.key]
+      return textFile(service, key, 'text/csv; charset=utf-8', () => dictionaryCsv(asked))
+    },
+  }
 }

@@ -1,14 +1,19 @@
+import { webPage, pageAt, type PageService } from './service.ts'
+import type { Resource } from '../http/resource.ts'
+import { publicFiles } from '../routes/files.ts'
+import { findDataset } from '../routes/find.ts'
+import { parseQuery } from '../query/parameters.ts'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import { attachLine } from '../documents/attach.ts'
 import { framed, type Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
-import { codePart } from './link.ts'
+import { trailTo } from './table/tabs.ts'
+import { html, stackedTable, type Html, codePart } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
 /** A table with its files, and what was published before. */
-export interface TableFiles {
+interface TableFiles {
   readonly table: Table
   readonly manifest: Manifest
   readonly files: readonly StoredFile[]
@@ -22,9 +27,34 @@ interface FilesView {
   readonly files: FileAddresses
 }
 
+/** All files of a dataset, and its earlier versions. */
+export function filesPage(service: PageService): Resource {
+  const { catalog, snapshots, setting, files } = service
+  return {
+    ...pageAt(service, '/files/:dataset', 'Files'),
+    find: async ({ params, target }) => {
+      const found = findDataset(catalog, params)
+      parseQuery(target, [])
+      const tables: TableFiles[] = []
+      for (const table of found.tables.values()) {
+        const snapshot = snapshots.current(table)
+        if (snapshot === null) continue
+        const earlier = await snapshots.earlier(table)
+        tables.push({ table, manifest: snapshot.manifest, files: publicFiles(snapshot), earlier })
+      }
+      const ids = tables.map(({ manifest, earlier }) =>
+        [manifest, ...earlier].map(({ snapshot }) => snapshot),
+      )
+      return webPage(service, ['files', found.slug, ids], () =>
+        filesHtml(setting, { dataset: found, tables, files }),
+      )
+    },
+  }
+}
+
 /** All files of a dataset: what they are, how they are proved to be whole, how they are opened, and earlier versions. */
-export function filesPage(setting: Setting, { dataset, tables, files }: FilesView): Html {
-  const { addresses, language, words } = setting
+function filesHtml(setting: Setting, { dataset, tables, files }: FilesView): Html {
+  const { addresses, words } = setting
   const title = `${words.files}: ${dataset.name}`
   const [first] = tables
   const main = html`
@@ -47,10 +77,7 @@ export function filesPage(setting: Setting, { dataset, tables, files }: FilesVie
     title,
     main,
     inLanguage: (other) => addresses.files(other, dataset),
-    trail: [
-      { name: words.home, address: addresses.home(language) },
-      { name: dataset.name, address: addresses.dataset(language, dataset) },
-    ],
+    trail: trailTo(setting, dataset),
   })
 }
 
@@ -68,27 +95,18 @@ function tablePart(
       ${[manifest, ...earlier].map((one, index) => versionPart(setting, table, one, earlier[index] ?? null))}
     </ol>
     <h3>${words.files}</h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="${words.files}: ${table.name}">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">${words.file}</th>
-            <th scope="col" class="number">${words.size}</th>
-            <th scope="col">SHA-512</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${files.map(
-            ({ file, bytes: size, sha512 }) =>
-              html`<tr>
-                <th scope="row"><a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a></th>
-                <td class="number" data-label="${words.size}">${bytes(size)}</td>
-                <td data-label="SHA-512"><code class="sum">${sha512}</code></td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${stackedTable(
+      `${words.files}: ${table.name}`,
+      [words.file, [words.size], 'SHA-512'],
+      files.map(
+        ({ file, bytes: size, sha512 }) =>
+          html`<tr>
+            <th scope="row"><a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a></th>
+            <td class="number" data-label="${words.size}">${bytes(size)}</td>
+            <td data-label="SHA-512"><code class="sum">${sha512}</code></td>
+          </tr>`,
+      ),
+    )}
   </section>`
 }
 

@@ -1,6 +1,6 @@
 import type { CatalogTexts } from '../../core/catalog/catalog.ts'
 import { languages, type Language } from '../../core/catalog/names.ts'
-import type { PageAddresses } from './addresses.ts'
+import type { PageAddresses } from '../documents/page-addresses.ts'
 import type { Asset, Assets } from './assets.ts'
 import { html, markup, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
@@ -24,7 +24,7 @@ export interface Framed {
   readonly main: Html
   /** The same page in another language; null where its address is the same. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** The way to it, from the first step on. */
+  /** The way to it from the home page; without it there is none. */
   readonly trail?: readonly Step[]
   /** Besides the one of all pages. */
   readonly script?: Asset
@@ -42,7 +42,7 @@ export interface Step {
 /** A whole document around what a page has to say. */
 export function framed(setting: Setting, page: Framed): Html {
   const { catalog, addresses, assets, words } = setting
-  const { title, description, main, inLanguage, trail = [], script, data, feed } = page
+  const { title, description, main, inLanguage, trail, script, data, feed } = page
   const isHome = title === catalog.title
   return html`<html lang="${words.locale}">
     <head>
@@ -77,7 +77,7 @@ export function framed(setting: Setting, page: Framed): Html {
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      ${headerPart(setting, inLanguage)} ${trail.length > 0 && trailPart(words, trail)}
+      ${headerPart(setting, inLanguage)} ${trail !== undefined && trailPart(setting, trail)}
       <main id="content" tabindex="-1">${main}</main>
       ${footerPart(setting)}
     </body>
@@ -115,10 +115,11 @@ function headerPart(
   </header>`
 }
 
-function trailPart(words: Words, trail: readonly Step[]): Html {
+function trailPart({ addresses, language, words }: Setting, trail: readonly Step[]): Html {
+  const home = { name: words.home, address: addresses.home(language) }
   return html`<nav class="trail" aria-label="${words.trail}">
     <ol>
-      ${trail.map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
+      ${[home, ...trail].map(({ name, address }) => html`<li><a href="${address}">${name}</a></li>`)}
     </ol>
   </nav>`
 }

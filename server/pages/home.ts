@@ -1,24 +1,31 @@
-import { listedDatasets, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Dataset, type Table, allTables } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
-
-interface HomeView {
-  /** The words that a reader looks for; none for all. */
-  readonly sought: readonly string[]
-  readonly current: (table: Table) => Snapshot | null
-  /** What tells what changed. */
-  readonly feed: string
-}
+import type { RequestHandler } from 'express'
+import type { Language } from '../../core/catalog/names.ts'
+import type { NamedResponse } from '../http/responder.ts'
+import { unacceptableParameters } from '../http/problems.ts'
+import type { Resource } from '../http/resource.ts'
+import { languageFor } from './words/all.ts'
+import { wordsMax, parseQuery } from '../query/parameters.ts'
+import type { findIndex } from '../routes/api-index.ts'
+import { wantsPage } from '../http/negotiation.ts'
+import { webPage, pageAt, type PageService } from './service.ts'
 
 /** So many of the latest changes are shown. */
 const latelyMax = 5
 /** So many tables and fields of a dataset that a search finds. */
 const placesMax = 8
 
-/** What there is: all datasets, or those that a search finds by their texts, tables and fields. */
-export function homePage(setting: Setting, { sought, current, feed }: HomeView): Html {
+/**
+ * What there is: all datasets, or those that a search finds by their texts, tables and fields.
+ *
+ * @param sought the words that a reader looks for; none for all
+ */
+function homeHtml(service: PageService, sought: readonly string[]): Html {
+  const { setting, writing } = service
   const { catalog, addresses, language, words } = setting
   const looked = sought.map(folded)
   const text = sought.join(' ')
@@ -36,7 +43,7 @@ export function homePage(setting: Setting, { sought, current, feed }: HomeView):
         <button>${words.find}</button>
       </form>
     </section>
-    ${sought.length === 0 && latelyPart(setting, current)}
+    ${sought.length === 0 && latelyPart(service)}
     <section>
       <h2>${sought.length === 0 ? words.datasets : words.found(found.length)}</h2>
       ${
@@ -47,7 +54,7 @@ export function homePage(setting: Setting, { sought, current, feed }: HomeView):
         </p>`
       }
       <ul class="cards">
-        ${found.map((dataset) => card(setting, dataset, looked, current))}
+        ${found.map((dataset) => card(service, dataset, looked))}
       </ul>
     </section>
   `
@@ -55,21 +62,17 @@ export function homePage(setting: Setting, { sought, current, feed }: HomeView):
     title: catalog.title,
     description: catalog.description,
     main,
-    feed,
+    feed: writing.documents.feed(),
     inLanguage: (other) =>
       addresses.home(other) + (sought.length === 0 ? '' : `?${new URLSearchParams({ q: text }).toString()}`),
   })
 }
 
-function card(
-  { addresses, language, words }: Setting,
-  dataset: Dataset,
-  sought: readonly string[],
-  current: HomeView['current'],
-): Html {
+function card({ setting, snapshots }: PageService, dataset: Dataset, sought: readonly string[]): Html {
+  const { addresses, language, words } = setting
   const tables = [...dataset.tables.values()]
-  const published = tables.filter((table) => current(table) !== null)
-  const rows = published.reduce((sum, table) => sum + (current(table)?.manifest.rows ?? 0), 0)
+  const published = tables.filter((table) => snapshots.current(table) !== null)
+  const rows = published.reduce((sum, table) => sum + (snapshots.current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
   const places = sought.length === 0 ? [] : placesOf(published, sought)
   return html`<li class="card">
@@ -96,13 +99,11 @@ function card(
   </li>`
 }
 
-function latelyPart(
-  { catalog, addresses, language, words }: Setting,
-  current: HomeView['current'],
-): Html | null {
+function latelyPart({ setting, snapshots }: PageService): Html | null {
+  const { catalog, addresses, language, words } = setting
   const changes = listedDatasets(catalog)
     .flatMap((dataset) =>
-      [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: current(table) })),
+      [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: snapshots.current(table) })),
     )
     .flatMap(({ snapshot, ...rest }) => (snapshot === null ? [] : [{ ...rest, ...changeOf(snapshot) }]))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
@@ -178,4 +179,43 @@ function saidOfField({ name, title, description }: Table['fields'][number]): str
 
 function folded(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim()
+}
+
+/** What there is, and what a search of it finds. */
+export function homePage(service: PageService): Resource {
+  return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
+}
+
+/** Answers at the address that people type: a page in the language of the browser, or the index of the API to programs. */
+export function root(
+  services: ReadonlyMap<Language, PageService>,
+  index: ReturnType<typeof findIndex>,
+): RequestHandler {
+  return async (req, res) => {
+    const service = services.get(languageFor(req.headers['accept-language']))
+    if (service === undefined) throw new Error('there are no pages in this language')
+    res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode')
+    const answer = wantsPage(req.headers, req.url)
+      ? homeFor(service, req.originalUrl)
+      : index(req.originalUrl, req.headers)
+    await service.responder.send(req, res, answer)
+  }
+}
+
+function homeFor(service: PageService, target: string): NamedResponse {
+  const { catalog, snapshots, writing } = service
+  const text = parseQuery(target, ['q']).get('q') ?? ''
+  const sought = [...new Set(text.split(/\s+/))].filter((word) => word !== '')
+  if (sought.length > wordsMax) {
+    const message = `The parameter "q" holds more than ${wordsMax} words.`
+    throw unacceptableParameters([{ parameter: 'q', message }])
+  }
+  const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
+  const answer = webPage(service, ['home', sought, ids], () => homeHtml(service, sought))
+  const { documents } = writing
+  const Link = [
+    `<${documents.whole('.well-known/api-catalog')}>; rel="api-catalog"`,
+    `<${documents.catalog('jsonld')}>; rel="describedby"; type="application/ld+json"`,
+  ].join(', ')
+  return { ...answer, headers: { ...answer.headers, Link } }
 }

@@ -1,4 +1,5 @@
 import { html as template, raw } from 'hono/html'
+import type { Party } from '../../core/catalog/catalog.ts'
 
 /** Markup: what is put into it is escaped, whatever it is, unless it is markup itself. */
 export type Html = ReturnType<typeof template>
@@ -49,4 +50,41 @@ export function safeAddress(text: string): string | null {
   } catch {
     return null
   }
+}
+
+/** A name that leads to its address, where that is one. */
+export function partyPart({ name, url }: Party): Html {
+  const address = safeAddress(url)
+  return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
+}
+
+/** What can be copied: without a script it can be marked, and with one there is a button. */
+export function codePart(text: string, words: { readonly copy: string; readonly copied: string }): Html {
+  return html`<pre
+    tabindex="0"
+  ><code data-copy="${words.copy}" data-copied="${words.copied}">${text}</code></pre>`
+}
+
+/**
+ * A table that scrolls sideways where there is no room, and stacks the cells of a line on a narrow page.
+ *
+ * @param heads of the columns; those of numbers in a list of their own
+ */
+export function stackedTable(
+  label: string,
+  heads: readonly (string | [string])[],
+  lines: readonly Html[],
+): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+    <table class="stacked">
+      <thead>
+        <tr>
+          ${heads.map((head) => (typeof head === 'string' ? html`<th scope="col">${head}</th>` : html`<th scope="col" class="number">${head}</th>`))}
+        </tr>
+      </thead>
+      <tbody>
+        ${lines}
+      </tbody>
+    </table>
+  </div>`
 }

@@ -1,9 +1,14 @@
-import type { Language } from '../../core/catalog/names.ts'
-import { problemRows, type ProblemCode, type WholeTable } from '../http/problems.ts'
+import { type Language, languages } from '../../core/catalog/names.ts'
+import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
 import { framed, type Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
+import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './numbers.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { pageHeaders } from '../http/headers.ts'
+import { languageFor } from './words/all.ts'
+import { parametersOf } from '../query/parameters.ts'
+import { pagePolicy, settingFor, type Settings } from './service.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
@@ -28,7 +33,7 @@ interface ProblemView {
 const correctedMax = 100
 
 /** An error for people: what went wrong, and a way on. */
-export function problemPage(setting: Setting, view: ProblemView): Html {
+function problemPage(setting: Setting, view: ProblemView): Html {
   const { addresses, language, words } = setting
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
   const main = html`
@@ -88,4 +93,50 @@ function insteadPart({ words }: Setting, { file, duckdb }: WholeTable): Html {
       <span class="facts">${writtenIn(words).bytes(file.bytes)}</span>
     </p>
     <pre><code>${duckdb}</code></pre>`
+}
+
+/** Errors as pages, in the language of the address, or else of the browser. */
+export function problemForms(
+  settings: Settings,
+): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
+  return (target, headers) => {
+    const [, first] = target.split('/', 2)
+    const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
+    return formIn(settingFor(settings, language), target)
+  }
+}
+
+/** The parameters of an address, as far as it can be decoded. */
+function askedIn(target: string): readonly (readonly [string, string])[] {
+  try {
+    return parametersOf(target)
+  } catch {
+    return []
+  }
+}
+
+function formIn(setting: Setting, target: string): ProblemForm {
+  return {
+    mediaType: 'text/html; charset=utf-8',
+    headers: pageHeaders(pagePolicy, setting.words.locale),
+    text: ({ code, message, extras: { headers, instead = null, errors = [] } }, instance) => {
+      const wait = headers?.['Retry-After']
+      const retrySeconds = wait === undefined ? null : Number(wait)
+      const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
+      const isOfApi = !languages.some((language) => target.startsWith(`/${language}/`))
+      return textOf(
+        problemPage(setting, {
+          code,
+          detail: message,
+          instance,
+          retrySeconds,
+          instead,
+          errors,
+          asked: askedIn(target),
+          latest,
+          isOfApi,
+        }),
+      )
+    },
+  }
 }

@@ -1,6 +1,13 @@
-import type { Json } from '../documents/view.ts'
+import type { Json, TableView } from '../documents/view.ts'
 import { framed, type Framed, type Setting } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'
+import { allTables, tableId } from '../../core/catalog/catalog.ts'
+import { openApi, tableOpenApi, type OpenApiOptions } from '../documents/openapi/openapi.ts'
+import type { Resource } from '../http/resource.ts'
+import { trailTo } from './table/tabs.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { tableView } from '../routes/documents/service.ts'
+import { askedTable, webPage, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
 
 interface ReferenceView {
   readonly title: string
@@ -30,7 +37,7 @@ interface Operation {
 }
 
 /** An OpenAPI document for people: what may be asked, how, and what is answered. */
-export function referencePage(setting: Setting, view: ReferenceView): Html {
+function referenceHtml(setting: Setting, view: ReferenceView): Html {
   const { words } = setting
   const { title, document, address, others, inLanguage, trail } = view
   const paths = Object.entries(document['paths'] as Named<Named<Operation>>)
@@ -186,3 +193,61 @@ function inline(text: string): Html {
 }
 
 const plain = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
+
+/** All that may be asked of the service, but for what tables have of their own. */
+export function referencePage(service: PageService): Resource {
+  const { catalog, setting, writing } = service
+  const { addresses, language, words } = setting
+  return {
+    ...pageAt(service, '/reference', 'Reference'),
+    find: ({ target }) => {
+      parseQuery(target, [])
+      const options = optionsOf(service)
+      return webPage(service, ['reference'], () =>
+        referenceHtml(setting, {
+          title: words.reference,
+          document: openApi(writing, [], options),
+          address: options.addresses.list.replace(/datasets\/?$/, 'openapi.json'),
+          others: allTables(catalog).map((table) => ({
+            name: tableId(table),
+            address: addresses.reference(language, table),
+          })),
+          inLanguage: (other) => addresses.reference(other),
+          trail: [],
+        }),
+      )
+    },
+  }
+}
+
+/** All that may be asked of a table. */
+export function tableReferencePage(service: PageService): Resource {
+  const { setting, writing, snapshots } = service
+  const { addresses, words } = setting
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/reference', 'Table Reference'),
+    find: (request) => {
+      const { key, dataset, table } = askedTable(service, request)
+      const options = optionsOf(service)
+      const described = (): Promise<TableView> => tableView(snapshots, dataset, table)
+      return webPageOf(service, ['reference', ...key], described, (view) =>
+        referenceHtml(setting, {
+          title: `${words.reference}: ${dataset.name}, ${table.name}`,
+          document: tableOpenApi(writing, view, options),
+          address: options.tableDocument(dataset, table),
+          others: [],
+          inLanguage: (other) => addresses.reference(other, table),
+          trail: trailTo(setting, dataset, table),
+        }),
+      )
+    },
+  }
+}
+
+function optionsOf(service: PageService): OpenApiOptions {
+  const addresses = rowAddresses(service)
+  return {
+    addresses,
+    tableDocument: (dataset, table) => `${addresses.table(dataset, table).replace(/\/$/, '')}/openapi.json`,
+  }
+}

@@ -1,10 +1,19 @@
-import type { Dataset, Field, Table } from '../../core/catalog/catalog.ts'
+import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type Setting } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
-import { html, safeAddress, type Html } from './html.ts'
+import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from './numbers.ts'
-import { isNumber, titleOf } from './table/view.ts'
+import { isNumber, titleOf, rowsPage, viewOf } from './table/view.ts'
+import { withQuery } from '../http/addresses.ts'
+import { costOfRows } from '../limits/costs.ts'
+import type { Resource } from '../http/resource.ts'
+import { InvalidPage } from '../query/errors.ts'
+import { parseRowQuery } from '../query/query.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { findDataset, findTable } from '../routes/find.ts'
+import { withSnapshot } from './table/ask.ts'
+import { named, pageAt, type PageService } from './service.ts'
 
 interface RowView {
   readonly dataset: Dataset
@@ -18,7 +27,7 @@ interface RowView {
 }
 
 /** One row, whole: a field a line, with what each means. */
-export function rowPage(setting: Setting, view: RowView): Html {
+function rowHtml(setting: Setting, view: RowView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, number, count: rows, values } = view
   const { snapshot } = view.snapshot.manifest
@@ -58,4 +67,40 @@ function valuePart({ words }: Setting, field: Field, value: string | null): Html
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
   return html`<span class="whole" dir="auto">${value}</span>`
+}
+
+/** One row, at an address of its own: its number in a snapshot. */
+export function rowPage(service: PageService): Resource {
+  const { catalog, setting, responder } = service
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
+    countsAs: 'rows',
+    isEndless: true,
+    respond: async (request, req, res) => {
+      const { params, target } = request
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      const pin = parseQuery(target, ['snapshot'])
+      const number = Number(/^[1-9]\d{0,14}$/.exec(String(params['number']))?.[0] ?? 0)
+      if (number === 0) throw new InvalidPage()
+      const query = parseRowQuery(table, withQuery('', new Map([...pin, ['page_size', '1']]), number))
+      await withSnapshot(service, table, query.snapshot, async (snapshot) => {
+        const asked = { dataset, table, snapshot, query }
+        const page = rowsPage(snapshot, query)
+        await responder.send(req, res, {
+          ...named(service, ['row', tableId(table), page.key]),
+          cost: costOfRows(query.pageSize * snapshot.rowBytes),
+          body: async (signal) => {
+            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
+            const { range, rows } = view
+            const [values] = rows
+            // An empty table has a first page, but no row.
+            if (values === undefined) throw new InvalidPage()
+            const shown = rowHtml(setting, { ...asked, number, count: range.count, values })
+            return { pieces: [textOf(shown)], serverTiming }
+          },
+        })
+      })
+    },
+  }
 }

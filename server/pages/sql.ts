@@ -1,9 +1,17 @@
 import { framed, type Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
+import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './numbers.ts'
 import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { askOf, type AskView } from './table/view.ts'
+import { tableId } from '../../core/catalog/catalog.ts'
+import { withQuery } from '../http/addresses.ts'
+import { timed } from '../http/responder.ts'
+import type { Resource } from '../http/resource.ts'
+import { answerAsk } from './table/ask.ts'
+import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './service.ts'
+import { engineAddresses } from './browser/duckdb.ts'
+import { requesterOf } from '../routes/find.ts'
 
 interface SqlView extends AskView {
   /** Rows that were asked for. */
@@ -18,7 +26,7 @@ interface SqlView extends AskView {
 const sqlRowsMax = 200_000
 
 /** SQL on the rows of an ask, in the reader's own browser; nothing of it comes to the service. */
-export function sqlPage(setting: Setting, view: SqlView): Html {
+function sqlHtml(setting: Setting, view: SqlView): Html {
   const { addresses, words, assets, language } = setting
   const { dataset, table, count: rows } = view
   const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
@@ -78,4 +86,35 @@ function consolePart({ words }: Setting, { table, query, rowsAddress, engine }: 
       </ul>
     </details>
     <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
+}
+
+/** SQL on the rows of an ask, in the reader's own browser. */
+export function sqlPage(service: PageService): Resource {
+  const { setting, responder, engine, pageBytesMax, publicUrl } = service
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
+    countsAs: 'rows',
+    respond: (request, req, res) =>
+      answerAsk(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
+        const { dataset, table, snapshot, query } = asked
+        const { snapshot: id } = snapshot.manifest
+        const engineAt = engineAddresses(publicUrl)
+        const key = [tableId(table), id, [...query.parameters], engineAt]
+        await responder.send(req, res, {
+          ...named(service, ['sql', ...key], consolePolicy),
+          body: async (signal) => {
+            const requester = requesterOf(request, signal, pageBytesMax)
+            const { count } = await engine.selections.find(snapshot, query, requester)
+            const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
+            const rowsAddress = withQuery(
+              exported,
+              new Map([...query.parameters, ['format', 'arrow'], ['snapshot', id]]),
+              1,
+            )
+            const view = { ...asked, count, rowsAddress, engine: engineAt }
+            return timed(() => textOf(sqlHtml(setting, view)))
+          },
+        })
+      }),
+  }
 }

@@ -1,5 +1,5 @@
 import { papers, type Colours } from '../../core/catalog/colours.ts'
-import { tileStyle } from './chart/tiles.ts'
+import { tileStyle } from './chart/shapes.ts'
 
 /** The one stylesheet, by hand: tokens first, then the frame, then what stands in it. */
 export function style({ light, dark }: Colours): string {

@@ -4,7 +4,7 @@ import type { Looked } from '../../core/warehouse/state-files.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Setting } from './frame.ts'
-import { html, type Html } from './html.ts'
+import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
 /** A table as it is published, and how it came to be so. */
@@ -44,23 +44,11 @@ export function truthPart(
       ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
       ${span !== null && behind > 2 * span && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
     </p>
-    <div class="scroll" tabindex="0" role="region" aria-label="${words.truth}">
-      <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">${words.table}</th>
-            <th scope="col">${words.collected}</th>
-            <th scope="col">${words.imported}</th>
-            <th scope="col">${words.checked}</th>
-            <th scope="col">${words.changed}</th>
-            <th scope="col">${words.leftOut}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${tables.map((truth) => truthLine(setting, truth))}
-        </tbody>
-      </table>
-    </div>
+    ${stackedTable(
+      words.truth,
+      [words.table, words.collected, words.imported, words.checked, words.changed, words.leftOut],
+      tables.map((truth) => truthLine(setting, truth)),
+    )}
     <p class="facts">${words.datesMean}</p>
     ${tables.map((truth) => reportPart(setting, truth))}
   </section>`

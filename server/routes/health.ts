@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { BrowseText } from './pages/browse.ts'
+import type { BrowseText } from '../http/resource.ts'
 import { jsonType, sendBytes } from '../http/send.ts'
 import type { Runtime } from './runtime.ts'
 import { isStale } from '../snapshots/status.ts'

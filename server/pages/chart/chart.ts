@@ -1,19 +1,25 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
+import { type Field, tableId } from '../../../core/catalog/catalog.ts'
 import type { Group } from '../../table/selection/selections.ts'
 import { framed, type Setting } from '../frame.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
 import { askOf, equalTo, titleOf, withoutField, type AskView } from '../table/view.ts'
-import { barsPart } from './bars.ts'
-import type { Dimension } from './dimensions.ts'
-import { linePart } from './line.ts'
-import { tilePlaces, tilesPart } from './tiles.ts'
+import { barsPart, linePart, tilePlaces, tilesPart } from './shapes.ts'
+import { type Dimension, dimensionsOf, stepOf } from './dimensions.ts'
 import { mixedTotal, totalsChoice } from './totals.ts'
+import { timed } from '../../http/responder.ts'
+import type { Resource } from '../../http/resource.ts'
+import { unacceptableParameters } from '../../http/problems.ts'
+import type { Requester } from '../../table/engine/requester.ts'
+import { unquotedIn } from '../../query/conditions.ts'
+import { answerAsk } from '../table/ask.ts'
+import { named, pageAt, type PageService } from '../service.ts'
+import { requesterOf } from '../../routes/find.ts'
 
 /** What stands in the address besides the ask. */
-export const chartParameters = ['chart_by', 'chart_sum'] as const
+const chartParameters = ['chart_by', 'chart_sum'] as const
 
 interface ChartView extends AskView {
   readonly dimensions: readonly Dimension[]
@@ -30,7 +36,7 @@ interface ChartView extends AskView {
 const barsMax = 40
 
 /** The rows of an ask drawn by one of their fields, with every number beside it. */
-export function chartPage(setting: Setting, view: ChartView): Html {
+function chartHtml(setting: Setting, view: ChartView): Html {
   const { addresses, words } = setting
   const { dataset, table, drawn, measure } = view
   const title = `${words.aspects.chart}: ${dataset.name}, ${table.name}`
@@ -266,4 +272,67 @@ function dayAfter(key: string): string | null {
   else if (day === undefined) next.setUTCFullYear(year, month, 1)
   else next.setUTCFullYear(year, month - 1, day + 1)
   return next.getUTCFullYear() > 9999 ? null : next.toISOString().slice(0, 10)
+}
+
+/** The rows of an ask, drawn by one of their fields. */
+export function chartPage(service: PageService): Resource {
+  const { setting, responder, engine, pageBytesMax } = service
+  const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
+    countsAs: 'rows',
+    respond: (request, req, res) =>
+      answerAsk(service, request, res, form, async (asked) => {
+        const { table, snapshot, query, own } = asked
+        const { report } = snapshot
+        const dimensions = dimensionsOf(table, report)
+        const drawn = chosenBy(dimensions, own.get('chart_by'))
+        const measures = table.fields.filter(({ name }) => table.measures.includes(name))
+        const measure = chosenSum(measures, own.get('chart_sum'))
+        const length = drawn?.shape === 'line' ? stepOf(drawn.field, report) : null
+        const { snapshot: id } = snapshot.manifest
+        const key = [
+          tableId(table),
+          id,
+          [...query.parameters],
+          unquotedIn(query),
+          drawn?.field.name,
+          measure?.name,
+        ]
+        const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
+          drawn === null || (measure !== null && mixedTotal(asked, drawn.field) !== null)
+            ? []
+            : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
+        await responder.send(req, res, {
+          ...named(service, ['chart', ...key]),
+          body: async (signal) => {
+            const requester = requesterOf(request, signal, pageBytesMax)
+            const groups = await groupsFor(requester)
+            const view = { ...asked, dimensions, drawn, measure, length, groups }
+            return timed(() => textOf(chartHtml(setting, view)))
+          },
+        })
+      }),
+  }
+}
+
+function chosenBy(dimensions: readonly Dimension[], name: string | undefined): Dimension | null {
+  if (name === undefined) return dimensions[0] ?? null
+  const names = dimensions.map(({ field }) => field.name)
+  const found = dimensions.find(({ field }) => field.name === name)
+  if (found === undefined) throw notOneOf('chart_by', names)
+  return found
+}
+
+/** Null where rows are counted, as they are where nothing is asked for: that is never wrong. */
+function chosenSum(measures: readonly Field[], name: string | undefined): Field | null {
+  if (name === undefined || name === 'rows') return null
+  const found = measures.find((field) => field.name === name)
+  if (found === undefined) throw notOneOf('chart_sum', ['rows', ...measures.map((field) => field.name)])
+  return found
+}
+
+function notOneOf(parameter: string, names: readonly string[]): Error {
+  const message = `The parameter "${parameter}" must be one of: ${names.join(', ')}.`
+  return unacceptableParameters([{ parameter, message }])
 }

@@ -2,8 +2,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
 import type { Setting } from '../frame.ts'
-import { html, type Html } from '../html.ts'
-import { codePart } from '../link.ts'
+import { html, type Html, codePart } from '../html.ts'
 import { askOf, type TableView } from './view.ts'
 
 /** The rows on the screen, as lines that bring them into a program. */

@@ -1,10 +1,10 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf, readValue } from '../../query/operators.ts'
-import { distinctText } from '../distinct.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import type { Setting } from '../frame.ts'
+import type { Words } from '../words/en.ts'
 import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
@@ -137,4 +137,14 @@ function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profi
     else Object.assign(last, { to: range.to, rows: last.rows + range.rows })
   }
   return bars
+}
+
+/** Says how many different values a field has: exactly, or about where its table is large; empty if that is unknown. */
+export function distinctText(
+  words: Words,
+  { choices, distinct = choices?.length, distinct_estimate: about }: Profile,
+): string {
+  const { count } = writtenIn(words)
+  if (distinct !== undefined) return words.distinctExactly(distinct, count(distinct))
+  return about === undefined ? '' : words.distinct(count(about))
 }

@@ -1,20 +1,32 @@
-import type { Table } from '../../../core/catalog/catalog.ts'
+import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { framed, type Setting } from '../frame.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
-import { chipsPart, filterForm } from './conditions.ts'
-import { hintsPart } from './hints.ts'
+import { chipsPart, filterForm, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
-import { pagerPart } from './pager.ts'
 import { tabsPart, trailTo } from './tabs.ts'
-import { askOf, isTime, titleOf, type TableView } from './view.ts'
+import {
+  askOf,
+  isTime,
+  titleOf,
+  type TableView,
+  equalTo,
+  queryLink,
+  withoutField,
+  rowsPage,
+  viewOf,
+} from './view.ts'
+import { costOfRows } from '../../limits/costs.ts'
+import type { Resource } from '../../http/resource.ts'
+import { answerAsk } from './ask.ts'
+import { named, pageAt, type PageService } from '../service.ts'
 
 /** A table to look at: rows in their order, what they are like, and ways to fewer of them, or to all of them as a file. */
-export function tablePage(setting: Setting, view: TableView): Html {
+function tableHtml(setting: Setting, view: TableView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
@@ -65,4 +77,64 @@ function coverageOf(
   const [from = '', to = ''] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
   const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text)))
   return field === undefined || !areDays ? null : { name: titleOf(field), from, to }
+}
+
+/** Rows that people look at. */
+const pageSize = { default: 50, max: 200 }
+
+/** A table to look at, by the same parameters as its rows have in the API. */
+export function tablePage(service: PageService): Resource {
+  const { setting, responder } = service
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
+    countsAs: 'rows',
+    respond: (request, req, res) =>
+      answerAsk(service, request, res, { without: ['format'], pageSize }, async (asked) => {
+        const { snapshot, query } = asked
+        const page = rowsPage(snapshot, query)
+        await responder.send(req, res, {
+          ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
+          // Of a selection, its rows are paid for when they are known.
+          cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
+          body: async (signal) => {
+            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
+            return { pieces: [textOf(tableHtml(setting, view))], serverTiming }
+          },
+        })
+      }),
+  }
+}
+
+/** Sentences that lead from a text that no row has to the nearest value of its field. */
+function hintsPart({ words }: Setting, view: TableView): Html[] {
+  return view.hints.map(({ field, missing, nearest }) => {
+    const parameters = new Map(withoutField(view, field))
+    const condition = equalTo(field, nearest)
+    if (condition !== null) parameters.set(...condition)
+    const address = queryLink(parameters)
+    return html`<p class="hint">
+      ${words.nearestTo(titleOf(field), missing)} <a href="${address}">${nearest}</a>
+    </p>`
+  })
+}
+
+/** First, last, next, previous, and any page by its number. */
+function pagerPart({ words, addresses, language }: Setting, view: TableView): Html | null {
+  const { range, query, table } = view
+  if (range.lastPage === 1) return null
+  const { count } = writtenIn(words)
+  const link = (name: string, page: number): Html =>
+    page < 1 || page > range.lastPage || page === range.page
+      ? html`<span class="off">${name}</span>`
+      : html`<a href="${queryLink(query.parameters, page)}">${name}</a>`
+  return html`<nav class="pager" aria-label="${words.page}">
+    ${link(words.first, 1)} ${link(words.previous, range.page - 1)}
+    <form action="${addresses.table(language, table)}" method="get">
+      ${hiddenInputs(view, new Set())}
+      <label>${words.page} <input name="page" inputmode="numeric" size="6" value="${range.page}" /></label>
+      ${words.of} ${count(range.lastPage)}
+      <button>${words.go}</button>
+    </form>
+    ${link(words.next, range.page + 1)} ${link(words.last, range.lastPage)}
+  </nav>`
 }

@@ -1,6 +1,6 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
-import { aspects, type Aspect } from '../addresses.ts'
+import { aspects, type Aspect } from '../../documents/page-addresses.ts'
 import type { Setting, Step } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 
@@ -28,12 +28,9 @@ export function tabsPart(
   </nav>`
 }
 
-/** The way to a table, or through it to what is below it. */
-export function trailTo({ addresses, language, words }: Setting, dataset: Dataset, table?: Table): Step[] {
-  const steps = [
-    { name: words.home, address: addresses.home(language) },
-    { name: dataset.name, address: addresses.dataset(language, dataset) },
-  ]
+/** The way to a dataset, or through it to one of its tables. */
+export function trailTo({ addresses, language }: Setting, dataset: Dataset, table?: Table): Step[] {
+  const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined
     ? steps
     : [...steps, { name: table.name, address: addresses.table(language, table) }]

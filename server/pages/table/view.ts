@@ -1,12 +1,23 @@
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import type { FileAddresses } from '../../http/addresses.ts'
+import { type FileAddresses, withQuery } from '../../http/addresses.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
 import { readValue } from '../../query/operators.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import type { Hint } from '../../table/selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { cells } from '../../formats/cells.ts'
+import type { ResourceRequest } from '../../http/resource.ts'
+import {
+  type PageLinks,
+  pageBody,
+  pageOf,
+  type Page,
+  type PageBody,
+} from '../../table/representations/page.ts'
+import { rowAddresses, type PageService } from '../service.ts'
+import { requesterOf } from '../../routes/find.ts'
 
 /** What a reader asks of a table, before any row is read. */
 export interface AskView {
@@ -96,4 +107,58 @@ export function equalTo(field: Field, text: string): [name: string, text: string
 export function parameterOf({ query }: Pick<AskView, 'query'>, field: string, operator: string): string {
   const whole = `${field}__${operator}`
   return query.parameters.has(whole) ? whole : field
+}
+
+/** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
+
+/** A page has links of its own. */
+const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
+
+export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
+  return pageOf(snapshot, query, cells, noLinks)
+}
+
+interface Viewed {
+  readonly view: TableView
+  readonly serverTiming: string
+}
+
+export async function viewOf(
+  asked: AskView,
+  page: Page,
+  service: PageService,
+  request: ResourceRequest,
+  signal: () => AbortSignal,
+): Promise<Viewed> {
+  const { engine, pageBytesMax } = service
+  const body = await pageBody(page, engine, requesterOf(request, signal, pageBytesMax))
+  return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
+}
+
+function viewFrom(
+  { dataset, table, snapshot, query }: AskView,
+  { pieces, range, positions, hints }: PageBody,
+  service: PageService,
+): TableView {
+  const shown = table.fields.filter((field) => query.fields.includes(field))
+  // They are read in the alphabetical order of the fields.
+  const places = shown.map((field) => query.fields.indexOf(field))
+  const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
+  const addresses = rowAddresses(service)
+  const [exported, data] = [addresses.export(dataset, table), addresses.data(dataset, table)]
+  return {
+    dataset,
+    table,
+    snapshot,
+    query,
+    range,
+    positions,
+    hints,
+    files: service.files,
+    fields: shown,
+    rows: texts.map((row) => places.map((place) => row[place] ?? null)),
+    exportAddress: (parameters) => withQuery(exported, parameters, 1),
+    dataAddress: (parameters, page) => withQuery(data, parameters, page),
+  }
 }

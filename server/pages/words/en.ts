@@ -4,7 +4,7 @@ import type { Looked } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
-import type { Aspect } from '../addresses.ts'
+import type { Aspect } from '../../documents/page-addresses.ts'
 
 /** All texts of a page in one language: a file of words that lacks one does not compile. */
 export type Words = typeof en

@@ -1,37 +1,40 @@
-import type { Runtime } from '../runtime.ts'
+import { aboutPage, limitsPage } from './about.ts'
+import { apiPage } from './api.ts'
+import { chartPage } from './chart/chart.ts'
+import { citationFile } from './cite.ts'
+import { datasetPage } from './dataset.ts'
+import { dictionaryFile, fieldsPage } from './fields.ts'
+import { filesPage } from './files.ts'
+import { homePage, root } from './home.ts'
+import { referencePage, tableReferencePage } from './reference.ts'
+import { rowPage } from './row.ts'
+import { sqlPage } from './sql.ts'
+import { tablePage } from './table/table.ts'
+import type { Runtime } from '../routes/runtime.ts'
 import express, { type Router } from 'express'
-import { mount, mountHandler, type Serving } from '../../http/resource.ts'
-import { findIndex } from '../api-index.ts'
-import { mainFamily, writingOf } from '../documents/service.ts'
-import { about, limits } from './about.ts'
+import { mount, mountHandler, type Serving } from '../http/resource.ts'
+import { findIndex } from '../routes/api-index.ts'
+import { mainFamily, writingOf } from '../routes/documents/service.ts'
 import { assetFiles } from './assets.ts'
-import { chart } from './chart.ts'
-import { citationFile, datasetFiles, datasetHome } from './dataset.ts'
-import { pageService, type Settings } from './documents.ts'
-import { api, dictionary, fields } from './fields.ts'
-import { home, root } from './home.ts'
-import { row } from './row.ts'
-import { reference, tableReference } from './reference.ts'
-import { engineFiles } from './engine.ts'
-import { sql } from './sql.ts'
-import { table } from './table.ts'
+import { pageService, type Settings } from './service.ts'
+import { engineFiles } from './browser/duckdb.ts'
 
 const pages = [
-  home,
-  about,
-  limits,
-  reference,
-  tableReference,
-  datasetHome,
-  datasetFiles,
-  table,
-  chart,
-  fields,
-  api,
-  sql,
-  row,
+  homePage,
+  aboutPage,
+  limitsPage,
+  referencePage,
+  tableReferencePage,
+  datasetPage,
+  filesPage,
+  tablePage,
+  chartPage,
+  fieldsPage,
+  apiPage,
+  sqlPage,
+  rowPage,
 ]
-const files = [citationFile, dictionary]
+const files = [citationFile, dictionaryFile]
 
 /** The pages for people, in each language. */
 export function pagesRouter(service: Runtime, settings: Settings, serving: Serving): Router {

@@ -1,19 +1,24 @@
-import { mainFamily } from '../documents/service.ts'
-import type { Runtime } from '../runtime.ts'
-import type { Catalog, CatalogTexts } from '../../../core/catalog/catalog.ts'
-import type { Language } from '../../../core/catalog/names.ts'
-import { addressesOf, type Addresses, type FileAddresses } from '../../http/addresses.ts'
-import { pageHeaders } from '../../http/headers.ts'
-import { nameOf, timed, type NamedResponse } from '../../http/responder.ts'
-import type { Offer } from '../../http/negotiation.ts'
-import type { Resource } from '../../http/resource.ts'
-import { pageAddresses } from '../../pages/addresses.ts'
-import { assetsIn } from '../../pages/assets.ts'
-import type { Writing } from '../../documents/view.ts'
-import type { Setting } from '../../pages/frame.ts'
-import { textOf, type Html } from '../../pages/html.ts'
-import { wordsOf } from '../../pages/words/all.ts'
-import { writtenBy } from '../written-by.ts'
+import { tableId, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import { findDataset, findTable } from '../routes/find.ts'
+import { parseQuery } from '../query/parameters.ts'
+import type { ResourceRequest } from '../http/resource.ts'
+import { mainFamily } from '../routes/documents/service.ts'
+import type { Runtime } from '../routes/runtime.ts'
+import type { Catalog, CatalogTexts } from '../../core/catalog/catalog.ts'
+import type { Language } from '../../core/catalog/names.ts'
+import { addressesOf, type Addresses, type FileAddresses } from '../http/addresses.ts'
+import { pageHeaders } from '../http/headers.ts'
+import { nameOf, timed, type Body, type NamedResponse } from '../http/responder.ts'
+import type { Offer } from '../http/negotiation.ts'
+import type { Resource } from '../http/resource.ts'
+import { pageAddresses } from '../documents/page-addresses.ts'
+import { assetsIn } from './assets.ts'
+import type { Writing } from '../documents/view.ts'
+import type { Setting } from './frame.ts'
+import { textOf, type Html } from './html.ts'
+import { wordsOf } from './words/all.ts'
+import { writtenBy } from '../routes/written-by.ts'
 
 const writtenByThese = writtenBy('pages', 'formats', 'documents')
 
@@ -86,6 +91,28 @@ export function pageAt({ setting, catalog }: PageService, below: string, name: s
   }
 }
 
+export interface AskedTable {
+  readonly dataset: Dataset
+  readonly table: Table
+  /** What the ingest of the current snapshot saw; null where that is not known. */
+  readonly report: SnapshotReport | null
+  /** Of the current snapshot. */
+  readonly key: readonly unknown[]
+}
+
+/** The table that an address without parameters names. */
+export function askedTable(
+  { catalog, snapshots }: PageService,
+  { params, target }: ResourceRequest,
+): AskedTable {
+  const dataset = findDataset(catalog, params)
+  const table = findTable(dataset, params)
+  parseQuery(target, [])
+  const snapshot = snapshots.current(table)
+  const key = [tableId(table), snapshot?.manifest.snapshot]
+  return { dataset, table, report: snapshot?.report ?? null, key }
+}
+
 /** @param key alike for all pages of the same characters, in one language */
 export function named(
   { setting, freshness }: Pick<PageService, 'setting' | 'freshness'>,
@@ -101,8 +128,22 @@ export function named(
   }
 }
 
-export function document(service: PageService, key: readonly unknown[], page: () => Html): NamedResponse {
+export function webPage(service: PageService, key: readonly unknown[], page: () => Html): NamedResponse {
   return { ...named(service, key), body: () => timed(() => textOf(page())) }
+}
+
+/** The same, of what has to be waited for. */
+export function webPageOf<T>(
+  service: PageService,
+  key: readonly unknown[],
+  find: () => Promise<T>,
+  page: (found: T) => Html,
+): NamedResponse {
+  const body = async (): Promise<Body> => {
+    const found = await find()
+    return timed(() => textOf(page(found)))
+  }
+  return { ...named(service, key), body }
 }
 
 /** A file that pages offer, made from the catalog and the snapshots. */

@@ -3,7 +3,6 @@ import type { Language } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/parameters.ts'
-import type { Assets } from './assets.ts'
 
 /** What there is of a table besides its rows, each a page below its own. */
 export const aspects = ['chart', 'fields', 'api', 'sql'] as const
@@ -39,7 +38,7 @@ export interface PageAddresses {
   readonly dictionary: (language: Language, table: TableName) => string
   /** @param number from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
-  readonly asset: (asset: Assets[keyof Assets]) => string
+  readonly asset: (asset: { readonly file: string }) => string
   /** What tells browsers how to search here. */
   readonly search: string
 }

@@ -2,17 +2,16 @@ import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
-import { writtenIn } from '../../pages/numbers.ts'
-import { isNumber } from '../../pages/table/view.ts'
+import { writtenIn } from '../numbers.ts'
+import { isNumber } from './view.ts'
 import { targetOf } from '../../query/conditions.ts'
 import { isOperator, operatorRow } from '../../query/operators.ts'
 import { parseRowQuery, type ParameterName, type RowQuery } from '../../query/query.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { problemOf } from '../problem-of.ts'
-import { findDataset, findTable, unavailable } from '../find.ts'
-import type { PageService } from './documents.ts'
-import { leadToTidy } from './tidy.ts'
+import { problemOf } from '../../routes/problem-of.ts'
+import { findDataset, findTable, unavailable } from '../../routes/find.ts'
+import type { PageService } from '../service.ts'
 
 /** What a reader asks of a table, and the snapshot that is to answer. */
 interface Asked {
@@ -97,4 +96,30 @@ export async function withSnapshot(
     .catch((error: unknown) => {
       throw problemOf(error, files.download(table))
     })
+}
+
+/**
+ * Leads to the one way in which addresses are written from what forms send, where that is another.
+ *
+ * @returns whether it did
+ */
+function leadToTidy(target: string, res: ServerResponse): boolean {
+  const tidy = tidied(target)
+  if (tidy === null) return false
+  res.statusCode = 303
+  // Relative, so it holds behind any proxy.
+  res.setHeader('Location', `./${tidy}`)
+  res.end()
+  return true
+}
+
+/** Without what is empty, and with one list of fields; null where it is so already. */
+function tidied(target: string): string | null {
+  const pairs = parametersOf(target)
+  const filled = pairs.filter(([, value]) => value !== '')
+  const fields = filled.filter(([name]) => name === 'fields').map(([, value]) => value)
+  if (filled.length === pairs.length && fields.length < 2) return null
+  const tidy = new URLSearchParams(filled.filter(([name]) => name !== 'fields'))
+  if (fields.length > 0) tidy.set('fields', fields.join(','))
+  return tidy.size === 0 ? '' : `?${tidy.toString()}`
 }
