@@ -1,6 +1,7 @@
 import { summaries } from '../ckan/actions.ts'
 import { sortable } from '../ckan/query.ts'
 import type { Json } from '../view.ts'
+import { operations } from './operations.ts'
 import { jsonOf, problemAnswers, ref, unchanged } from './responses.ts'
 
 const count = { type: 'string', pattern: '^[0-9]{0,9}$' } as const
@@ -64,8 +65,7 @@ function pathItem(
     404: told('There is no such dataset or action.', false, { error: fault }, ['error']),
     409: told('A value is not right.', false, { error: fault }, ['error']),
   }
-  const others = problemAnswers([])
-  const responses = { ...others, ...answers }
+  const responses = { ...problemAnswers([]), ...answers }
   const parameters = Object.entries(takes).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -73,31 +73,17 @@ function pathItem(
     ...(needed.has(name) && { required: true }),
     ...(examples[name] !== undefined && { example: examples[name] }),
   }))
-  const common = { tags: ['CKAN'], summary }
+  const own = operations({ id: `ckan-${id}`, tag: 'CKAN', summary, parameters, answers: responses })
+  const inBodies = Object.entries(takes).map(([name, schema]) => [name, inBody(schema)] as const)
+  const schema = { type: 'object', properties: Object.fromEntries(inBodies) }
   return {
-    get: { operationId: `ckan-${id}`, ...common, parameters, responses },
-    head: { operationId: `ckan-${id}-head`, ...common, parameters, responses: withoutBodies(responses) },
+    ...own,
     post: {
       operationId: `ckan-${id}-post`,
-      ...common,
-      requestBody: {
-        content: {
-          'application/json': {
-            schema: {
-              type: 'object',
-              properties: Object.fromEntries(
-                Object.entries(takes).map(([name, schema]) => [name, inBody(schema)]),
-              ),
-            },
-          },
-        },
-      },
+      tags: ['CKAN'],
+      summary,
+      requestBody: { content: { 'application/json': { schema } } },
       responses,
-    },
-    options: {
-      operationId: `ckan-${id}-options`,
-      ...common,
-      responses: { 200: { $ref: '#/components/responses/options' }, ...others },
     },
   }
 }
@@ -143,10 +129,4 @@ function orProblem(own: Json): Json {
     ...own,
     content: { ...content, 'application/problem+json': { schema: ref('Problem') }, 'text/html': html },
   }
-}
-
-function withoutBodies(responses: Readonly<Record<string, Json>>): Json {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, { content: _content, ...rest }]) => [status, rest]),
-  )
 }

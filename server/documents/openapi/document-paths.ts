@@ -1,120 +1,82 @@
 import { atomType } from '../atom.ts'
 import type { MachineDocument } from '../document.ts'
 import { datasetDocuments, tableDocuments, wholeDocuments } from '../registry.ts'
-import type { Json, TableView, Writing } from '../view.ts'
-import { inPath, item, namesIn } from './operations.ts'
+import type { Json, Writing } from '../view.ts'
+import type { Address } from './operations.ts'
 import { componentName, parameter } from './parameters.ts'
 import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
 
 /** The documents for machines, and the feeds. */
-export function documentPaths(
+export function documentAddresses(
   { catalog, base, documents }: Writing,
   pathOf: (address: string) => string,
-  example: TableView | null,
-): Json {
-  const { dataset, table } = namesIn(catalog, example)
+): Address[] {
   const at = (path: string): string => pathOf(`${base}/${path}`)
-  const rows = (
-    documentsOf: readonly MachineDocument<never>[],
-    folder: string,
-    parameters: readonly Json[],
-  ) =>
-    documentsOf.map(({ file, description, contentType }): [string, Json] => [
-      at(folder + file),
-      one(`${folder.replaceAll(/[{}]/g, '')}${file}`, description, parameters, content(contentType)),
-    ])
-  const rdf = { ...content('application/ld+json'), ...content('text/turtle; charset=utf-8') }
-  const page = parameter(componentName('page'))
-  return Object.fromEntries([
+  const rows = (documentsOf: readonly MachineDocument<never>[], folder: string): Address[] =>
+    documentsOf.map(({ file, description, contentType }) =>
+      one(at(folder + file), `${folder.replaceAll(/[{}]/g, '')}${file}`, description, content(contentType)),
+    )
+  const [jsonLd, turtle] = [content('application/ld+json'), content('text/turtle; charset=utf-8')]
+  const xml = content('application/xml; charset=utf-8')
+  const atom = content(atomType)
+  const [page, asJson] = [[parameter(componentName('page'))], [parameter('json-format')]]
+  const openApi = jsonOf({ type: 'object' })
+  const partOfSitemap = 'Some of them, where they are more than one file holds.'
+  return [
     ...catalog.families.flatMap(({ prefix, name }) => [
-      [
-        `${prefix}/openapi.json`,
-        one(
-          `openapi-${name}`,
-          'All that may be asked here, as OpenAPI 3.1.',
-          [parameter('json-format')],
-          jsonOf({ type: 'object' }),
-        ),
-      ],
-      ...(dataset === null || table === null
-        ? []
-        : [
-            [
-              `${prefix}/dataset/{dataset}/{table}/openapi.json`,
-              one(
-                `openapi-table-${name}`,
-                'The same of one table.',
-                [dataset, table, parameter('json-format')],
-                jsonOf({ type: 'object' }),
-              ),
-            ],
-          ]),
-    ]),
-    [pathOf(documents.catalog()), one('catalog', 'All datasets for harvesters, as DCAT-AP.', [page], rdf)],
-    [
-      pathOf(documents.catalog('jsonld')),
-      one('catalog-jsonld', 'The same as JSON-LD.', [page], content('application/ld+json')),
-    ],
-    [
-      pathOf(documents.catalog('ttl')),
-      one('catalog-ttl', 'The same as Turtle.', [page], content('text/turtle; charset=utf-8')),
-    ],
-    [
-      at('sitemap.xml'),
-      one('sitemap', 'All pages for people.', [], content('application/xml; charset=utf-8')),
-    ],
-    [
-      at('sitemap-{number}.xml'),
       one(
-        'sitemap-part',
-        'Some of them, where they are more than one file holds.',
-        [inPath('number', { type: 'integer', minimum: 1, maximum: 9999 })],
-        content('application/xml; charset=utf-8'),
+        `${prefix}/openapi.json`,
+        `openapi-${name}`,
+        'All that may be asked here, as OpenAPI 3.1.',
+        openApi,
+        asJson,
       ),
-    ],
-    [at('feeds/atom.xml'), one('feed', 'What changed, as Atom.', [], content(atomType))],
-    ...(dataset === null
-      ? []
-      : [
-          [
-            at('feeds/{dataset}/atom.xml'),
-            one('feed-dataset', 'What changed in a dataset.', [dataset], content(atomType)),
-          ],
-        ]),
-    ...(dataset === null || table === null
-      ? []
-      : [
-          [
-            at('feeds/{dataset}/{table}/atom.xml'),
-            one('feed-table', 'What changed in a table.', [dataset, table], content(atomType)),
-          ],
-        ]),
-    ...rows(wholeDocuments as readonly MachineDocument<never>[], '', []),
-    ...(dataset === null
-      ? []
-      : rows(datasetDocuments as readonly MachineDocument<never>[], 'metadata/{dataset}/', [dataset])),
-    ...(dataset === null || table === null
-      ? []
-      : rows(tableDocuments as readonly MachineDocument<never>[], 'metadata/{dataset}/{table}/', [
-          dataset,
-          table,
-        ])),
-  ] as [string, Json][])
+      one(
+        `${prefix}/dataset/{dataset}/{table}/openapi.json`,
+        `openapi-table-${name}`,
+        'The same of one table.',
+        openApi,
+        asJson,
+      ),
+    ]),
+    one(
+      pathOf(documents.catalog()),
+      'catalog',
+      'All datasets for harvesters, as DCAT-AP.',
+      { ...jsonLd, ...turtle },
+      page,
+    ),
+    one(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The same as JSON-LD.', jsonLd, page),
+    one(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The same as Turtle.', turtle, page),
+    one(at('sitemap.xml'), 'sitemap', 'All pages for people.', xml),
+    one(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
+    one(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
+    one(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'What changed in a dataset.', atom),
+    one(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'What changed in a table.', atom),
+    ...rows(wholeDocuments, ''),
+    ...rows(datasetDocuments, 'metadata/{dataset}/'),
+    ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),
+  ]
 }
 
-function one(id: string, summary: string, parameters: readonly Json[], contents: Json): Json {
-  return item(id, summary, 'Documents', [...parameters, parameter('known')], {
-    200: answer(summary, contents, ['Link']),
-    304: unchanged,
-    ...problemAnswers([
-      'unknown-dataset',
-      'unknown-table',
-      'unknown-address',
-      'invalid-page',
-      'invalid-parameter',
-      'not-acceptable',
-    ]),
-  })
+const problems = problemAnswers([
+  'unknown-dataset',
+  'unknown-table',
+  'unknown-address',
+  'invalid-page',
+  'invalid-parameter',
+  'not-acceptable',
+])
+
+function one(
+  path: string,
+  id: string,
+  summary: string,
+  contents: Json,
+  asked: readonly Json[] = [],
+): Address {
+  const answers = { 200: answer(summary, contents, ['Link']), 304: unchanged, ...problems }
+  return { path, id, tag: 'Documents', summary, parameters: [...asked, parameter('known')], answers }
 }
 
 function content(contentType: string): Json {

@@ -5,10 +5,9 @@ import { askedSchemas, sharedParameters } from './parameters.ts'
 import { answer, headerComponents, jsonOf, problemResponses, problemSchemas, ref } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
-import { documentPaths } from './document-paths.ts'
-import { catalogPaths, filePaths } from './service-paths.ts'
-import { exampleOf } from './operations.ts'
-import { usedComponents } from './used.ts'
+import { documentAddresses } from './document-paths.ts'
+import { catalogAddresses, fileAddresses } from './service-paths.ts'
+import { pathsOf, placeholdersOf } from './operations.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
 /** What the addresses promise; raised when they come to mean something else. */
@@ -34,11 +33,15 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
       ? tablePart(view, options.addresses, pathOf, prefixOf(view))
       : referredPart(view, options, pathOf),
   )
-  const example = exampleOf(views)
+  // The table of the examples of all paths, so that they answer together.
+  const example = views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
+  const addresses = [
+    ...catalogAddresses(writing, options.addresses, pathOf),
+    ...fileAddresses(writing, pathOf),
+    ...documentAddresses(writing, pathOf),
+  ]
   const paths = {
-    ...catalogPaths(writing, options.addresses, pathOf, example),
-    ...filePaths(writing, pathOf, example),
-    ...documentPaths(writing, pathOf, example),
+    ...pathsOf(addresses, placeholdersOf(writing, example)),
     ...ckanPaths(example?.dataset.slug),
   }
   const license = { name: 'As each dataset says', url: writing.page('en') }
@@ -119,4 +122,31 @@ function document(
       responses: { ...problemResponses(), options: answer('What may be done here.', jsonOf(ref('Options'))) },
     }),
   }
+}
+
+type Kinds = Readonly<Record<string, Json>>
+
+/** The components that paths refer to, directly or by way of others. */
+function usedComponents(paths: Json, components: Kinds): Kinds {
+  const used = new Set<string>()
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, one] of Object.entries(value)) {
+      if (key === '$ref' && typeof one === 'string' && one.startsWith('#/components/')) follow(one)
+      else look(one)
+    }
+  }
+  const follow = (reference: string): void => {
+    if (used.has(reference)) return
+    used.add(reference)
+    const [, , kind = '', name = ''] = reference.split('/')
+    look(components[kind]?.[name])
+  }
+  look(paths)
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, named]) => [
+      kind,
+      Object.fromEntries(Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`))),
+    ]),
+  )
 }

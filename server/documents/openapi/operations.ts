@@ -1,87 +1,94 @@
 import type { Json, TableView, Writing } from '../view.ts'
 import { problemAnswers } from './responses.ts'
 
-interface Operation {
+/** What is answered at a path. */
+export interface Address {
+  /** Such as `/files/{dataset}/`; its placeholders are parameters of it. */
+  readonly path: string
+  /** Of its operations, unique in a document. */
   readonly id: string
-  readonly tags: readonly string[]
+  readonly tag: string
   readonly summary: string
-  readonly description: string
+  /** The summary, where it does not say. */
+  readonly description?: string
+  /** Besides the placeholders. */
   readonly parameters: readonly Json[]
+  /** By status. */
   readonly answers: Json
 }
 
+/** What stands for a placeholder of paths, by its name: the schema, and an example. */
+type Placeholders = ReadonlyMap<string, Json>
+
+/** Placeholders of a service; none for datasets or tables where there are none. */
+export function placeholdersOf({ catalog: { datasets } }: Writing, example: TableView | null): Placeholders {
+  const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
+  const manifest = example?.manifest
+  const text = { type: 'string', minLength: 1 }
+  const oneOf = (name: string, names: readonly string[], value: string | undefined): [string, Json][] =>
+    names.length === 0
+      ? []
+      : [[name, { schema: { type: 'string', enum: [...new Set(names)] }, ...exampleOf(value) }]]
+  return new Map([
+    ...oneOf('dataset', [...datasets.keys()], example?.dataset.slug),
+    ...oneOf('table', tables, example?.table.name),
+    ['snapshot', { schema: text, ...exampleOf(manifest?.snapshot) }],
+    ['file', { schema: text, example: manifest?.parts[0]?.file ?? 'report.json' }],
+    ['number', { schema: { type: 'integer', minimum: 1, maximum: 9999 } }],
+  ])
+}
+
+/** Paths with their operations, but for those with a placeholder for which nothing can stand. */
+export function pathsOf(addresses: readonly Address[], placeholders: Placeholders): Json {
+  const paths = addresses.flatMap((address): [string, Json][] => {
+    const names = [...address.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    if (!names.every((name) => placeholders.has(name))) return []
+    const inPath = names.map((name) => ({ name, in: 'path', required: true, ...placeholders.get(name) }))
+    return [[address.path, operations(address, inPath)]]
+  })
+  return Object.fromEntries(paths)
+}
+
 /** GET, HEAD, which answers the same without a body, and OPTIONS. */
-export function operations({ id, tags, summary, description, parameters, answers }: Operation): Json {
-  const ofPath = parameters.filter((one) => one['in'] === 'path')
-  const asked = parameters.length > 0 && { parameters }
+export function operations(
+  { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
+  inPath: readonly Json[] = [],
+): Json {
+  const all = [...inPath, ...parameters]
+  const short = summary.replace(/\.$/, '')
+  const asked = all.length > 0 && { parameters: all }
   return {
-    get: { operationId: id, tags, summary, description, ...asked, responses: answers },
+    get: { operationId: id, tags: [tag], summary, description, ...asked, responses: answers },
     head: {
       operationId: `${id}-head`,
-      tags,
-      summary: `${summary}: the headers alone`,
+      tags: [tag],
+      summary: `${short}: the headers alone`,
       ...asked,
-      responses: Object.fromEntries(
-        Object.entries(answers).map(([status, one]) => [status, withoutBody(one as Json)]),
-      ),
+      responses: withoutBodies(answers),
     },
     options: {
       operationId: `${id}-options`,
       // It tells of the form of an address, whatever stands in it.
-      ...(ofPath.length > 0 && {
-        parameters: ofPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
+      ...(inPath.length > 0 && {
+        parameters: inPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
       }),
-      tags,
-      summary: `${summary}: what may be done here`,
+      tags: [tag],
+      summary: `${short}: what may be done here`,
       responses: { 200: { $ref: '#/components/responses/options' }, ...problemAnswers([]) },
     },
   }
 }
 
-function withoutBody(response: Json): Json {
-  const { content: _content, ...rest } = response
-  return rest
-}
-
-/** The names of datasets and tables, as parameters of a path; none where there is none to name. */
-export function namesIn(
-  { datasets }: Writing['catalog'],
-  example: TableView | null,
-): { dataset: Json | null; table: Json | null } {
-  const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
-  return {
-    dataset: named('dataset', [...datasets.keys()], example?.dataset.slug),
-    table: named('table', tables, example?.table.name),
-  }
-}
-
-export const inPath = (name: string, schema: Json, example?: string): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  schema,
-  ...(example !== undefined && { example }),
-})
-/** The table of the examples of paths: all of them answer together. */
-export function exampleOf(views: readonly TableView[]): TableView | null {
-  return views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
+function withoutBodies(answers: Json): Json {
+  return Object.fromEntries(
+    Object.entries(answers as Readonly<Record<string, Json>>).map(
+      ([status, { content: _content, ...rest }]) => [status, rest],
+    ),
+  )
 }
 
 export const binary = (mediaType: string): Json => ({
   [mediaType]: { schema: { contentMediaType: mediaType } },
 })
 
-/** An address of which one sentence says all. */
-export function item(
-  id: string,
-  summary: string,
-  tag: string,
-  parameters: readonly Json[],
-  answers: Json,
-): Json {
-  return operations({ id, tags: [tag], summary, description: summary, parameters, answers })
-}
-
-function named(name: string, names: readonly string[], example: string | undefined): Json | null {
-  return names.length === 0 ? null : inPath(name, { type: 'string', enum: [...new Set(names)] }, example)
-}
+const exampleOf = (value: string | undefined): Json => (value === undefined ? {} : { example: value })

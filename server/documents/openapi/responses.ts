@@ -158,7 +158,7 @@ const headerRows = {
   'X-Request-Id': [text, 'What the log of the service calls the request.'],
 } as const satisfies Record<string, readonly [Json, string]>
 
-type HeaderName = keyof typeof headerRows
+export type HeaderName = keyof typeof headerRows
 const commonHeaderNames: readonly HeaderName[] = [
   'Acervo-Notice',
   'RateLimit',

@@ -45,7 +45,7 @@ export function tablePart(
   const named = [...conditionParameters(view), ...fieldParameters(view)]
   const [data, all] = [addresses.data(dataset, table), addresses.export(dataset, table)]
   const id = (verb: string): string => `${prefix}${verb}`
-  const tags = [`${dataset.slug}/${table.name}`]
+  const tag = `${dataset.slug}/${table.name}`
   const rowParameters = [
     ...named.map(([component]) => parameter(prefix + component)),
     parameter(componentName('search')),
@@ -78,7 +78,7 @@ export function tablePart(
       [pathOf(addresses.table(dataset, table))]: operations({
         parameters: [parameter('json-format'), parameter('known')],
         id: id('describe'),
-        tags,
+        tag,
         summary: `What ${table.name} is`,
         description: 'Its fields, and what may be asked of them.',
         answers: {
@@ -95,7 +95,7 @@ export function tablePart(
           parameter('page-format'),
         ],
         id: id('rows'),
-        tags,
+        tag,
         summary: `Rows of ${table.name}, in pages`,
         description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
         answers: {
@@ -108,7 +108,7 @@ export function tablePart(
       [pathOf(all)]: operations({
         parameters: [...rowParameters, parameter('export-format')],
         id: id('export'),
-        tags,
+        tag,
         summary: `All rows of a query of ${table.name}, as one stream`,
         description:
           `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
