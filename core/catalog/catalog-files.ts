@@ -7,19 +7,19 @@ import { fileWildcard } from '../text.ts'
 import type { Path } from './declared.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
 
-/** A file of a catalog, by the path that a person would write. */
+/** A file of a catalog, with the path as a person writes it. */
 export interface CatalogFile {
   readonly file: string
   readonly text: string
 }
 
-/** Where something stands in a catalog. */
+/** Position in the files of a catalog. */
 type PlaceInFiles = LineAndColumn & { readonly file: string }
 
-/** What the files of a catalog say together. */
+/** The combined document of all files. */
 export interface JoinedDocument {
   readonly root: unknown
-  /** By the text of a file, what it says. */
+  /** Parsed value by the text of each file. */
   readonly roots: ReadonlyMap<string, unknown>
   readonly problems: readonly (PlaceInFiles & { message: string })[]
   readonly readable: boolean
@@ -28,9 +28,8 @@ export interface JoinedDocument {
 }
 
 /**
- * The catalog, and the files that it includes, in the order of their names.
- *
- * @throws StartError where one cannot be read
+ * Reads the catalog and the files that it includes, sorted by name.
+ * @throws StartError if a file cannot be read
  */
 export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
@@ -55,9 +54,8 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
 }
 
 /**
- * Another text when a file of the catalog is another, or one has come or gone.
- *
- * @throws what the system says where it can tell nothing of them
+ * Returns a version of the files that changes when one is edited, added or removed.
+ * @throws the error of the system if a file cannot be checked
  */
 export async function catalogVersion(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(unlessGone)
@@ -72,19 +70,17 @@ export async function catalogVersion(file: string): Promise<string> {
   return createHash('sha256').update(seen.join('\n')).digest('hex')
 }
 
-/** What is not there is nothing; what cannot be looked at may be there. */
+/** Returns null for a missing file; a file that cannot be checked may exist. */
 function unlessGone(error: unknown): null {
   if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
   throw error
 }
 
 /**
- * Tells when the files of a catalog are others, until it is stopped. They are when they have stopped changing, since one
- * may be half written.
- *
- * @param from their version when they were read; null where it is not known
- * @param everyMs how often they are looked at; 0 for never
- * @param changed says whether that was taken; it is told again otherwise
+ * Reports changed files until stopped. Waits until they stop changing, since one may be half written.
+ * @param from version of the files when they were read; null if unknown
+ * @param everyMs interval of checks; 0 for never
+ * @param changed returns whether the change was accepted; if not, it is reported again
  */
 export async function followVersions(
   file: string,
@@ -100,7 +96,7 @@ export async function followVersions(
   let seen = taken
   while (await pause()) {
     const now = await versionNow()
-    // The system may have run short of something: the next look tells.
+    // The system may be short of a resource: check again later.
     if (now === null) continue
     taken ??= now
     if (now !== taken && now === seen) {
@@ -110,7 +106,7 @@ export async function followVersions(
   }
 }
 
-/** Of the text that was looked at last: it is looked at every few seconds. */
+/** Patterns of the text that was checked last, since it is checked every few seconds. */
 let last: { readonly text: string; readonly patterns: readonly string[] } | null = null
 
 function patternsIn(text: string): readonly string[] {
@@ -118,7 +114,7 @@ function patternsIn(text: string): readonly string[] {
   return last.patterns
 }
 
-/** Those that lie below the catalog; another is a fault, which is told with its place. */
+/** Returns the patterns below the folder of the catalog; others are faults, reported with their position. */
 function patternsOf(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
   const { root } = readDocument(text)
@@ -126,12 +122,12 @@ function patternsOf(text: string): string[] {
   return said.filter((one): one is string => typeof one === 'string' && isBelow(one))
 }
 
-/** Whether a path leads nowhere else than below the folder that it is read in. */
+/** Returns whether a path stays below the folder it is read in. */
 export function isBelow(pattern: string): boolean {
   return !path.isAbsolute(pattern) && !/(^|\/)(\.\.?|)(\/|$)|\\/.test(pattern)
 }
 
-/** Paths of the files below a folder, where * stands for any part of a name. */
+/** Returns paths of files below a folder, where `*` stands for any part of a name. */
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
   const fits = fileWildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
@@ -144,9 +140,8 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
 }
 
 /**
- * All files of a catalog as one document: those that are included add their datasets, one each or a list of them.
- *
- * @param known what texts without a problem say, so that they need no parsing
+ * Combines all files of a catalog: included files add datasets, one each or a list.
+ * @param known parsed values of texts without problems, which need no parsing
  */
 export function joinDocuments(
   files: readonly CatalogFile[],
@@ -174,7 +169,7 @@ export function joinDocuments(
     ? { datasets: [], ...main.document.root }
     : main.document.root
   const own = isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
-  /** By index in the list of all datasets. */
+  /** Owners by index in the list of all datasets. */
   const owners = (own ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
   const datasets = [...(own ?? [])]
   for (const { file, document } of included) {
@@ -191,7 +186,7 @@ export function joinDocuments(
       datasets.push(dataset)
     }
   }
-  /** The document in which something of the whole stands, and where. */
+  /** Returns the document that contains a path, and the path in it. */
   const within = (at: Path): { file: string; document: PlacedDocument; path: Path } => {
     const owner = at[0] === 'datasets' && typeof at[1] === 'number' ? owners[at[1]] : undefined
     return owner === undefined ? { ...main, path: at } : { ...owner, path: [...owner.prefix, ...at.slice(2)] }
@@ -212,7 +207,7 @@ export function joinDocuments(
   }
 }
 
-/** Parsed after all where something in it is to be found. */
+/** Parses a known text only to find positions. */
 function knownDocument(text: string, root: unknown): PlacedDocument {
   let read: PlacedDocument | null = null
   const document = (): PlacedDocument => (read ??= readDocument(text))

@@ -6,9 +6,9 @@ import { languages, type Language } from './names.ts'
 export type { OrderKey } from './order-key.ts'
 
 /**
- * The catalog as the server and the ingest read it. It is built from a checked `CatalogDefinition`: each text is in one
- * language, lists that are searched are maps, and datasets, tables and fields have inherited the settings of the level above.
- * The types are inferred from the functions that build them, so each key is written once.
+ * The catalog as the server and the ingest use it, built from a checked `CatalogDefinition`: texts are in one
+ * language, searched lists are maps, and datasets, tables and fields have inherited settings. Types are
+ * inferred from the functions that build it, so each key is written once.
  */
 
 type Frozen<T> =
@@ -20,29 +20,29 @@ type Frozen<T> =
         ? { readonly [Key in keyof T]: Frozen<T[Key]> }
         : T
 
-/** The catalog with each of its texts in one language. */
+/** The catalog with all texts in one language. */
 export type CatalogTexts = Frozen<ReturnType<typeof catalogIn>>
-/** One way of addressing the whole catalog (spec: Versioning 1). */
+/** A scheme of addresses for the whole catalog (spec: Versioning 1). */
 export type Family = CatalogTexts['families'][number]
 export type Limits = CatalogTexts['limits']
-/** At most so many requests from one client in a window. */
+/** Most requests of one client in a window. */
 export type Limit = Limits['rows'][number]
-/** The span of time of a limit. */
+/** Time span of a limit. */
 export type Window = Frozen<ReturnType<typeof windowOf>>
 export type Party = NonNullable<Frozen<ReturnType<typeof partyOf>>>
 export type Contact = NonNullable<Frozen<ReturnType<typeof contactOf>>>
 export type Dataset = Frozen<ReturnType<typeof datasetOf>>
 export type Place = NonNullable<Dataset['spatial']>
 export type Period = NonNullable<Dataset['temporal']>
-/** How the addresses and times of one dataset are written in one family. */
+/** Form of a dataset's addresses and times in a family. */
 export type AddressForm = Frozen<ReturnType<typeof formOf>>
 export type Table = Frozen<ReturnType<typeof tableOf>>
 export type Field = Frozen<ReturnType<typeof fieldOf>>
-/** How a source writes the values of a field: what the field says of it, or else its table. */
+/** Spelling of a field's values in the source: by the field, or else by its table. */
 export type Reading = Field['reading']
-/** The source files of a table, and their CSV dialect. */
+/** Source files of a table, and their CSV dialect. */
 export type SourceForm = Frozen<ReturnType<typeof sourceOf>>
-/** Files of a source: a path under SOURCES with * for any part of a name, or an http(s) address. */
+/** Files of a source: a path under SOURCES with `*` for any part of a name, or an http(s) address. */
 export type SomeFiles = Frozen<ReturnType<typeof filesOf>>
 export type Encoding = SourceForm['encoding']
 
@@ -50,7 +50,6 @@ export type Encoding = SourceForm['encoding']
 export interface Catalog extends CatalogTexts {
   /** The same catalog in each language of the pages; texts without a translation stay in their first language. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
-  /** Hash of the catalog's files. */
   readonly hash: string
 }
 
@@ -58,10 +57,10 @@ type FieldDefinition = TableDefinition['fields'][number]
 type SourceDefinition = TableDefinition['source']
 type Texts = CatalogDefinition['title']
 
-/** The text in the language that is asked for. */
+/** Picks a text in the requested language. */
 type Say = (texts: Texts) => string
 
-/** A checked definition -> the frozen catalog. */
+/** Builds the frozen catalog from a checked definition. */
 export function buildCatalog(definition: CatalogDefinition, hash: string): Catalog {
   const inLanguage = new Map(languages.map((language) => [language, catalogIn(definition, saidIn(language))]))
   return deepFreeze({ ...catalogIn(definition, saidIn(null)), inLanguage, hash })
@@ -85,13 +84,13 @@ function catalogIn(definition: CatalogDefinition, say: Say) {
   return {
     title: say(definition.title),
     description: say(definition.description ?? ''),
-    /** The sentence that asks readers to use the API sparingly (spec: Limits 1). */
+    /** Sentence that asks clients to use the API sparingly (spec: Limits 1). */
     notice: say(definition.notice),
     /** Publisher and contact of the service; null if the catalog has none. */
     publisher: partyOf(definition.publisher, say),
     contact: contactOf(definition.contact, say),
     colours: definition.colours,
-    /** How many requests of each class one client may make, and how much of the processors' time all of them may cost. */
+    /** Requests of each class per client, and the share of processor time for all of them. */
     limits: {
       rows: limits.rows.map(limitOf),
       catalog: limits.catalog.map(limitOf),
@@ -100,7 +99,7 @@ function catalogIn(definition: CatalogDefinition, say: Say) {
       share: { ...windowOf(limits.share.per), percent: limits.share.percent },
     },
     families,
-    /** By slug, in the order of declaration. */
+    /** Datasets by slug, in the order of declaration. */
     datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
   }
 }
@@ -121,7 +120,7 @@ function partyOf(party: CatalogDefinition['publisher'], say: Say) {
   return party === undefined ? null : { name: say(party.name), url: party.url }
 }
 
-/** Whom to ask: by mail, at an address, or both. */
+/** Contact by mail, at an address, or both. */
 function contactOf(contact: CatalogDefinition['contact'], say: Say) {
   if (contact === undefined) return null
   return { name: say(contact.name), email: contact.email ?? null, url: contact.url ?? null }
@@ -143,11 +142,11 @@ function datasetOf(
     license: partyOf(definition.license, say),
     links: definition.links.map(({ title, url }) => ({ title: say(title), url })),
     codeUrl: definition.code_url ?? null,
-    /** `YYYY-MM-DD`. */
+    /** Date, `YYYY-MM-DD`. */
     collectedAt: definition.collected_at,
-    /** How often the publisher promises an update; null if there is no promise. */
+    /** Promised frequency of updates; null if there is no promise. */
     frequency: definition.frequency ?? null,
-    /** Its own, or those of the service. */
+    /** Publisher of the dataset, or else of the service. */
     publisher: partyOf(definition.publisher ?? whole.publisher, say),
     contact: contactOf(definition.contact ?? whole.contact, say),
     themes: definition.themes,
@@ -157,20 +156,20 @@ function datasetOf(
         ? null
         : {
             name: say(spatial.name),
-            /** In a gazetteer. */
+            /** Address in a gazetteer. */
             uri: spatial.uri ?? null,
             /** West, south, east and north, in degrees. */
             bbox: spatial.bbox ?? null,
           },
-    /** Days as `YYYY-MM-DD`, both included; null where it goes on. */
+    /** Days as `YYYY-MM-DD`, both included; the end is null if it continues. */
     temporal: temporal === undefined ? null : { start: temporal.start, end: temporal.end ?? null },
     /** BCP 47 tags of the languages of its texts. */
     language: definition.language,
-    /** Names of the families whose list shows this dataset; its detail answers in all of them. */
+    /** Families that list the dataset; its detail answers in all families. */
     listedIn: new Set(definition.listed_in),
-    /** By name of family. */
+    /** Address forms by family. */
     forms: new Map(families.map((family) => [family.name, formOf(definition, family)])),
-    /** By name, in the order of declaration. */
+    /** Tables by name, in the order of declaration. */
     tables: new Map(
       definition.tables.map((table) => [table.name, tableOf({ engine: whole.engine, ...table }, slug, say)]),
     ),
@@ -185,12 +184,12 @@ function formOf(
   return {
     detailSlash: override?.detail_slash ?? family.trailingSlash,
     dataSlash: override?.data_slash ?? family.trailingSlash,
-    /** IANA zone in which `import_date` is written. */
+    /** IANA zone of `import_date`. */
     timezone: override?.timezone ?? timezone,
   }
 }
 
-/** Tables of more fields have no row store by default: their rows are long, and it is written field by field. */
+/** Tables with more fields have no row store by default: their rows are long, and it is written field by field. */
 const rowStoreFieldsMax = 200
 
 function tableOf(definition: TableDefinition, dataset: string, say: Say) {
@@ -199,37 +198,33 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
   return {
     dataset,
     name: definition.name,
-    /** Null where the catalog has none. */
     description: sayOrNull(definition.description, say),
-    /** In the order of declaration. */
     fields,
-    /** The declared order; ingest makes it total by the position in the source. */
+    /** The declared order; the ingest makes it total by the position in the source. */
     order: definition.order.map((key) => orderKeyOf(key, names)),
-    /** The first field of the order, if it has one value in each source file; null if the catalog names none. */
+    /** First field of the order, if it has one value in each source file; null if the catalog names none. */
     partition: definition.partition ?? null,
-    /** The database that evaluates filters and orders. */
     engine: definition.engine ?? 'duckdb',
-    /** Fields that readers may filter by, and order by as well. */
+    /** Fields that clients may filter and order by. */
     filters: definition.filters ?? names,
-    /** Indexes that the catalog asks for: on the values of these fields, and on the words of the search fields. */
+    /** Indexes that the catalog requests: on the values of these fields, and on the words of the search fields. */
     indexes: { values: definition.filters ?? [], words: definition.search !== undefined },
-    /** Fields that a search looks through. */
+    /** Fields that a search covers. */
     search: definition.search ?? fields.filter(({ type }) => typeRow(type).isText).map((field) => field.name),
-    /** Whether the table has a row store, from which pages are read at little cost. */
+    /** True if the table has a row store, from which pages are read cheaply. */
     hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
-    /** Other orders that are stored. */
     orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
-    /** Integer and decimal fields whose sums over rows mean something. */
+    /** Integer and decimal fields whose sums are meaningful. */
     measures: definition.measures,
-    /** By field: the value of rows that are totals of the others. */
+    /** Value that marks rows which are totals of others, by field. */
     totals: new Map(Object.entries(definition.totals)),
-    /** Rows that one export may have. */
+    /** Most rows of an export. */
     exportRowsMax: definition.export_rows,
-    /** Rows that may be left out because they are not as declared. */
+    /** Most rows that may be rejected. */
     rejectsMax: definition.max_rejects,
-    /** How often new data is expected; null if there is no schedule. */
+    /** Schedule of new data; null if there is none. */
     refreshed: definition.refreshed ?? null,
-    /** Whether a source without rows is accepted. */
+    /** True if a source without rows is accepted. */
     mayBeEmpty: definition.may_be_empty,
     source: sourceOf(definition.source),
   }
@@ -248,54 +243,53 @@ function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say
   return {
     name: definition.name,
     type: definition.type,
-    /** Title on pages; null if the catalog has none. */
     title: sayOrNull(definition.title, say),
     description: sayOrNull(definition.description, say),
-    /** Unit of its numbers, such as `BRL`; null if the catalog has none. */
+    /** Unit of its numbers, such as `BRL`. */
     unit: sayOrNull(definition.unit, say),
-    /** What its texts identify, such as a state or a city; null for other texts. */
+    /** Kind of its texts, such as a state or a city; null for others. */
     kind: definition.kind ?? null,
     precision: definition.precision,
     scale: definition.scale,
-    /** How the source writes its values. */
+    /** Spelling of its values in the source. */
     reading: readingOf(definition, source),
-    /** How a part of each value is hidden before it is stored; null if nothing is. */
+    /** Rule that hides a part of each value before it is stored; null for none. */
     mask: definition.mask ?? null,
   }
 }
 
 const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
 
-/** As POSIX has it. */
+/** As in POSIX. */
 const twoDigitYearsFromDefault = 1969
 
-/** How the values of a field are written: by the settings of the field, else by those of its source. */
+/** Returns the spelling of a field's values: by the field, else by its source. */
 function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
   const moment = field === null ? null : typeRow(field.type).moment
   const formats = field?.format ?? (moment === null ? undefined : source[moment])
   const groups = field?.groups ?? source.groups ?? 'none'
   return {
-    /** Whether white space around a value is removed. */
+    /** True if white space around a value is removed. */
     trims: field?.trim ?? source.trim ?? false,
-    /** Texts that stand for null. */
+    /** Texts that mean null. */
     nulls: field?.nulls ?? source.nulls ?? [''],
     decimal: field?.decimal ?? source.decimal ?? '.',
-    /** Separator of groups of three digits; null if there is none. */
+    /** Separator of groups of three digits; null for none. */
     groups: groups === 'none' ? null : groups,
     /** Texts beside a number that are ignored, such as R$. */
     marks: field?.marks ?? source.marks ?? [],
-    /** How numbers below zero are written besides -5. */
+    /** Spellings of numbers below zero besides -5. */
     minus: field?.minus ?? source.minus ?? [],
-    /** Power of ten that each number is multiplied by: -2 for cents. */
+    /** Power of ten that multiplies each number: -2 for cents. */
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
-    /** Separator of the texts of a list; null if it is written as JSON. */
+    /** Separator of the texts of a list; null if it is JSON. */
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
     /** Formats of dates and times; empty for ISO 8601. */
     formats: formats === undefined ? [] : [formats].flat(),
-    /** IANA zone that times with an offset are converted to; null for UTC. */
+    /** IANA zone to which times with an offset are converted; null for UTC. */
     timezone: field?.timezone ?? source.timezone ?? null,
-    /** First year that a year of two digits may be; the last is 99 years later. */
+    /** First year for years of two digits; the last is 99 years later. */
     twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
   }
 }
@@ -304,42 +298,42 @@ function sourceOf(source: SourceDefinition) {
   return {
     /** Null for `<dataset>/<table>.csv`, plain or compressed. */
     files: source.files === undefined ? null : [source.files].flat().map(filesOf),
-    /** Fields that the path of a file tells, as `parseNamePattern` reads it. */
+    /** Pattern of fields in the path of a file, as `parseNamePattern` reads it. */
     fromName: source.from_name ?? null,
-    /** Whether files may have other columns than the first, in another order. */
+    /** True if files may have other columns than the first one, in another order. */
     unionByName: source.union_by_name,
-    /** Which files of a zip, with * for any part of a name; null for the only one. */
+    /** File in a zip, with `*` for any part of a name; null for the only one. */
     member: source.member ?? null,
-    /** Name of a file of check sums beside the source. */
+    /** Name of a file of checksums beside the source. */
     checksums: source.checksums ?? null,
     encoding: source.encoding,
     delimiter: source.delimiter,
     /** Null if values are never quoted. */
     quote: source.quote === 'none' ? null : source.quote,
-    /** How values are written, unless their field says otherwise. */
+    /** Spelling of values, unless their field states another. */
     reading: readingOf(null, source),
     /** `lf` accepts CRLF too. */
     lineTerminator: source.line_terminator,
-    /** Lines before the header. */
+    /** Number of lines before the header. */
     skipLines: source.skip_lines,
-    /** Lines at the end that are not rows; blank lines are not counted. */
+    /** Number of lines at the end that are not rows; blank lines are not counted. */
     skipLast: source.skip_last,
     /** Start of the first line after the last row. */
     stopAt: source.stop_at ?? null,
     /** Start of lines that are not rows. */
     comment: source.comment ?? null,
-    /** Whether lines that repeat the header are left out instead of refused. */
+    /** True if lines that repeat the header are skipped instead of refused. */
     skipRepeatedHeaders: source.skip_repeated_headers,
-    /** Whether empty cells beyond the columns of the header are dropped instead of refused. */
+    /** True if empty cells beyond the columns of the header are dropped instead of refused. */
     dropEmptyExtraCells: source.drop_empty_extra_cells,
     /** Names of the columns, if the source has no header line or another one. */
     header: source.header ?? null,
-    /** The header line in the file, if `header` replaces it; else null. */
+    /** Header line in the file, if `header` replaces it; else null. */
     headerInFile: source.header_in_file ?? null,
-    /** Header name in the source -> field name. */
+    /** Field names by header name in the source. */
     rename: new Map(Object.entries(source.rename)),
     ignore: new Set(source.ignore),
-    /** Field -> the value of all its rows, as the source would write it. */
+    /** Values of all rows by field, as the source would write them. */
     constants: new Map(Object.entries(source.constants)),
   }
 }
@@ -357,12 +351,12 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** `dataset/table`, the name of a table on the command line, in logs and in reports. */
+/** Returns `dataset/table`, the name of a table on the command line, in logs and in reports. */
 export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
-/** The datasets that some family lists. The others can be read by their address only. */
+/** Returns datasets that some family lists. Others can be read only by their address. */
 export function listedDatasets({ datasets }: CatalogTexts): Dataset[] {
   return [...datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
 }
@@ -371,7 +365,7 @@ export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
 
-/** Whether messages must not quote the source, since some of its values are masked. */
+/** Returns whether messages must not quote the source, since some of its values are masked. */
 export function hidesText({ fields }: Pick<Table, 'fields'>): boolean {
   return fields.some(({ mask }) => mask !== null)
 }

@@ -2,10 +2,10 @@ import { parseDateFormat } from './date-format.ts'
 import { at, reportRepeats, rowOf, strings, typesWith, type Path, type Report } from './declared.ts'
 import { digitsDefault, type FieldTypeRow, type MomentType } from './types/field-type.ts'
 
-/** Columns that are there besides the fields when rows are read. */
+/** Columns besides the fields when rows are read. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
 
-/** Names that DuckDB or a JSON object cannot hold as they are. */
+/** Reports names that DuckDB or a JSON object cannot contain unchanged. */
 export function checkFieldName(name: string, path: Path, report: Report): void {
   if (name === '__proto__') {
     report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
@@ -47,7 +47,7 @@ const formatExamples: Readonly<Record<MomentType, string>> = {
   time: 'hh:mm',
 }
 
-/** One format, or several. */
+/** Checks one format, or several. */
 export function checkFormats(
   holder: unknown,
   key: string,
@@ -72,7 +72,7 @@ function placed(holder: unknown, key: string, path: Path): (readonly [Path, stri
   return strings(holder, key).map(([index, text]) => [[...path, key, index], text])
 }
 
-/** What of a reading belongs to fields of which types. */
+/** Keys of a spelling, and the types of fields that may have them. */
 const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: FieldTypeRow) => boolean])[] = [
   [['mask', 'kind'], (row) => row.isText],
   [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees'],
@@ -83,7 +83,7 @@ const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: Field
   [['two_digit_years_from'], (row) => row.moment === 'date' || row.moment === 'datetime'],
 ]
 
-/** What only some types can be declared with. */
+/** Checks declarations that only some types may have. */
 export function checkFieldReading(field: unknown, source: unknown, path: Path, report: Report): void {
   const row = rowOf(field)
   if (at(field, 'format') !== undefined && row !== null) {
@@ -102,7 +102,7 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
   checkBooleans(field, path, report)
 }
 
-/** Signs of numbers that would be taken for each other. */
+/** Checks signs of numbers that would be ambiguous. */
 export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: Report): void {
   const said = (key: string): unknown => at(holder, key) ?? at(beneath, key)
   const [decimal, groups] = [said('decimal') ?? '.', said('groups')]

@@ -2,7 +2,7 @@ import { checkBooleans, checkFormats, checkSigns } from './check-field.ts'
 import { at, entries, items, requireField, strings, type Path, type Report } from './declared.ts'
 import { parseNamePattern } from './name-pattern.ts'
 
-/** What the shapes of definition.ts cannot say of how a source is written. */
+/** Checks rules of sources that the schema in definition.ts cannot express. */
 export function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
   checkFiles(source, path, report)
   for (const type of ['date', 'datetime', 'time'] as const) checkFormats(source, type, type, path, report)
@@ -36,7 +36,7 @@ export function checkSource(source: unknown, path: Path, known: readonly string[
   }
 }
 
-/** Each file with its place: one alone, in a list, or with constants of its own. */
+/** Returns each file with its path: a single one, in a list, or with constants of its own. */
 function filesOf(source: unknown, path: Path): (readonly [Path, string])[] {
   const one = at(source, 'files')
   if (typeof one === 'string') return [[[...path, 'files'], one]]
@@ -63,7 +63,7 @@ function checkFiles(source: unknown, path: Path, report: Report): void {
   }
 }
 
-/** The fields that no column fills, in some files at least. */
+/** Returns fields that no column fills, at least in some files. */
 export function givenFields(source: unknown): string[] {
   const pattern = at(source, 'from_name')
   const told = typeof pattern === 'string' ? (parseNamePattern(pattern)?.fields ?? []) : []
@@ -71,7 +71,7 @@ export function givenFields(source: unknown): string[] {
   return [...told, ...holders.flatMap((holder) => entries(holder, 'constants').map(([name]) => name))]
 }
 
-/** What fills fields besides columns: constants of all files or of some, and what the names of files tell. */
+/** Checks values of fields without columns: constants of all files or of some, and parts of file names. */
 function checkGiven(source: unknown, path: Path, known: readonly string[], report: Report): void {
   const targets = new Set(entries(source, 'rename').map(([, name]) => name))
   const pattern = at(source, 'from_name')

@@ -19,8 +19,8 @@ import {
 import { languages } from './names.ts'
 
 /**
- * What the shapes of definition.ts cannot say: names that must exist and be unique. It reads the document as
- * it came, skipping what has the wrong shape, so that all faults show at once.
+ * Checks rules that the schema in definition.ts cannot express: names that must exist and be unique. Reads
+ * the raw document and skips values of a wrong shape, so that all faults are reported at once.
  */
 export function checkNames(root: unknown, report: Report): void {
   const families = entries(root, 'families')
@@ -46,7 +46,7 @@ export function checkNames(root: unknown, report: Report): void {
   for (const [index, dataset] of datasets) checkDataset(dataset, ['datasets', index], names, report)
 }
 
-/** What answers beside the families. */
+/** Addresses besides the families. */
 const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/files', 'the files of the service are'],
   ['/health', 'the service says how it is'],
@@ -62,7 +62,7 @@ const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ...languages.map((language) => [`/${language}`, 'the pages for people are'] as const),
 ]
 
-/** No address may be meant by two that answer. */
+/** Checks that no two resources have the same address. */
 function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: Report): void {
   for (const [path, prefix] of prefixes) {
     if (typeof prefix !== 'string') continue
@@ -93,7 +93,7 @@ function checkDataset(dataset: unknown, path: Path, families: readonly string[],
   for (const [index, table] of tables) checkTable(table, [...path, 'tables', index], report)
 }
 
-/** A table as it was written. */
+/** A table as written in the catalog. */
 interface Written {
   readonly table: unknown
   readonly path: Path
@@ -162,7 +162,7 @@ function checkPartition({ table, path, fields, known, report }: Written): void {
     report(own, 'has no use where the source is one file: name its files by source.files')
 }
 
-/** The other orders, of fields that readers may order by. */
+/** Checks other orders, of fields that clients may order by. */
 function checkOrders({ table, path, known, report }: Written): void {
   const filters = strings(table, 'filters').map(([, name]) => name)
   const allowed = at(table, 'filters') === undefined ? known : filters
@@ -200,7 +200,7 @@ function checkSearch({ table, path, fields, known, report }: Written): void {
   }
 }
 
-/** With as many, 10 thousand million rows still add up to the 38 digits that there are. */
+/** With this many digits, sums of 10 thousand million rows fit into 38. */
 const summedDigitsMax = 28
 
 function checkMeasures({ table, path, fields, known, report }: Written): void {
@@ -221,7 +221,7 @@ function checkMeasures({ table, path, fields, known, report }: Written): void {
   }
 }
 
-/** Readers choose between totals and their parts by a condition, so its field must be a filter and hold texts. */
+/** Clients choose between totals and their parts by a condition, so the field must be a filter with texts. */
 function checkTotals({ table, path, fields, known, report }: Written): void {
   const filters =
     isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known

@@ -1,4 +1,4 @@
-/** What pages are printed on, by the light in which they are read. */
+/** Backgrounds of pages, light and dark. */
 export const papers = {
   light: { paper: '#ffffff', raised: '#f5f6f7' },
   dark: { paper: '#14171a', raised: '#1d2226' },
@@ -6,15 +6,15 @@ export const papers = {
 
 export type Light = keyof typeof papers
 
-/** As `#rrggbb`, of links, buttons and bars. */
+/** Colours of links, buttons and bars, as `#rrggbb`. */
 export type Colours = Readonly<Record<Light, string>>
 
 export const coloursDefault: Colours = { light: '#0a6b57', dark: '#58c9ae' }
 
-/** Of text, by the Web Content Accessibility Guidelines, level AA. */
+/** Minimum contrast of text, by the Web Content Accessibility Guidelines, level AA. */
 export const contrastMin = 4.5
 
-/** How well a colour is seen on both papers of a light: 1 (not at all) to 21. */
+/** Returns the lowest contrast of a colour with the backgrounds: 1 (none) to 21. */
 export function contrastIn(light: Light, colour: string): number {
   return Math.min(...Object.values(papers[light]).map((paper) => contrast(colour, paper)))
 }
@@ -24,7 +24,7 @@ function contrast(one: string, other: string): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
-/** Of sRGB (WCAG 2.2, "relative luminance"). */
+/** Returns the relative luminance of sRGB (WCAG 2.2). */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255

@@ -2,17 +2,17 @@ import { quotedText } from '../sql.ts'
 import { escapedPattern } from '../text.ts'
 import type { MomentType } from './types/field-type.ts'
 
-/** How a source writes dates and times: `dd/mm/yyyy`, `yyyymmdd`, `d mmm yyyy hh:mm` and the like. */
+/** A format of dates and times in a source, such as `dd/mm/yyyy`, `yyyymmdd` or `d mmm yyyy hh:mm`. */
 interface DateFormat {
-  /** RE2 pattern that a whole text must match, with a group for each part. */
+  /** RE2 pattern of the complete text, with a group for each part. */
   readonly pattern: string
-  /** Number of the group that holds a part, from 1, and how it is written. */
+  /** Number of the group of each part, from 1, and its spelling. */
   readonly groups: ReadonlyMap<Part, { readonly number: number; readonly word: Word }>
 }
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-/** In Portuguese and in English, in lower case; the first three letters of each are its short form. */
+/** Names in Portuguese and English, in lower case; their first three letters are the short form. */
 const months: readonly (readonly string[])[] = [
   ['janeiro', 'january'],
   ['fevereiro', 'february'],
@@ -39,7 +39,7 @@ const words = {
   yyyy: { part: 'year', pattern: '[0-9]{4}' },
   yy: { part: 'year', pattern: '[0-9]{2}' },
   mmmm: { part: 'month', pattern: oneOf(wholeNames) },
-  // With the point of an abbreviation, or without.
+  // With or without the point of an abbreviation.
   mmm: { part: 'month', pattern: `${oneOf(shortNames)}\\.?` },
   mm: { part: 'month', pattern: '[0-9]{2}' },
   m: { part: 'month', pattern: '[0-9]{1,2}' },
@@ -55,14 +55,14 @@ const words = {
 
 type Word = keyof typeof words
 
-/** Words that stand between the parts of a date, in lower case; nothing else in lower case does. */
+/** Words between the parts of a date, in lower case; nothing else in lower case is allowed. */
 const between = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
-/** What a format of a type must have, and may have besides. */
+/** Required and optional parts of each type. */
 const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readonly Part[] }>> = {
-  // Of a month without days it is the first day.
+  // A month without days means its first day.
   date: { all: ['year', 'month'], others: ['day'] },
   datetime: {
     all: ['year', 'month', 'day', 'hour', 'minute'],
@@ -72,16 +72,16 @@ const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readon
 }
 
 /**
- * Reads a format made of yyyy (yy of 1969 to 2068, as POSIX has it, unless the catalog says otherwise), mm, dd, hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (names of months, short and
- * whole), f (fraction of a second), am (halves of a day), z (offset) and what stands between them; the second mm, or any
- * after hh, are minutes.
- *
- * @returns null where it is no such format, or lacks a part that the type needs
+ * Parses a format made of yyyy (yy for 1969 to 2068 as in POSIX, unless the catalog says otherwise), mm, dd,
+ * hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (short and long names of months), f (fraction of a
+ * second), am (halves of a day), z (offset) and literals between them; the second mm, or any after hh, are
+ * minutes.
+ * @returns null if the format is invalid, or lacks a part that the type needs
  */
 export function parseDateFormat(format: string, type: MomentType): DateFormat | null {
   const groups = new Map<Part, { number: number; word: Word }>()
   let pattern = ''
-  // Of one digit or two, right before: then where it ends would be a guess.
+  // True after a part of one digit or two, whose end would be a guess without a literal.
   let isOpen = false
   for (const [found] of format.matchAll(wordPattern)) {
     if (!isWord(found)) {
@@ -110,17 +110,17 @@ function isWord(text: string): text is Word {
   return Object.hasOwn(words, text)
 }
 
-/** How the parts of a moment are read that a format leaves open. */
+/** Interpretation of parts that a format leaves open. */
 interface MomentOptions {
-  /** Zone into which a time with an offset is brought. */
+  /** Zone to which times with an offset are converted. */
   readonly timezone: string
-  /** First year that a year of two digits may be. */
+  /** First year for years of two digits. */
   readonly twoDigitYearsFrom: number
 }
 
 /**
- * SQL: a text in this format as ISO 8601, a time of day as hh:mm:ss; null where it is not in this format. `24:00` of a day
- * is `00:00` of the next.
+ * SQL: converts a text in this format into ISO 8601, a time of day into hh:mm:ss; null if it is not in this
+ * format. `24:00` of a day is `00:00` of the next.
  */
 export function asIso(
   { pattern, groups }: DateFormat,
@@ -172,19 +172,19 @@ function month(text: string, word: Word | undefined): string {
   return `case ${cases.join(' ')} end`
 }
 
-/** Of twelve hours twice a day; null where there is no such hour. */
+/** SQL: converts an hour of a 12-hour clock; null for an invalid hour. */
 function hourOf(hour: string, half: string): string {
   const number = `${hour}::integer`
   return `case when ${number} between 1 and 12 then
     lpad((${number} % 12 + if(lower(${half})[1] = 'p', 12, 0))::varchar, 2, '0') end`
 }
 
-/** A time with an offset as the time that clocks show in a zone; null where there is none such. */
+/** SQL: converts a time with an offset into local time of a zone; null if there is none. */
 function inZone(local: string, offset: string, timezone: string): string {
   const digits = `replace(${offset}, ':', '')`
   const minutes = `case when lower(${offset}) = 'z' then 0 else
     (${digits}[1] || '1')::integer * (${digits}[2:3]::integer * 60 + coalesce(nullif(${digits}[4:5], ''), '0')::integer) end`
-  // A cast would round a fraction of more digits.
+  // A cast would round a fraction with more digits.
   const isHeld = `length(split_part(${local}, '.', 2)) <= 6`
   const utc = `try_cast(case when ${isHeld} then ${local} end as timestamp) - to_minutes(${minutes})`
   const there = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`

@@ -2,7 +2,7 @@ import { didYouMean } from '../text.ts'
 import { fieldTypeNames, typeRow } from './field-types.ts'
 import type { FieldTypeRow } from './types/field-type.ts'
 
-/** Looking into a document whose shapes are not known yet: what has the wrong shape is not there. */
+/** Access to a document before its shape is checked: values of a wrong shape count as missing. */
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
@@ -30,7 +30,7 @@ export function strings(value: unknown, key: string): [number, string][] {
   return items(value, key).flatMap(([index, item]) => (typeof item === 'string' ? [[index, item]] : []))
 }
 
-/** The row of the type that a field says, where there is such a type. */
+/** Returns the row of a field's declared type, if that exists. */
 export function rowOf(field: unknown): FieldTypeRow | null {
   const type = fieldTypeNames.find((name) => name === at(field, 'type'))
   return type === undefined ? null : typeRow(type)
@@ -40,7 +40,7 @@ export function isText(field: unknown): boolean {
   return rowOf(field)?.isText === true
 }
 
-/** Such as `string or text`. */
+/** Lists types, such as `string or text`. */
 export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
   return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
 }

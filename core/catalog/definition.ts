@@ -15,8 +15,8 @@ import { digitsDefault } from './types/field-type.ts'
 import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
 
 /**
- * The format of catalog.yaml: the shapes. Both the loader and the JSON Schema for editors are made from this
- * one definition; what a shape cannot say (names that must exist, be unique) is in check.ts.
+ * The schema of catalog.yaml, used by the loader and for the JSON Schema of editors. Rules that a schema
+ * cannot express (names that must exist, or be unique) are in check.ts.
  */
 
 const pathName = z
@@ -26,7 +26,7 @@ const pathName = z
     'must be lower-case letters, digits, - and _, starting with a letter or digit',
   )
 
-/** Whether a dataset or a table may be called so. */
+/** Returns whether a name is valid for a dataset or table. */
 export function isPathName(name: string): boolean {
   return pathName.safeParse(name).success
 }
@@ -63,7 +63,7 @@ const limit = z.strictObject({
   per: span,
 })
 
-/** A limit is told apart by its window. */
+/** Limits are identified by their windows. */
 const haveOwnWindows = (all: readonly { per: string }[]): boolean =>
   new Set(all.map(({ per }) => per)).size === all.length
 const ownWindows = 'must have a window of its own in each limit'
@@ -99,7 +99,7 @@ const names = z.array(text)
 
 const format = z.union([text, names.min(1, 'must list at least one format')])
 
-/** How values are written: said by a table for all its fields, and by a field that departs from it. */
+/** Spelling of values: declared by a table for all its fields, or by a field. */
 const reading = {
   trim: z.boolean().optional().describe('Whether white space around values is none of them. Default false.'),
   nulls: z
@@ -454,10 +454,10 @@ export type CatalogDefinition = z.infer<typeof catalogDefinition>
 export type DatasetDefinition = CatalogDefinition['datasets'][number]
 export type TableDefinition = DatasetDefinition['tables'][number]
 
-/** The format as JSON Schema, for editors. */
+/** Returns the schema as JSON Schema, for editors. */
 export function catalogJsonSchema(): unknown {
   const { required = [], ...schema } = z.toJSONSchema(catalogDefinition, { io: 'input' })
-  // Files that are included may hold all of them.
+  // Included files may contain all of them.
   return { title: 'Acervo catalog', ...schema, required: required.filter((key) => key !== 'datasets') }
 }
 

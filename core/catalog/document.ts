@@ -3,31 +3,31 @@ import { messageOf } from '../errors.ts'
 import type { Path } from './declared.ts'
 import { shorten } from '../text.ts'
 
-/** Where something stands in the text, from 1. */
+/** Position in a text, from 1. */
 export interface LineAndColumn {
   readonly line: number
   readonly column: number
 }
 
-/** A YAML text that knows where each of its values stands. */
+/** A YAML text with the positions of its values. */
 export interface PlacedDocument {
-  /** The plain value; null where it cannot be made. */
+  /** Parsed value; null if there is none. */
   readonly root: unknown
-  /** What YAML itself finds wrong. */
+  /** Problems that YAML itself finds. */
   readonly problems: readonly (LineAndColumn & { message: string })[]
-  /** Whether the text has a value at all in spite of the problems. */
+  /** True if the text has a value in spite of its problems. */
   readonly readable: boolean
-  /** The place of a value, or of its key; the nearest that exists where it does not. */
+  /** Returns the position of a value, or of its key; of the nearest existing one if it is missing. */
   readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
-  /** What the author wrote there; undefined where nothing is. */
+  /** Returns the written value; undefined if there is none. */
   readonly writtenAt: (path: Path) => Written | undefined
 }
 
 export interface Written {
   readonly kind: 'map' | 'list' | 'scalar'
-  /** As in the text, shortened. */
+  /** Text of the value, shortened. */
   readonly text: string
-  /** What YAML makes of it. */
+  /** Parsed value. */
   readonly value: unknown
 }
 
@@ -49,7 +49,7 @@ export function readDocument(text: string): PlacedDocument {
   const problems = [...document.errors, ...document.warnings].map((problem) => {
     return { ...placeAt(problem.pos[0]), message: problem.message }
   })
-  // With a key there twice the rest can still be checked; past other errors nothing is sure.
+  // With a duplicate key the rest can still be checked; after other errors nothing is certain.
   let readable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
   let root: unknown = null
   try {

@@ -5,10 +5,10 @@ import { catalogDefinition } from './definition.ts'
 import type { JoinedDocument } from './catalog-files.ts'
 import type { Written } from './document.ts'
 
-/** An issue of the shapes, in words for the author of the YAML. */
+/** A schema issue, in words for the author of the YAML. */
 interface Explained {
   readonly path: Path
-  /** Whether the key itself is at fault, not its value. */
+  /** True if the key itself is wrong, not its value. */
   readonly ofKey: boolean
   readonly message: string
 }
@@ -27,7 +27,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
       }
     })
   }
-  // Of several forms that are possible, the one whose kind was written.
+  // Explain the possible form that has the written kind.
   const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
   if (form !== undefined) {
     return form.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] }, document))
@@ -37,7 +37,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
 }
 
-/** Keys of earlier versions, and what to do about them. */
+/** Keys of earlier versions, and their replacements. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   ['clustered', 'is not used any more, since any few rows are read from the row store: remove the line'],
   ['scans', 'is not used any more, since searching for rows is limited by `share`: remove it'],
@@ -99,7 +99,7 @@ function remedy(expected: readonly string[], text: string, value: unknown): stri
   return isQuotable ? ': remove the quotes, if it has any' : ''
 }
 
-/** The keys that the definition knows at a path. */
+/** Returns the known keys at a path. */
 function knownKeys(path: Path): string[] {
   let schema: unknown = catalogDefinition
   for (const step of path) schema = child(unwrapped(schema), step)
@@ -113,7 +113,7 @@ function formsOf(schema: unknown): unknown[] {
     : []
 }
 
-/** Of a map whose names are listed. */
+/** Returns the names of a map with fixed names. */
 function namesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null || !('keyType' in schema)) return []
   return formsOf(schema.keyType).map(String)
@@ -126,7 +126,7 @@ function child(schema: unknown, step: string | number): unknown {
   return 'valueType' in schema ? schema.valueType : undefined
 }
 
-/** What an optional schema wraps. */
+/** Returns the schema inside an optional one. */
 function unwrapped(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null || 'element' in schema || !('unwrap' in schema))
     return schema

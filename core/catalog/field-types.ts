@@ -11,10 +11,7 @@ import { point } from './types/point.ts'
 import { string, text } from './types/text.ts'
 import { time } from './types/time.ts'
 
-/**
- * The types of a field, one row each, by the names of the specification
- * (spec: Type names used in field descriptors).
- */
+/** Field types, one row each, by the names of the spec (Type names used in field descriptors). */
 const fieldTypes = {
   string,
   text,
@@ -34,7 +31,6 @@ export type FieldType = keyof typeof fieldTypes
 
 export const fieldTypeNames = Object.keys(fieldTypes) as readonly FieldType[]
 
-/** The row of a type, seen as the common shape. */
 export function typeRow(type: FieldType): FieldTypeRow {
   return fieldTypes[type]
 }

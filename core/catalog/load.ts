@@ -9,19 +9,19 @@ import { readDocument } from './document.ts'
 import { explain } from './explain.ts'
 import { StartError } from '../errors.ts'
 
-/** Remembers what texts say as YAML. */
+/** Cache of parsed YAML texts. */
 export interface ParsedTexts {
-  /** The plain value of a text, as YAML has it; undefined where it is not known. */
+  /** Returns the parsed value of a text; undefined if unknown. */
   get(text: string): Promise<unknown>
-  /** Is told the value of a text that is a whole catalog. */
+  /** Receives the value of the text of a whole catalog. */
   parsed(text: string, root: unknown): void
 }
 
-/** What the files of the catalog that was read last say, so that only those that changed are parsed. */
+/** Parsed files of the latest catalog, so that only changed ones are parsed. */
 export class ParsedFiles {
   roots: ReadonlyMap<string, unknown> = new Map()
 
-  /** Parses those that are not known, and lets others have a turn after each. */
+  /** Parses unknown files, and yields the event loop after each. */
   async read(files: readonly CatalogFile[]): Promise<void> {
     const roots = new Map(this.roots)
     for (const { text } of files) {
@@ -36,10 +36,9 @@ export class ParsedFiles {
 
 /**
  * Reads, checks and freezes the catalog.
- *
  * @param file path of the YAML file
- * @param texts saves its parsing where it knows the text
- * @param parsed saves that of the files that it knows
+ * @param texts cache of parsed texts
+ * @param parsed cache of parsed files
  * @throws CatalogError with every fault found, each as file:line:column
  */
 export async function loadCatalog(
@@ -50,19 +49,19 @@ export async function loadCatalog(
   const files = await readCatalogFiles(file)
   const text = wholeText(files)
   const root = await texts?.get(text)
-  // Where it is faulty, the text has to be read for the places.
+  // Positions of faults need the parsed text.
   const known = root === undefined ? null : catalogOf(root, text)
   if (known !== null) return known
   if (files.length > 1) await parsed.read(files)
   return parseCatalogFiles(files, texts, parsed)
 }
 
-/** As `loadCatalog`, from the text itself, without what it includes; `file` only names it in faults. */
+/** Works like `loadCatalog`, from a text without its includes; `file` is only its name in faults. */
 export function parseCatalog(text: string, file: string): Catalog {
   return parseCatalogFiles([{ file, text }])
 }
 
-/** As `loadCatalog`, from the texts themselves, that of the catalog first. */
+/** Works like `loadCatalog`, from texts, that of the catalog first. */
 export function parseCatalogFiles(
   files: readonly CatalogFile[],
   texts: ParsedTexts | null = null,
@@ -77,14 +76,14 @@ export function parseCatalogFiles(
   return catalog
 }
 
-/** Another one for other files. */
+/** Joins the files into a text that differs for other files. */
 function wholeText(files: readonly CatalogFile[]): string {
   const [main] = files
   if (main === undefined || files.length === 1) return main?.text ?? ''
   return JSON.stringify(files.map(({ file, text }) => [relative(dirname(main.file), file), text]))
 }
 
-/** Null where there is a fault. */
+/** Returns null if there is a fault. */
 function catalogOf(root: unknown, text: string): Catalog | null {
   const { data } = catalogDefinition.safeParse(root)
   const faults: string[] = []
@@ -108,7 +107,7 @@ function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Faul
   return faults.toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
 }
 
-/** Something wrong in a catalog, and where. */
+/** A fault in a catalog, with its position. */
 interface Fault {
   readonly file: string
   readonly line: number
@@ -116,10 +115,10 @@ interface Fault {
   readonly message: string
 }
 
-/** More than a person reads at once; one wrong indent may be thousands. */
+/** More than a person reads at once; one wrong indent may cause thousands. */
 const toldMax = 50
 
-/** The catalog cannot be used; carries every fault that was found, and tells the first. */
+/** The catalog is invalid; has every fault that was found, and the first as message. */
 export class CatalogError extends StartError {
   readonly faults: readonly Fault[]
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { languages } from './names.ts'
 
-/** What catalogs of catalogs ask of a dataset, by the names of the standards: all of it may be left out. */
+/** Metadata for catalogs of catalogs, by the names of the standards; all of it is optional. */
 
 export const text = z.string().min(1, 'must not be empty')
 
-/** A text for people, once or in several languages; the first of them where only one can be said. */
+/** A text for people, once or in several languages; the first one is the default. */
 export const texts = z.union([
   text,
   z
@@ -21,7 +21,7 @@ export const date = z.string().refine(isCalendarDate, 'must be a date of the cal
 
 export const party = z.strictObject({ name: texts, url: address })
 
-/** The data themes of the EU Vocabularies, by their codes. */
+/** Codes of the data themes in the EU Vocabularies. */
 const themeNames = [
   'AGRI',
   'ECON',
@@ -100,7 +100,7 @@ export const datasetMetadata = {
 }
 
 function isLanguage(tag: string): boolean {
-  // An unknown one is told by its tag.
+  // Unknown tags stay as they are.
   return new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(tag) !== undefined
 }
 

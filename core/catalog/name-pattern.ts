@@ -1,21 +1,21 @@
 import { escapedPattern } from '../text.ts'
 
-/** Fields that the name of a file tells, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
+/** Pattern of fields in the name of a file, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {
-  /** In the order in which they stand there. */
+  /** Fields in the order of the pattern. */
   readonly fields: readonly string[]
   /**
-   * What the end of a path says of the fields.
-   *
-   * @returns null where it does not fit, `ambiguous` where it can be read in two ways
+   * Parses the end of a path.
+   * @returns the values of the fields; null if the path does not match, `ambiguous` if it matches in two
+   *   ways
    */
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
-/** Longest place, in characters. Patterns of several fields take polynomial time. */
+/** Longest path, in characters. Patterns of several fields take polynomial time. */
 const placeMax = 1024
 
-/** @returns null where it is no such pattern: no field, one twice, or two with nothing between */
+/** @returns null for an invalid pattern: no field, one twice, or two with nothing between */
 export function parseNamePattern(text: string): NamePattern | null {
   const pieces = text.split(/(\{[^{}]*\})/)
   const fields: string[] = []

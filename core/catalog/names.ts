@@ -1,12 +1,12 @@
-/** The languages of people: pages are written in them, and the catalog may give its texts in each. */
+/** Languages of pages; the catalog may give its texts in each. */
 export const languages = ['pt', 'en'] as const
 export type Language = (typeof languages)[number]
 
-/** The classes of requests, each with limits of its own. */
+/** Classes of requests, each with limits of its own. */
 export const limitClasses = ['catalog', 'rows', 'exports', 'files'] as const
 export type LimitClass = (typeof limitClasses)[number]
 
-/** A few of the frequencies of the EU Vocabularies, in lower case. */
+/** Some frequencies of the EU Vocabularies, in lower case. */
 export const frequencyNames = [
   'continuous',
   'daily',
@@ -20,7 +20,7 @@ export const frequencyNames = [
 export type Frequency = (typeof frequencyNames)[number]
 
 const dayMs = 86_400_000
-/** How long is between one and the next, in ms; null where nothing is said of it. */
+/** Time between two updates, in ms; null if undefined. */
 export const spanOf: Readonly<Record<Frequency, number | null>> = {
   continuous: dayMs,
   daily: dayMs,
@@ -31,10 +31,10 @@ export const spanOf: Readonly<Record<Frequency, number | null>> = {
   irregular: null,
   never: null,
 }
-/** Those that say when the next is due. */
+/** Frequencies with a due date. */
 export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
 
-/** What may choose the rows of a table. */
+/** Engines for filters and orders. */
 export const engineNames = ['duckdb', 'clickhouse'] as const
 
 export const maskNames = ['cpf'] as const
@@ -43,7 +43,7 @@ export type MaskName = (typeof maskNames)[number]
 export const kindNames = ['date', 'uf'] as const
 export type Kind = (typeof kindNames)[number]
 
-/** Ways to write numbers below zero besides -5: with the minus of typography or an en dash before, or a minus behind. */
+/** Spellings of numbers below zero besides -5: with a typographic minus or an en dash before, or a minus behind. */
 export const minusForms = ['\u22125', '\u20135', '5-'] as const
 export type MinusForm = (typeof minusForms)[number]
 

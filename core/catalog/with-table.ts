@@ -1,21 +1,20 @@
 import { isMap, isSeq, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
 import { StartError } from '../errors.ts'
 
-/** Where a table goes in the text of a catalog. */
+/** Position of a new table in a catalog. */
 interface Place {
   readonly dataset: string
-  /** What the dataset is called where it has to be made. */
+  /** Title of the dataset if it must be created. */
   readonly title: string
-  /** `YYYY-MM-DD`. */
+  /** Date, `YYYY-MM-DD`. */
   readonly today: string
   readonly families: readonly string[]
 }
 
 /**
- * The text of a catalog with one table more, all else as it was written.
- *
- * @param table the entry, as a list of one item that is not indented
- * @throws StartError where datasets or tables are not written one below the other
+ * Adds a table to the text of a catalog, and keeps all else unchanged.
+ * @param table the entry, as an unindented list of one item
+ * @throws StartError if datasets or tables are not block sequences
  */
 export function withTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
@@ -31,12 +30,12 @@ export function withTable(text: string, table: string, place: Place): string {
   return withItem(text, document, [...at, 'tables'], tables, table)
 }
 
-/** Whether a file of a catalog holds a dataset. */
+/** Returns whether a file of a catalog contains a dataset. */
 export function holdsDataset(text: string, slug: string): boolean {
   return text.includes(slug) && pathOf(parseDocument(text, { version: '1.2' }), slug) !== null
 }
 
-/** Where a dataset stands: in the catalog, or in a file that it includes. */
+/** Returns the path of a dataset: in the catalog, or in an included file. */
 function pathOf(document: Document, slug: string): (string | number)[] | null {
   const { contents } = document
   const isIt = (item: unknown): boolean => isMap(item) && item.get('slug') === slug
@@ -65,7 +64,7 @@ function withItem(
   return `${before}\n${indented(item, columnOf(text, start))}${text.slice(before.length).replace(/^\n/, '')}`
 }
 
-/** Where the key of a value stands. */
+/** Returns the offset of a value's key. */
 function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {
   const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   if (!isMap(holder)) return undefined
@@ -98,7 +97,7 @@ function datasetText(table: string, { dataset, title, today, families }: Place):
 ${indented(table, 4)}`
 }
 
-/** A value as YAML in one line, in which JSON is YAML: plain where it is no more than a word. */
+/** Writes a value as YAML on one line, which may be JSON: plain for single words. */
 export function inlineYaml(value: unknown): string {
   const isPlain =
     typeof value === 'string' &&
@@ -107,7 +106,7 @@ export function inlineYaml(value: unknown): string {
   return isPlain ? value : JSON.stringify(value)
 }
 
-/** A comment at the end of a line of YAML. Escapes control characters and line separators, which would end the comment. */
+/** Writes a comment at the end of a YAML line. Escapes control characters and line separators, which would end it. */
 export function yamlComment(text: string): string {
   return `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (found) => escaped(found))}`
 }

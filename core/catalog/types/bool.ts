@@ -1,6 +1,6 @@
 import { plainType, same, type FieldTypeRow } from './field-type.ts'
 
-/** One of the words for true or false, in any case; null where it is none. */
+/** Parses a word for true or false, in any case; null for others. */
 export function readTruth(text: string): 'true' | 'false' | null {
   const word = text.toLowerCase()
   if (word === 'true' || word === '1') return 'true'

@@ -2,7 +2,7 @@ import { asText, plainType, type FieldTypeRow, type SampleRandom } from './field
 
 const expected = 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12'
 
-/** A date that there is, as YYYY-MM-DD. The ancestor's clients also write DD/MM/YYYY. */
+/** Parses a valid date as YYYY-MM-DD. Clients of Brasil.IO also write DD/MM/YYYY. */
 export function dateOf(text: string): string | null {
   const iso = text.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1')
   if (!/^\d{4}-\d{2}-\d{2}$/.test(iso)) return null
@@ -10,12 +10,12 @@ export function dateOf(text: string): string | null {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso) ? iso : null
 }
 
-/** Seconds since 1970 -> ISO 8601. */
+/** Formats seconds since 1970 as ISO 8601. */
 export function momentText(seconds: number, length: number): string {
   return new Date(1000 * seconds).toISOString().slice(0, length)
 }
 
-/** A day of the years 2010 to 2025. */
+/** Returns a day of the years 2010 to 2025. */
 export function sampleDate({ between }: SampleRandom): string {
   return new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
 }
@@ -27,7 +27,7 @@ export const date: FieldTypeRow = {
   pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
   expects: () => expected,
   stored: () => 'DATE',
-  // Years past 9999 and before Christ are longer, infinity is shorter.
+  // Years after 9999 and before Christ are longer, infinity is shorter.
   certain: (text) => `strlen(${text}) = 10`,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
   parse: dateOf,

@@ -5,7 +5,7 @@ const expected = 'a date and time without offset, such as 2020-06-12 18:05:00 or
 
 const inJson = (column: string): string => `replace(${column}::varchar, ' ', 'T')`
 
-/** Moments without an offset, to the microsecond. */
+/** Moments without an offset, in microseconds. */
 export const datetime: FieldTypeRow = {
   ...plainType,
   moment: 'datetime',
@@ -19,7 +19,7 @@ export const datetime: FieldTypeRow = {
   },
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 19) },
   parse: (text) => {
-    // Browsers leave out seconds that are none.
+    // Browsers omit seconds that are zero.
     const [, day = '', minutes = '00:00', seconds = ':00', fraction = ''] =
       /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,6})?)?)?$/.exec(text) ?? []
     const time = minutes + seconds

@@ -15,7 +15,7 @@ function pattern({ precision, scale }: Digits): string {
   return `-?0*[0-9]{1,${precision - scale}}(\\.${fraction})?`
 }
 
-/** Numbers with so many digits after the point, exact. */
+/** Exact numbers with a fixed number of decimal places. */
 export const decimal: FieldTypeRow = {
   ...plainType,
   hasDigits: true,
@@ -39,13 +39,13 @@ export const decimal: FieldTypeRow = {
     const number = `${whole}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number
   },
-  // Both have the same number of digits after the point.
+  // Both have the same number of decimal places.
   compare: (a, b) => compareWhole(BigInt(a.replace('.', '')), BigInt(b.replace('.', ''))),
   // to_json would write 12.0 for a decimal without fraction.
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
   isPlainInJson: false,
-  // The digits without the point, since a cast would round.
+  // Digits without the point, since a cast would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },
   // A text, since a double would lose digits.

@@ -1,103 +1,105 @@
-/** The numbers a decimal field is declared with; other types ignore them. */
+/** Digits that a decimal field is declared with; other types ignore them. */
 export interface Digits {
   readonly precision: number
   readonly scale: number
 }
 
-/** Where a decimal does not say. */
+/** Digits of a decimal without a declaration. */
 export const digitsDefault: Digits = { precision: 18, scale: 2 }
 
-/** Types that are written by a format of days and times. */
+/** Types that are written in a format of days and times. */
 export type MomentType = 'date' | 'datetime' | 'time'
 
 /**
- * Everything that there is to say of a type of field. A new type is a file that says it, and a line of
- * `field-types.ts`. SQL is given the name of a column, or an expression, and is of DuckDB.
+ * Properties of a field type. To add a type, write a file with this object, and a line in `field-types.ts`.
+ * SQL is that of DuckDB, and takes the name of a column or an expression.
  */
 export interface FieldTypeRow {
-  // How it is declared, and what a source may write.
+  // Declaration, and spellings in a source.
 
-  /** Of texts: they can be searched, masked, and asked for by a part of them. */
+  /** True for texts, which can be searched, masked, and filtered by a part. */
   readonly isText: boolean
-  /** What a value is made of, by which it can be asked for; null where it is one. */
+  /** Kind of parts that values can be filtered by; null for none. */
   readonly parts: 'texts' | 'degrees' | null
-  /** Whether the catalog may say with how many digits. */
+  /** True if the catalog may declare the number of digits. */
   readonly hasDigits: boolean
-  /** Whose format of a source it is written in, where it is not in ISO 8601; null where it has no format. */
+  /** Type whose source formats it accepts besides ISO 8601; null for none. */
   readonly moment: MomentType | null
-  /** What else a source may say by its dialect: how numbers are written, words for true and false, what separates texts. */
+  /** Further dialect of a source: spelling of numbers, words for true and false, separators of texts. */
   readonly dialect: 'number' | 'integer' | 'words' | 'list' | 'degrees' | null
-  /** RE2 pattern that the whole source text must match; null where any text is a value. */
+  /** RE2 pattern of the complete source text; null if any text is a value. */
   readonly pattern: (digits: Digits) => string | null
-  /** What a right value looks like, for reports: "expected ...". */
+  /** Describes valid values in reports: "expected ...". */
   readonly expects: (digits: Digits) => string
 
-  // How it is cast, and reconciled with the source.
+  // Cast, and reconciliation with the source.
 
-  /** The DuckDB type of the field's column in Parquet. */
+  /** DuckDB type of the column in Parquet. */
   readonly stored: (digits: Digits) => string
-  /** SQL: whether a text that is its own rendering matches the pattern; spares most values the pattern. */
+  /** SQL: tests whether a text that equals its own rendering matches the pattern; most values need no other test. */
   readonly certain: (text: string, value: string) => string
-  /** SQL: other signs that a text says the same as a rendering, and matches the pattern; they spare more the pattern. */
+  /** SQL: further tests that a text equals a rendering and matches the pattern; they save more pattern matches. */
   readonly alike?: (text: string, rendered: string) => readonly string[]
-  /** SQL: whether the stored type holds what a text says, where its rendering does not tell. */
+  /** SQL: tests whether the stored type can represent a text, if its rendering does not tell. */
   readonly held?: (text: string, value: string) => string
-  /** SQL: a value as it is stored, from one that was cast to the stored type. */
+  /** SQL: stored value, from one cast to the stored type. */
   readonly value: (cast: string) => string
-  /** SQL: the source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
-   *  (float excepted: its digits are compared after the cast; and list, whose escapes are resolved). */
+  /**
+   * SQL: source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
+   * (except for float, whose digits are compared after the cast, and list, whose escapes are resolved).
+   */
   readonly canonical: (text: string, digits: Digits) => string
-  /** SQL: a stored value written as text. */
+  /** SQL: text of a stored value. */
   readonly rendered: (column: string) => string
-  /** Whether it may be held in fewer bits while rows are sorted. */
+  /** True if it may be stored in fewer bits while rows are sorted. */
   readonly isNarrowed: boolean
 
-  // What is learnt of its values.
+  // Statistics of its values.
 
-  /** A measure has a histogram: SQL of a value as a number, and a number as `rendered` writes it. */
+  /** Histogram of a measure: SQL of a value as a number, and the inverse in the form of `rendered`. */
   readonly measure: {
     readonly number: (value: string) => string
     readonly text: (number: number) => string
   } | null
 
-  /** Whether sums over rows are exact, in whichever order they are added up. */
+  /** True if sums are exact in any order of addition. */
   readonly isSummed: boolean
 
-  // How it is asked for.
+  // Queries.
 
-  /** Whether its values are more or less than others, for those who ask. */
+  /** True if values can be compared in queries. */
   readonly isOrdered: boolean
-  /** The text of an address in the one way in which the value is written from there on; null where it is none. */
+  /** Parses an operand into its canonical text; null if it is invalid. */
   readonly parse: (text: string, digits: Digits) => string | null
-  /** What `parse` takes, as the end of a sentence; where it is not what a source may write. */
+  /** Describes valid operands, as the end of a sentence; by default those of a source. */
   readonly expectsInQuery?: string
-  /** Negative where `a` comes before `b`, as DuckDB orders them; both as `parse` writes them. */
+  /** Compares canonical texts as DuckDB orders the values; negative if `a` comes before `b`. */
   readonly compare: (a: string, b: string) => number
 
-  // How it is written.
+  // Output.
 
-  /** SQL: a stored value as what `to_json` must see; or, where `wire` has JSON, that as a text. */
+  /** SQL: argument of `to_json`; or, if `wire` is JSON, the JSON as text. */
   readonly json: (column: string, digits: Digits) => string
-  /** What JSON has for a value, and of what kind, from the value as `rendered` writes it. */
+  /** Form and kind of a value in JSON, from its rendering. */
   readonly wire: {
     readonly kind: 'text' | 'number' | 'truth' | 'json'
     readonly text: (rendered: string) => string
   }
-  /** Whether JSON has the digits of a number as CSV has them; of texts, truths and JSON it is so. */
+  /** True if JSON and CSV have the same digits of a number; always true for texts, booleans and JSON. */
   readonly isPlainInJson: boolean
-  /** SQL: a value in the CSV that is published, not quoted yet. */
+  /** SQL: value in the published CSV, before quoting. */
   readonly csv: (column: string) => string
-  /** Whether that may hold what CSV has to quote. */
+  /** True if that may contain characters that CSV quotes. */
   readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
 
-  // What documents for machines say of it.
+  // Documents for machines.
 
-  /** JSON Schema of what a row has for a value. */
+  /** JSON Schema of a value in a row. */
   readonly schema: JsonSchema
-  /** JSON Schema of a value in an address: of the texts that `parse` takes, those that everybody knows how to write. */
+  /** JSON Schema of an operand: the common spellings that `parse` accepts. */
   readonly askedSchema: (digits: Digits) => JsonSchema
-  /** What others call the type. */
+  /** Names of the type in other systems. */
   readonly called: {
     /** https://datapackage.org/standard/table-schema/#field-types */
     readonly tableSchema: 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array' | 'any'
@@ -114,33 +116,33 @@ export interface FieldTypeRow {
       | 'json'
     /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
     readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
-    /** Of what JSON has for it. */
+    /** Type in JSON. */
     readonly typescript: string
     readonly python: 'str' | 'int' | 'float' | 'bool' | 'list' | 'dict' | 'object'
-    /** Of R's own kinds; of numbers the one that holds the most digits. */
+    /** Type in R; for numbers, the one with the most digits. */
     readonly r: 'character' | 'numeric' | 'logical' | 'Date'
   }
 
-  /** A value as a source may write it, for a sample of a table that nobody described. */
+  /** Returns a value as a source may write it, for a sample of an undescribed table. */
   readonly sample: (random: SampleRandom, digits: Digits) => string
 }
 
 /** https://json-schema.org/draft/2020-12 */
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What samples are made with: the same numbers from the same seed. */
+/** Random source of samples: the same numbers from the same seed. */
 export interface SampleRandom {
-  /** From 0 to 1, without 1. */
+  /** Number from 0 to 1, excluding 1. */
   readonly next: () => number
-  /** Whole, both ends included. */
+  /** Whole number, both ends included. */
   readonly between: (min: number, max: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T
-  /** That many decimal digits, leading zeros included. */
+  /** Decimal digits, with leading zeros. */
   readonly digits: (count: number) => string
 }
 
-/** As what Arrow holds a value, and SQL of the values as numbers that it holds in the same bytes, or as texts. */
+/** Arrow type, and SQL of values as numbers with the same bytes, or as texts. */
 export interface ArrowMapping {
   readonly type: 'utf8' | 'int64' | 'float64' | 'decimal' | 'bool' | 'date' | 'timestamp'
   readonly values: (column: string) => string
@@ -159,14 +161,14 @@ const plainText = { kind: 'text', text: same } as const
 export const plainJson = { kind: 'json', text: same } as const
 export const plainNumber = { kind: 'number', text: same } as const
 
-/** Of texts whose characters are all of ASCII, and come in the order of their values. */
+/** Compares ASCII texts that sort like their values. */
 export const compareAscii = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 export function compareWhole(a: bigint, b: bigint): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** Whether a text is what a source may write. */
+/** Returns whether a text is a valid spelling in a source. */
 export function matches(pattern: string, text: string): boolean {
   return new RegExp(`^(?:${pattern})$`).test(text)
 }

@@ -5,10 +5,10 @@ const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
 /** More digits than any double has. */
 const significantMax = 17
 
-// A column that holds both zeros would hold one of them after Parquet's dictionary.
+// A column with both zeros would contain only one of them after Parquet's dictionary.
 const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
 
-/** Doubles, of which neither NaN nor Infinity is a value. */
+/** Doubles, except for NaN and Infinity. */
 export const float: FieldTypeRow = {
   ...plainType,
   dialect: 'number',
@@ -17,12 +17,13 @@ export const float: FieldTypeRow = {
   stored: () => 'DOUBLE',
   // Infinity and NaN are rendered as themselves.
   certain: (_text, value) => `isfinite(${value})`,
-  // What differs in zeros at the end alone: after a point they say nothing, and no exponent is its own tenfold.
+  // Texts that differ only in trailing zeros: after a point they mean nothing, and no exponent is its own
+  // tenfold.
   alike: (text, rendered) => [
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
   ],
-  // Not more digits than it has, and not zero for what is none.
+  // Not more digits than a double has, and zero only for zero.
   held: (text, value) => {
     const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
     return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`

@@ -32,7 +32,7 @@ export const integer: FieldTypeRow = {
   wire: plainNumber,
   arrow: { type: 'int64', values: same },
   schema: { type: 'integer', format: 'int64' },
-  // As far as every reader's numbers go; the digits of an address may go to 64 bits.
+  // Limited to numbers that every client can represent; operands may have up to 64 bits.
   askedSchema: () => ({ type: 'integer', format: 'int64' }),
   called: {
     tableSchema: 'integer',

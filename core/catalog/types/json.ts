@@ -3,15 +3,15 @@ import { plainJson, plainType, same, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
 
-// In JSON they stand between values alone, and a line of NDJSON may hold none.
+// In JSON they stand only between values, and a line of NDJSON must not contain any.
 const inOneLine = (text: string): string => `translate(${text}, chr(9) || chr(10) || chr(13), '   ')`
 
-// DuckDB takes NaN, Infinity and a comma after the last item for JSON.
+// DuckDB accepts NaN, Infinity and a comma after the last item as JSON.
 const bare = (text: string): string => `regexp_replace(${text}, '"(?:[^"\\\\]|\\\\.)*"', '""', 'g')`
 const isJson = (text: string): string =>
   `json_valid(${text}) and not regexp_matches(${bare(text)}, '(?i)nan|inf|,\\s*[\\]}]')`
 
-/** JSON as the source has it: its members in their order, its numbers with all their digits. */
+/** JSON as in the source: members in their order, numbers with all digits. */
 export const json: FieldTypeRow = {
   ...plainType,
   pattern: () => '(?s).*',

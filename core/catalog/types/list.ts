@@ -7,11 +7,11 @@ const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
 const text = '"(?:[^"\\\\]|\\\\.)*"'
 const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
 
-/** Each text with the escapes of DuckDB, nothing between them; null where it is no such list. */
+/** Writes each text with the escapes of DuckDB, without spaces; null for an invalid list. */
 const written = (list: string): string =>
   `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
 
-/** Lists of texts, in the order of the source: kept as JSON, which every reader of Parquet and of CSV can take apart. */
+/** Lists of texts, in the order of the source: stored as JSON, which every reader of Parquet and CSV can parse. */
 export const list: FieldTypeRow = {
   ...json,
   parts: 'texts',
@@ -21,7 +21,7 @@ export const list: FieldTypeRow = {
   certain: always,
   held: always,
   value: written,
-  // What one reader of JSON makes of the escapes.
+  // Escapes as one reader of JSON resolves them.
   canonical: written,
   expectsInQuery: expected,
   parse: (asked) => {

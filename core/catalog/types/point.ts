@@ -6,14 +6,14 @@ const expected =
 
 const number = '[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)'
 const pair = `\\s*(?:[(\\[]\\s*)?(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*(?:[)\\]]\\s*)?`
-/** Well-known text, which has the longitude first. */
+/** Well-known text, with the longitude first. */
 const wellKnown = `\\s*(?:POINT|Point|point)\\s*\\(\\s*(${number})\\s+(${number})\\s*\\)\\s*`
 const pattern = `${pair}|${wellKnown}`
 
-/** Of one in an address. */
+/** Longest operand. */
 const lengthMax = 200
 
-/** Of a number, whatever the catalog lets a source write: what to replace by what, one after the other. */
+/** Replacements that shorten a number, in their order. */
 const shortenings = [
   ['^\\+', ''],
   ['^(-?)0+([0-9])', '\\1\\2'],
@@ -34,7 +34,7 @@ const short = (text: string): string =>
     text,
   )
 
-/** SQL: latitude and longitude, with no digit that says nothing. */
+/** SQL: latitude and longitude without redundant digits. */
 const written = (point: string): string => {
   const part = (ofPair: number, ofText: number): string =>
     shortSql(

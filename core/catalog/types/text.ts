@@ -27,7 +27,7 @@ export const string: FieldTypeRow = {
   sample: (random) => `${random.pick(words)} ${random.between(1, 99)}`,
 }
 
-/** The same, long: of some lines. */
+/** A long text of several lines. */
 export const text: FieldTypeRow = {
   ...string,
   sample: (random) => `${random.pick(words)}, "${random.pick(words)}"\n${random.pick(words)}`,

@@ -4,13 +4,13 @@ const pattern = '[0-9]{1,2}:[0-5][0-9]:[0-5][0-9]'
 
 const padded = (text: string): string => `lpad(${text}, 8, '0')`
 
-/** Times of day to the second; timetables count the hours past midnight on, so hours go to 99. */
+/** Times of day in seconds; timetables continue counting after midnight, so hours go to 99. */
 export const time: FieldTypeRow = {
   ...plainType,
   moment: 'time',
   pattern: () => pattern,
   expects: () => 'a time of day as hh:mm:ss, such as 18:05:00, or 25:10:00 past midnight',
-  // As a text, since a TIME ends at 24:00; it is in its order all the same.
+  // Text, since a TIME ends at 24:00; its order is the same.
   stored: () => 'VARCHAR',
   certain: (text) => `regexp_full_match(${text}, '[0-9]{2}:[0-5][0-9]:[0-5][0-9]')`,
   value: padded,
@@ -30,7 +30,7 @@ export const time: FieldTypeRow = {
     return minutes === undefined ? null : `${hours.padStart(2, '0')}:${minutes}:${seconds}`
   },
   expectsInQuery: 'a time of day such as 18:05:00, 18:05, or 25:10:00 past midnight',
-  // No `format: time`, which knows no hour after 23.
+  // No `format: time`, which ends at hour 23.
   schema: { type: 'string', pattern: '^[0-9]{2}:[0-5][0-9]:[0-5][0-9]$' },
   askedSchema: () => ({ type: 'string', pattern: '^[0-9]{1,2}:[0-5][0-9](:[0-5][0-9])?$' }),
   called: {
