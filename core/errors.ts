@@ -1,4 +1,4 @@
-/** A program cannot start or go on; the message says what is wrong, where, and what to do. */
+/** A program cannot start or continue; the message says what is wrong, where, and what to do. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -6,13 +6,13 @@ export class StartError extends Error {
   }
 }
 
-/** What to print for an error that ends a program: a stack only where it is a bug. */
+/** Returns the text to print for a fatal error: a stack only for bugs. */
 export function lastWords(error: unknown): unknown {
   const isExpected = error instanceof StartError || codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true
   return isExpected ? messageOf(error) : error
 }
 
-/** The code of an error of Node, such as `ENOENT`; undefined where it has none. */
+/** Returns the code of a Node error, such as `ENOENT`; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const hasCode = typeof error === 'object' && error !== null && 'code' in error
   return hasCode && typeof error.code === 'string' ? error.code : undefined
@@ -23,9 +23,9 @@ export function messageOf(error: unknown): string {
   return hasMessage ? String(error.message) : String(error)
 }
 
-/** Another process works on what a lock stands for. */
+/** Another process holds a lock. */
 export class LockHeld extends Error {
-  /** Of the other process; null where the system does not tell. */
+  /** Id of the other process; null if unknown. */
   readonly pid: number | null
 
   constructor(pid: number | null) {

@@ -1,10 +1,9 @@
 /**
- * Works on a few items at a time and tells what came of them in the order of the items. The first error stops the
- * others, and so does whoever does not read to the end; nothing is at work any more when it has ended.
- *
- * @param max how many are worked on at the same time, those included that wait for their turn to be told
- * @param work stops when its signal fires, and throws its reason then
- * @param signal stops all
+ * Processes a few items concurrently and yields results in the order of the items. The first error stops the
+ * others, and so does a consumer that ends early; nothing runs any more after the end.
+ * @param max most items in progress, including finished ones that wait for their turn
+ * @param work stops when its signal fires, and then throws its reason
+ * @param signal stops everything
  */
 export async function* inOrder<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -18,7 +17,7 @@ export async function* inOrder<T, R>(
   try {
     for await (const item of items) {
       const begun = work(item, stop)
-      // It is told in its turn, and stops the others before.
+      // The error is thrown in order, and stops earlier items.
       begun.catch((error: unknown) => own.abort(error))
       running.push(begun)
       const first = running.length < max ? undefined : running.shift()
@@ -26,7 +25,7 @@ export async function* inOrder<T, R>(
     }
     for (const left of running) yield await left
   } catch (error) {
-    // What was stopped for an error may throw one of its own.
+    // Work stopped by an error may throw errors of its own.
     throw own.signal.aborted ? own.signal.reason : error
   } finally {
     own.abort()

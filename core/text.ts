@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** Returns a text, or its first `max` characters and `…`. Never cuts a character in two, as slices of UTF-16 do. */
+/** Returns a text, or its first `max` characters and `…`. Never splits a character, as slices of UTF-16 do. */
 export function shorten(text: string, max = 100): string {
   const start = firstCharacters(text, max)
   return start.length < text.length ? `${start}…` : text
@@ -14,7 +14,7 @@ export function firstCharacters(text: string, count: number): string {
     .join('')
 }
 
-/** The known name that a misspelt one most likely meant, or null where none is near. */
+/** Returns the known name that a misspelt one most likely means; null if none is similar. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (known.length === 0 || name.length > 100) return null
   const found = closest(name.toLowerCase(), [...known])
@@ -24,15 +24,15 @@ export function nearestName(name: string, known: readonly string[]): string | nu
     : null
 }
 
-/** ` (did you mean "x"?)`, or nothing where no known name is near. */
+/** Returns ` (did you mean "x"?)`; empty if no known name is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const found = nearestName(name, known)
   return found === null ? '' : ` (did you mean "${found}"?)`
 }
 
 /**
- * Returns a test of whole texts against a pattern in which each `*` stands for any characters. Finds each literal at its
- * first place after the one before: a regular expression with several `.*` would take polynomial time.
+ * Returns a test of texts against a pattern in which `*` matches any characters. Finds each literal at its
+ * first place after the previous one: a regular expression with several `.*` would take polynomial time.
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const literals = pattern.split('*')
@@ -53,13 +53,13 @@ export function wildcard(pattern: string): (text: string) => boolean {
   }
 }
 
-/** The same for names of files: hidden ones, which start with a point, match only a pattern that does too. */
+/** Does the same for file names: hidden ones, which start with a dot, match only a pattern that does too. */
 export function fileWildcard(pattern: string): (name: string) => boolean {
   const fits = wildcard(pattern)
   return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))
 }
 
-/** Escapes a text that stands for itself in a regular expression of JavaScript or RE2. */
+/** Escapes a text for regular expressions of JavaScript and RE2. */
 export function escapedPattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
@@ -67,7 +67,7 @@ export function escapedPattern(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const escapedByNumber = /([\0-\x07\x0b\x0e-\x1f])/
 
-/** A text in quotes, with the escapes of DuckDB: it writes the digits of a character in capitals. */
+/** Quotes a text with the escapes of DuckDB, which writes hexadecimal digits in capitals. */
 export function quotedJson(text: string): string {
   if (!escapedByNumber.test(text)) return JSON.stringify(text)
   const pieces = text
@@ -80,7 +80,7 @@ export function quotedJson(text: string): string {
   return `"${pieces.join('')}"`
 }
 
-/** What a text of JSON says; undefined where it is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,6 +1,6 @@
 /**
- * A moment as ISO 8601 in a zone, to the second: `2020-06-12T18:05:00-03:00`, and with `Z` where the zone
- * keeps UTC (spec: Versioning 4).
+ * Formats a moment as ISO 8601 in a zone, to the second: `2020-06-12T18:05:00-03:00`, and with `Z` for UTC
+ * (spec: Versioning 4).
  */
 export function timeInZone(moment: Date, timezone: string): string {
   const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' })

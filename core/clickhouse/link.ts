@@ -3,16 +3,16 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { StartError } from '../errors.ts'
 
-/** A value of a statement, by the name that stands for it there: `{name:Type}`. */
+/** Values of a statement by placeholder: `{name:Type}`. */
 export type NamedValues = Readonly<Record<string, string>>
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** After which the cluster gives up. */
+  /** Timeout in the cluster. */
   readonly timeoutMs?: number
 }
 
-/** What the cluster said of a statement, by its own number of it. */
+/** An error of the cluster, with its number. */
 export class ClickHouseFault extends Error {
   readonly code: number
 
@@ -23,7 +23,7 @@ export class ClickHouseFault extends Error {
   }
 }
 
-/** The cluster cannot be asked, as when it is stopped. */
+/** The cluster is unreachable, for example stopped. */
 export class ClickHouseAway extends Error {
   constructor(cause: unknown) {
     super(`ClickHouse does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
@@ -31,15 +31,15 @@ export class ClickHouseAway extends Error {
   }
 }
 
-/** Beyond the time that a statement has, in which the cluster itself says so. */
+/** Time beyond the timeout of a statement for the cluster to report it. */
 const graceMs = 1000
-/** How long a statement may take that nobody waits for, such as one that loads a table. */
+/** Timeout of statements in the background, such as loading a table. */
 const patienceMs = 3_600_000
 
-/** Statements to a ClickHouse, over HTTP, by its own client. */
+/** Runs statements in a ClickHouse over HTTP, by its own client. */
 export class ClickHouse {
   readonly #client: ClickHouseClient
-  /** Of its cluster, by which tables are replicated and spread; null for one server. */
+  /** Cluster over which tables are replicated and distributed; null for a single server. */
   readonly cluster: string | null
 
   private constructor(client: ClickHouseClient, cluster: string | null) {
@@ -48,9 +48,8 @@ export class ClickHouse {
   }
 
   /**
-   * Its client is loaded when there is one, since most services have none.
-   *
-   * @param address such as `http://user:password@host:8123/database`; null where it is empty
+   * Loads the client on demand, since most services have no ClickHouse.
+   * @param address such as `http://user:password@host:8123/database`; null if empty
    * @param cluster empty for none
    * @throws StartError
    */
@@ -64,9 +63,9 @@ export class ClickHouse {
         request_timeout: patienceMs,
         max_open_connections: 16,
         compression: { response: false, request: false },
-        // What fails is told by whoever asked.
+        // Callers report failures.
         log: { level: ClickHouseLogLevel.OFF },
-        // So that nothing on the way takes a long statement for a dead one.
+        // Keeps proxies from closing connections of long statements.
         clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '20000' },
       })
       return new ClickHouse(client, cluster === '' ? null : cluster)
@@ -77,7 +76,7 @@ export class ClickHouse {
     }
   }
 
-  /** Numbers of one UInt32 column, as they come. */
+  /** Returns the numbers of one UInt32 column, in their order. */
   async numbers(sql: string, values: NamedValues, options: AskOptions): Promise<Uint32Array> {
     const bytes = await this.#bytes(`${sql} format RowBinary`, values, options)
     if (bytes.length % 4 !== 0) throw new Error('ClickHouse gave a part of a number')
@@ -86,20 +85,19 @@ export class ClickHouse {
     return numbers
   }
 
-  /** Rows of texts. */
   async rows(sql: string, values: NamedValues = {}, options: AskOptions = {}): Promise<string[][]> {
     const bytes = await this.#bytes(`${sql} format JSONCompactStrings`, values, options)
     const { data } = JSON.parse(bytes.toString()) as { data: string[][] }
     return data
   }
 
-  /** @param table in quotes */
+  /** @param table quoted */
   async insertParquet(table: string, columns: readonly string[], file: string): Promise<void> {
     await told(async () => {
       const { stream } = await this.#client.exec({
         query: `insert into ${table} (${columns.join(', ')}) format Parquet`,
         values: createReadStream(file),
-        // Of a cluster: on its servers when it is over, on most replicas.
+        // In a cluster, returns when most replicas have finished on its servers.
         ...(this.cluster !== null && {
           clickhouse_settings: { distributed_foreground_insert: 1, insert_quorum: 'auto' },
         }),
@@ -118,11 +116,11 @@ export class ClickHouse {
 
   async #bytes(sql: string, values: NamedValues, { signal, timeoutMs }: AskOptions): Promise<Buffer> {
     signal?.throwIfAborted()
-    // Held by its own timer: Node 20 forgets a time limit that is one of several signals.
+    // One controller for all: Node 20 forgets a timeout signal that is combined with others.
     const ends = new AbortController()
     const end = (): void => ends.abort()
     signal?.addEventListener('abort', end)
-    // One that hangs tells nobody that the time is over.
+    // A hung server reports no timeout.
     const late = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
     try {
       return await told(async () => {
@@ -132,17 +130,18 @@ export class ClickHouse {
           abort_signal: ends.signal,
           clickhouse_settings: {
             ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
-            // Whoever has gone wants nothing any more, which holds for what reads alone.
+            // Cancels the statement if the client disconnects, which ClickHouse allows for read-only
+            // statements alone.
             readonly: '2',
             cancel_http_readonly_queries_on_client_close: 1,
-            // What fails on its way is told as a failure, and what is too much is no part of an answer.
+            // Reports errors during the query as failures, and never returns a part of a result.
             wait_end_of_query: 1,
             timeout_overflow_mode: 'throw',
             read_overflow_mode: 'throw',
             result_overflow_mode: 'throw',
           },
         })
-        // The client itself does not end what has begun to come.
+        // The client does not abort a response that has begun.
         return drained(addAbortSignal(ends.signal, stream))
       }, signal)
     } finally {
@@ -164,7 +163,7 @@ async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
     return await work()
   } catch (error) {
     signal?.throwIfAborted()
-    // Its class, without loading it.
+    // Identifies its error class without loading it.
     if (error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code)))
       throw new ClickHouseFault(Number(error.code), error)
     throw new ClickHouseAway(error)

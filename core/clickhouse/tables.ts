@@ -4,29 +4,28 @@ import type { SnapshotId } from '../warehouse/layout.ts'
 import { foldedSql } from '../sql.ts'
 
 /**
- * How a snapshot lies in ClickHouse: where its rows are, and what conditions and orders look at, in columns whose values compare
- * there as those of the Parquet compare in DuckDB, whatever either thinks of dates, accents and nulls. The rows themselves are not there.
+ * A field in ClickHouse. A table there has the positions of rows and the columns for conditions and orders,
+ * but no other fields. Their values compare in ClickHouse as those of the Parquet files compare in DuckDB,
+ * including dates, accents and nulls.
  */
-
-/** A field in ClickHouse. */
 export interface ClickHouseColumn {
   readonly name: string
   readonly type: string
-  /** SQL of DuckDB: what is written, of a value. */
+  /** SQL of DuckDB: the stored form of a value. */
   readonly written: (value: string) => string
-  /** The value of an address, as a parameter of the type. */
+  /** Converts an operand into a parameter of the type. */
   readonly parameter: (value: string) => string
-  /** The column of its texts without regard to case and accents; null where it has none. */
+  /** Column of its texts folded in case and accents; null if it has none. */
   readonly folded: string | null
 }
 
-/** The position of a row in its snapshot. */
+/** Position of a row in its snapshot. */
 export const rowColumn = 'row'
 
-/** Rows that a server of a cluster has together, so that a page asks one of them. */
+/** Consecutive rows on one server of a cluster, so that a page needs one of them. */
 const shardRows = 1_000_000
 
-/** By name of field: those by which readers filter, search and order; without the types that are left to DuckDB. */
+/** Returns the columns of fields for filters, search and orders, by name; without types that only DuckDB supports. */
 export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
   const asked = new Set([...table.filters, ...table.search])
   const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
@@ -55,7 +54,7 @@ function formOf(field: Field): Form | null {
         written: (value) => `${value}::utinyint`,
         parameter: (value) => (value === 'true' ? '1' : '0'),
       }
-    // As numbers, since the calendar of ClickHouse begins in 1900.
+    // As numbers, since dates of ClickHouse begin in 1900.
     case 'DATE':
       return {
         type: 'Int32',
@@ -83,20 +82,20 @@ function microsecondsOf(moment: string): string {
   return String(BigInt(Date.parse(`${seconds.replace(' ', 'T')}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0')))
 }
 
-/** Names in quotes, whatever is in them. */
+/** Quotes a table name with any characters. */
 export const quotedTable = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
 
-/** The name of the table that holds a snapshot. */
+/** Returns the name of the table of a snapshot. */
 export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
   return `${tableId(table)}/${snapshot}`
 }
 
-/** What every snapshot of a table begins with. */
+/** Returns the prefix of the names of all snapshots of a table. */
 export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${tableId(table)}/`
 }
 
-/** What is written of rows, as columns of a Parquet that goes to ClickHouse; `f0`, `f1`, ... are their values. */
+/** Returns the columns of the Parquet file for ClickHouse; `f0`, `f1`, ... are values of rows. */
 export function writtenColumns(
   table: Table,
   position: string,
@@ -112,12 +111,12 @@ export function writtenColumns(
   return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
 }
 
-/** What the table of a snapshot is called until it has all rows. */
+/** Returns the name of a table that is being loaded. */
 export const loadingName = (name: string): string => `${name}/loading`
 
 /**
- * The statements that make the empty table of a snapshot, which is loaded as another than it will be asked: one of a single
- * server, or replicated over the servers of a cluster and spread by position.
+ * Returns statements that create the empty table of a snapshot under its loading name: on a single server, or
+ * replicated in a cluster and distributed by position.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
   const known = clickHouseColumns(table)
@@ -129,7 +128,7 @@ export function createStatements(table: Table, name: string, cluster: string | n
   const indexes = columns
     .filter(([field]) => table.filters.includes(field))
     .map(([, { name: column, type }]) => {
-      // Bloom filters know no decimals.
+      // Bloom filters do not support decimals.
       const kind = type.startsWith('Decimal') ? 'minmax' : 'bloom_filter(0.01)'
       return `index i_${column} ${column} type ${kind} granularity 1`
     })
@@ -155,14 +154,14 @@ export function createStatements(table: Table, name: string, cluster: string | n
   ]
 }
 
-/** Until every replica of a cluster has all. */
+/** Returns statements that wait until every replica has all rows. */
 export function syncStatements(name: string, cluster: string | null): string[] {
   return cluster === null
     ? []
     : [`system sync replica on cluster ${quotedTable(cluster)} ${quotedTable(`${name}/local`)}`]
 }
 
-/** What has all rows is asked from then on. */
+/** Returns the statement that publishes a loaded table. */
 export function renameStatement(name: string, cluster: string | null): string {
   const on = cluster === null ? '' : ` on cluster ${quotedTable(cluster)}`
   return `rename table ${quotedTable(loadingName(name))} to ${quotedTable(name)}${on}`

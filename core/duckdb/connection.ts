@@ -11,32 +11,32 @@ import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
 import { itemsOf, listOf, numbersIn, valuesOf, type Items, type Value } from './vectors.ts'
 
-/** A list is one of texts. */
+/** A list contains texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
 
-/** Rows as texts that follow each other. */
+/** Rows as concatenated texts. */
 export interface Texts {
   readonly bytes: Uint8Array
-  /** Of each text, in bytes, without what stands between them. */
+  /** Bytes of each text. */
   readonly lengths: Uint32Array
-  /** Of each row in its file, from 0. */
+  /** Row number of each text in its file, from 0. */
   readonly rows: Uint32Array
 }
 
-/** A column of an answer of one row: a list or a BLOB. */
+/** A column of a result of one row: a list or a BLOB. */
 export type Answer = Items | Uint8Array
 
 export interface RunOptions {
-  /** A statement that takes longer is interrupted, with QueryTimeout. */
+  /** Interrupts the statement after this time, with QueryTimeout. */
   readonly timeoutMs?: number
-  /** Stops the statement when it is no longer wanted; the call then throws the reason. */
+  /** Interrupts the statement; the call then throws the reason. */
   readonly signal?: AbortSignal
 }
 
-/** An interrupt is lost on a statement that still waits for a thread, so it is repeated until it takes. */
+/** Interrupts are repeated, since one is lost on a statement that still waits for a thread. */
 const interruptEveryMs = 50
 
-/** Runs one statement at a time; whoever shares one waits in a queue elsewhere. */
+/** Runs one statement at a time; callers that share a connection queue elsewhere. */
 export class Connection {
   readonly #connection: DuckDBConnection
 
@@ -45,8 +45,7 @@ export class Connection {
   }
 
   /**
-   * All rows of a bounded answer, values by column position.
-   *
+   * Returns all rows of a bounded result, values by column position.
    * @throws QueryTimeout or OutOfMemory
    */
   async rows(
@@ -70,10 +69,9 @@ export class Connection {
   }
 
   /**
-   * An answer of one row of three BLOBs: texts; the length of each, in decimal with commas between; and the row number of each,
-   * likewise. The bytes are copied once, by the binding, and never become a JavaScript text. Lists of numbers would take
-   * aggregates that begin with a table of a megabyte.
-   *
+   * Returns a result of one row with three BLOBs: texts; their lengths, in decimal and separated by commas;
+   * and their row numbers, likewise. The binding copies the bytes once, without creating JavaScript strings.
+   * Lists of numbers would need aggregates that allocate a table of a megabyte.
    * @throws QueryTimeout or OutOfMemory
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
@@ -84,15 +82,14 @@ export class Connection {
         return blob.getItemBytes(0) ?? new Uint8Array()
       }
       const texts = { bytes: blobAt(0), lengths: numbersIn(blobAt(1)), rows: numbersIn(blobAt(2)) }
-      // A text that is null would be left out of some.
+      // A null text would be missing from one of them.
       if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
       return texts
     })
   }
 
   /**
-   * An answer of one row: lists of numbers, and BLOBs.
-   *
+   * Returns a result of one row: lists of numbers, and BLOBs.
    * @throws QueryTimeout or OutOfMemory
    */
   async columns(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Answer[]> {
@@ -107,8 +104,7 @@ export class Connection {
   }
 
   /**
-   * An answer of one UINTEGER column, in its order.
-   *
+   * Returns the numbers of one UINTEGER column, in their order.
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
@@ -116,12 +112,12 @@ export class Connection {
     return numbers
   }
 
-  /** Returns an answer of UINTEGER columns. */
+  /** Returns the result as UINTEGER columns. */
   async numberColumns(sql: string): Promise<Uint32Array[]> {
     return this.#columns(sql, [], {}, Uint32Array)
   }
 
-  /** Returns an answer of DOUBLE columns. */
+  /** Returns the result as DOUBLE columns. */
   async doubleColumns(sql: string): Promise<Float64Array[]> {
     return this.#columns(sql, [], {}, Float64Array)
   }
@@ -158,9 +154,9 @@ export class Connection {
   }
 
   /**
-   * Reads an answer of one large row, and gives its memory back at once: a whole result lies there until the garbage
-   * collector comes, which knows nothing of its size. Only one row may be streamed, since it is there or not: an error
-   * ends longer streams as if they were whole.
+   * Reads a result of one large row and releases its memory at once: a materialized result stays until the
+   * garbage collector runs, which does not know its size. Only single rows are streamed, since an error ends
+   * a longer stream as if it were complete.
    */
   async #onlyRow<T>(
     sql: string,
@@ -172,7 +168,7 @@ export class Connection {
       const result = await statement.stream()
       const chunk = await result.fetchChunk()
       if (chunk === null || chunk.rowCount !== 1) throw new TypeError('expected a row')
-      // The values are copied out of the chunk.
+      // Values are copied out of the chunk.
       const row = read(chunk)
       chunk.reset()
       const end = await result.fetchChunk()
@@ -187,11 +183,12 @@ export class Connection {
     { timeoutMs, signal }: RunOptions,
     read: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T> {
-    // `prepare` refuses stacked statements, which `run` would execute; each run has a statement of its own.
+    // `prepare` refuses several statements in one text, which `run` would execute; each run has its own
+    // statement.
     const statement = await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
-      // What was given up while it was prepared is not begun.
+      // It may have been cancelled while it was prepared.
       signal?.throwIfAborted()
       parameters.forEach((value, index) => bind(statement, index + 1, value))
       return await read(statement)
@@ -205,13 +202,13 @@ export class Connection {
     }
   }
 
-  /** How far the running statement is, from 0 to 1; null where it cannot tell, or was not asked to on connecting. */
+  /** Returns the progress of the running statement, from 0 to 1; null if unknown or not enabled on connecting. */
   progress(): number | null {
     const { percentage } = this.#connection.progress
     return percentage < 0 ? null : percentage / 100
   }
 
-  /** Only when no statement runs: closing under a running one hangs the process. */
+  /** Closes the connection; only when no statement runs, since closing under one hangs the process. */
   close(): void {
     this.#connection.closeSync()
   }

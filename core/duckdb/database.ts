@@ -5,16 +5,16 @@ import { quotedText } from '../sql.ts'
 import { Connection } from './connection.ts'
 
 interface DatabaseOptions {
-  /** File of the database; without it everything stays in memory. */
+  /** Database file; without it, everything stays in memory. */
   readonly file?: string
-  /** Such as `256MB`; bounds DuckDB's buffers, and what goes beyond spills to `scratch`. */
+  /** Memory limit, such as `256MB`; data beyond it spills to `scratch`. */
   readonly memory: string
   readonly threads: number
-  /** Absolute folder for spilling; made when missing. */
+  /** Absolute folder for spilling; created if missing. */
   readonly scratch: string
-  /** Absolute folders that statements may read and write; nothing else can be reached. */
+  /** Absolute folders that statements may read and write; nothing else is accessible. */
   readonly folders: readonly string[]
-  /** Of DuckDB's optimizers, those that statements gain by; others cost them time. Without it all are on. */
+  /** Optimizers that help these statements; others only cost time. By default all are on. */
   readonly optimizers?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export class Database {
     this.#instance = instance
   }
 
-  /** Opens a database that can reach its folders and nothing else: no network, no extensions, no settings. */
+  /** Opens a database that can access its folders and nothing else: no network, no extensions, no settings. */
   static async open(options: DatabaseOptions): Promise<Database> {
     await mkdir(options.scratch, { recursive: true })
     const instance = await DuckDBInstance.create(options.file ?? ':memory:', {
@@ -43,9 +43,9 @@ export class Database {
     })
     const connection = await instance.connect()
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
-    // The order matters: each line takes away what the lines before it need.
+    // The order matters: each line disables what the lines before it need.
     await connection.run(`set TimeZone = 'UTC'`)
-    // The system keeps the files that are read; a second copy costs 100 MB and saves next to nothing.
+    // The system caches files; a second copy costs 100 MB and gains next to nothing.
     await connection.run('set enable_external_file_cache = false')
     if (options.optimizers !== undefined) await keepOptimizers(connection, options.optimizers)
     await connection.run(`set allowed_directories = [${folders}]`)
@@ -64,7 +64,7 @@ export class Database {
     return new Connection(connection)
   }
 
-  /** After the last connection is set up: no statement may change a setting any more. */
+  /** Locks all settings; call it after the last connection is configured. */
   async lock(): Promise<void> {
     const connection = await this.#instance.connect()
     await connection.run('set lock_configuration = true')

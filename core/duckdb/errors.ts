@@ -1,4 +1,4 @@
-/** It was stopped, since it ran longer than it may. */
+/** The statement exceeded its timeout. */
 export class QueryTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`the query took longer than ${timeoutMs} ms`)

@@ -8,15 +8,14 @@ import { quotedText } from '../sql.ts'
 /** Releases a lock. */
 type Release = () => Promise<void>
 
-/** Absolute paths of the locks that this process holds. A file lock of the system does not exclude the process that holds it. */
+/** Absolute paths of locks of this process. A file lock of the system does not exclude its own process. */
 const own = new Set<string>()
 
 /**
- * Holds a lock between processes, by the lock that DuckDB keeps on a file that it has open: the system lets go of it
- * with the process, however that ends.
- *
- * @param file is made when missing, and stays
- * @throws LockHeld where another process holds it, or this one
+ * Acquires a lock between processes, using DuckDB's lock on an open file: the system releases it with the
+ * process, however that ends.
+ * @param file created if missing, and kept
+ * @throws LockHeld if another process holds it, or this one
  */
 export async function holdLock(file: string): Promise<Release> {
   const place = path.resolve(file)
@@ -36,8 +35,7 @@ export async function holdLock(file: string): Promise<Release> {
 }
 
 /**
- * Removes a folder that a killed process left behind. Creates nothing in it, since its owner may be removing it, too.
- *
+ * Removes a folder of a killed process. Creates nothing in it, since its owner may be removing it too.
  * @param file the lock in it
  * @throws LockHeld if the owner of the folder still runs
  */
@@ -46,7 +44,7 @@ export async function removeLeft(folder: string, file: string): Promise<void> {
   if (own.has(place)) throw new LockHeld(process.pid)
   let detach: Release
   try {
-    // A reader fails where a writer holds the file, and does not create it.
+    // Read-only access fails while another process writes, and creates no file.
     detach = await attach(place, 'read_only')
   } catch (error) {
     if (!(await isThere(place))) return
@@ -59,7 +57,7 @@ export async function removeLeft(folder: string, file: string): Promise<void> {
   }
 }
 
-/** One database for all locks of this process: creating a database takes 20 ms, attaching a file to it takes 1 ms. */
+/** One database for all locks of this process: creating a database takes 20 ms, attaching a file takes 1 ms. */
 let locks: Promise<DuckDBConnection> | undefined
 let attached = 0
 
@@ -80,8 +78,8 @@ async function attach(file: string, mode: 'read_write' | 'read_only' = 'read_wri
 }
 
 /**
- * Null where the file is there. It comes to be whole, since one that was cut short by a kill could not be locked ever
- * again, and held, since whoever sweeps takes one that nobody holds for one that was left behind.
+ * Creates and locks a file; null if it exists. The file appears complete, since a truncated one could never
+ * be locked, and locked, since cleanups remove folders whose lock is free.
  */
 async function makeHeld(file: string): Promise<Release | null> {
   if (await isThere(file)) return null
@@ -109,7 +107,7 @@ async function hold(file: string): Promise<Release> {
   }
 }
 
-/** The error of a file that another process has open; others stay as they are. */
+/** Converts the error of a file that another process has open; returns others unchanged. */
 function asHeld(error: unknown): unknown {
   const found = /\(PID (\d+)\)/.exec(messageOf(error))
   if (found !== null) return new LockHeld(Number(found[1]))

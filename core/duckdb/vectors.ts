@@ -11,23 +11,22 @@ import {
 
 export type Value = DuckDBValue
 
-/** The items of a list, all at once. */
 export interface Items {
-  /** As DuckDB holds them: a typed array of their type, or 16 bytes for each HUGEINT; zero for each null. */
+  /** Typed array as stored by DuckDB, or 16 bytes for each HUGEINT; zero for each null. */
   readonly values: NodeJS.TypedArray
-  /** A bit for each that is not null, the first in the lowest bit of the first byte; null where all are not. */
+  /** Bits of items that are not null, the first in the lowest bit of the first byte; null if none is null. */
   readonly valid: Uint8Array | null
   readonly nulls: number
 }
 
-/** The values of a column, texts to the character: the binding's own reading drops a U+FEFF that begins one. */
+/** Returns the values of a column with exact texts: the binding's own reading drops a leading U+FEFF. */
 export function valuesOf(vector: DuckDBVector): Value[] {
   const { typeId } = vector.type
   if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
   const isText = vector instanceof DuckDBVarCharVector
   return Array.from({ length: vector.itemCount }, (_, index) => {
     if (!isText) return vector.getItem(index)
-    // A VARCHAR lies as a BLOB does.
+    // VARCHAR is stored like BLOB.
     const bytes = DuckDBBlobVector.prototype.getItemBytes.call(vector as unknown as DuckDBBlobVector, index)
     return bytes === null
       ? null
@@ -43,7 +42,6 @@ const nestedTypes = new Set([
   DuckDBTypeId.UNION,
 ])
 
-/** The bytes of a BLOB. */
 export function bytesOf(value: Value | undefined): Uint8Array {
   if (!(value instanceof DuckDBBlobValue)) throw new TypeError('expected a BLOB')
   return value.bytes
@@ -51,7 +49,7 @@ export function bytesOf(value: Value | undefined): Uint8Array {
 
 const [zero, comma] = ['0', ','].map((character) => character.charCodeAt(0)) as [number, number]
 
-/** Whole numbers in decimal, with a comma between two: what `string_agg` makes of them. */
+/** Parses decimal whole numbers separated by commas, as `string_agg` writes them. */
 export function numbersIn(text: Uint8Array): Uint32Array {
   if (text.length === 0) return new Uint32Array()
   let count = 1
@@ -91,7 +89,10 @@ export function listOf(vector: DuckDBVector | null): Items {
     : { values: withoutNulls(held, valid, count), valid, nulls }
 }
 
-/** A copy with zeros under every null: DuckDB leaves there what its memory held before, such as other readers' values. */
+/**
+ * Copies values with zeros for nulls: DuckDB leaves there what its memory contained before, such as values of
+ * other requests.
+ */
 function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
   const copy = values.slice()
   const bytes = bytesIn(copy)
@@ -115,7 +116,10 @@ function isValidity(value: unknown): value is { itemValid: (index: number) => bo
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'itemValid') === 'function'
 }
 
-/** Returns the items of a vector of UINTEGER or DOUBLE without a null, all at once: one by one takes longer than many a query. */
+/**
+ * Returns the items of a vector of UINTEGER or DOUBLE without nulls at once; reading them one by one takes
+ * longer than many queries.
+ */
 export function itemsOf<T extends Uint32Array | Float64Array>(
   vector: DuckDBVector,
   Items: new (length: number) => T,

@@ -1,4 +1,4 @@
-/** The share of one process in MEMORY and CACHE_MB, in bytes, and in the processors. */
+/** Share of a process in MEMORY and CACHE_MB, in bytes, and in the processors. */
 interface Share {
   readonly memoryBytes: number
   /** -1 if CACHE_MB is not set: caches then take a part of the memory. */
@@ -6,36 +6,36 @@ interface Share {
   readonly processors: number
 }
 
-/** Bounds of a process that serves. */
+/** Limits of a process that serves. */
 export interface Bounds {
-  /** Statements for pages and exports at the same time, and their bytes in DuckDB. */
+  /** Most concurrent statements for pages and exports, and their memory in DuckDB. */
   readonly queryConnections: number
   readonly queryBytes: number
-  /** The same for filters, searches and orders, whose sorting continues in files. */
+  /** The same for filters, searches and orders, which spill to files. */
   readonly scanConnections: number
   readonly scanBytes: number
-  /** Requests that wait for a connection, and for how long: most readers have given up later. */
+  /** Most requests that wait for a connection, and their timeout: most clients have given up by then. */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
   /** Cached positions of rows: an order takes 4 bytes a row. */
   readonly selectionBytesMax: number
-  /** Cached codes and dictionaries: a byte or two a row, some 50 a distinct value. */
+  /** Cached codes and dictionaries: a byte or two per row, about 50 per distinct value. */
   readonly indexBytesMax: number
-  /** Cached answers. */
+  /** Cached response bodies. */
   readonly pageCacheBytes: number
-  /** Pages that are made at the same time, a larger one alone. */
+  /** Pages being built; a larger one is built alone. */
   readonly makingBytesMax: number
-  /** Answers that readers have not taken. */
+  /** Responses that clients have not taken. */
   readonly unsentBytesMax: number
-  /** Answers that are compressed at the same time; others are sent as they are. */
+  /** Most concurrent compressions; other bodies are sent uncompressed. */
   readonly compressionsMax: number
-  /** Exports at the same time, of about 20 MB each. */
+  /** Most concurrent exports, of about 20 MB each. */
   readonly exportsMax: number
-  /** Bytes of exports that are stored on disk for ranges. */
+  /** Exports stored on disk for ranges. */
   readonly finishedBytesMax: number
-  /** A request whose headers or body arrive later is refused. */
+  /** Timeout of headers and bodies of requests. */
   readonly headersTimeoutMs: number
-  /** Clients that the limits distinguish; the longest unseen is forgotten. */
+  /** Most clients that the limits distinguish; the one not seen for longest is forgotten. */
   readonly clientsMax: number
 }
 

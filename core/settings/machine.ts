@@ -1,16 +1,16 @@
 import os from 'node:os'
 
-/** What `auto` is worked out from. */
+/** Properties of the machine, for settings of `auto`. */
 export interface Machine {
   readonly processors: number
-  /** In bytes; of its container, where it is in one. */
+  /** Bytes; of the container, if it runs in one. */
   readonly memory: number
-  /** Processes that serve. */
+  /** Number of processes that serve. */
   readonly workers: number
 }
 
 export function thisMachine(): Omit<Machine, 'workers'> {
-  // Without a container the limit is a number beyond all memory.
+  // Without a container, the limit is larger than any memory.
   const memory = Math.min(os.totalmem(), process.constrainedMemory() || Infinity)
   return { processors: os.availableParallelism(), memory }
 }

@@ -1,4 +1,4 @@
-/** The texts of settings as values; null where they are malformed. */
+/** Parsers of settings; they return null for malformed texts. */
 
 import { BlockList, isIP } from 'node:net'
 
@@ -32,14 +32,14 @@ export function baseAddress(text: string): URL | null {
   return url
 }
 
-/** What each of several workers has of a number. */
+/** Divides a number among workers, down to a minimum. */
 export function divided(least: number): (value: number, workers: number) => number {
   return (value, workers) => (value === 0 ? 0 : Math.max(least, Math.floor(value / workers)))
 }
 
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/** A list with commas; null where one of them is no subnet, or so wide that it would be everybody. */
+/** Parses a list separated by commas; null if an item is no subnet, or is so wide that it includes everybody. */
 export function subnets(text: string): readonly string[] | null {
   const all = text.split(',').map((one) => one.trim())
   return all.every(isNarrow) ? all : null
@@ -51,12 +51,12 @@ function isNarrow(subnet: string): boolean {
   if (isIP(address) === 0 || rest.length > 0) return false
   if (prefix === undefined) return true
   if (isIP(address) === 4) return wholeNumber(prefix, 8, 32) !== null
-  // Networks of one's own may be wider than any provider's.
+  // Private networks may be wider than those of any provider.
   const bits = wholeNumber(prefix, /^f[cd]/i.test(address) ? 7 : 16, 128)
   return bits !== null && !holdsIpv4(address, bits)
 }
 
-/** Whether so many IPv4 addresses, as they are written in IPv6, are in a network that it would be too wide among them. */
+/** Returns whether a network includes this many IPv4 addresses mapped into IPv6, which would be too wide. */
 function holdsIpv4(network: string, bits: number): boolean {
   const list = new BlockList()
   list.addSubnet(network, bits, 'ipv6')
@@ -68,12 +68,12 @@ export function isRedis(text: string): boolean {
   return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)
 }
 
-/** An IP address, or a name. */
+/** Parses an IP address or host name. */
 export function host(text: string): string | null {
   return /^[\w.:-]+$/.test(text) ? text : null
 }
 
-/** An http(s) address, or nothing. */
+/** Parses an http(s) address, or an empty text. */
 export function webAddress(text: string): string | null {
   return text === '' || /^https?:\/\/\S+$/.test(text) ? text : null
 }

@@ -8,16 +8,15 @@ type Rows = typeof settingRows
 export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
 
 /**
- * Reads all settings from the environment; an empty one counts as not set.
- *
- * @throws StartError naming every malformed one, what it is and what it must be, and every one that was removed
+ * Reads all settings from the environment; empty ones count as not set.
+ * @throws StartError naming every malformed setting with its valid form, and every removed one
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   machine = thisMachine(),
 ): Settings {
   const faults: string[] = []
-  // A malformed port is told once, not again in the address made from it.
+  // Report a malformed port once, not again in the address that contains it.
   const port = settingRows.port.parse(environment['PORT'] ?? '') ?? settingRows.port.default
   const read = <Key extends keyof Rows>(key: Key, workers = 1): Settings[Key] => {
     const setting: SettingRow<unknown> = settingRows[key]
@@ -38,7 +37,7 @@ export function readSettings(
   return settings
 }
 
-/** The settings of one of the workers: its share of what is divided among them, and the bounds that follow from it. */
+/** Settings of one worker: its share of divided ones, and the limits derived from them. */
 export type ProcessSettings = Settings & Bounds
 
 export function shareOf(settings: Settings, machine = thisMachine()): ProcessSettings {

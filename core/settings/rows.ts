@@ -17,13 +17,13 @@ export interface SettingRow<T> {
   readonly name: string
   readonly default: string
   readonly meaning: string
-  /** The text as a value, or null where it is malformed. */
+  /** Returns the value of a text, or null if it is malformed. */
   readonly parse: (text: string) => T | null
-  /** What `auto` comes to, of all workers together. */
+  /** Returns the value of `auto`, for all workers together. */
   readonly auto?: (machine: Machine) => T
-  /** What one of several workers has of it; all of it where it does not say. */
+  /** Returns the share of one worker; by default all of it. */
   share?(this: void, value: T, workers: number): T
-  /** What a right text looks like. */
+  /** Describes valid texts. */
   readonly expects: string
 }
 
@@ -37,8 +37,8 @@ const anyPath = 'a path'
 const expectsMegabytes = (min: number): string => `a whole number of megabytes from ${min} to 1000000`
 
 /**
- * Every setting, one row each. All programs read them from the environment; the table in docs/operations.md is tested
- * against these rows.
+ * Every setting, one row each. All programs read them from the environment; a test compares the table in
+ * docs/operations.md with these rows.
  */
 export const settingRows = {
   port: row({
@@ -306,7 +306,7 @@ export const settingRows = {
     name: 'SCRUB_HOURS',
     default: '24',
     meaning: 'How often the server reads all files again to find damaged ones; 0 for never.',
-    // Timers of Node end at 24 days.
+    // Node's timers end at 24 days.
     parse: (text) => multiple(wholeNumber(text, 0, 500), 3_600_000),
     expects: 'a whole number of hours from 0 to 500',
   }),
@@ -326,7 +326,7 @@ export const settingRows = {
   }),
 } as const
 
-/** Settings of former versions, and what to do instead. */
+/** Settings of former versions, and their replacements. */
 export const removedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [
