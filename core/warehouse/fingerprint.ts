@@ -4,12 +4,13 @@ import { promisify } from 'node:util'
 import { codeOf } from '../errors.ts'
 import type { FileState } from './stores/store.ts'
 
-// A server asks it of thousands of pointers each second; that of `node:fs/promises` takes twice the time.
+// A server calls it for thousands of pointers each second; the one of `node:fs/promises` takes twice the
+// time.
 const stat = promisify(statWith)
 
 /**
- * What a file of this machine is like; null where it is none. A rename gives it another inode; a change of its bytes, however its times are set
- * after, another time of change.
+ * Returns the state of a local file; null if there is none. A rename changes its inode; a change of its bytes
+ * changes its time of change, even if its times are set afterwards.
  */
 export async function fingerprint(file: string): Promise<FileState | null> {
   const found = await stat(file).catch((error: unknown) => {
@@ -19,7 +20,10 @@ export async function fingerprint(file: string): Promise<FileState | null> {
   return found === null ? null : stateOf(found)
 }
 
-/** What a file is like that has not changed within the last so many milliseconds, as exactly as the system tells; null of others. */
+/**
+ * Returns the version of a file that has not changed for some milliseconds, as exactly as the system reports;
+ * null for others.
+ */
 export async function settledVersion(file: string, settledMs: number): Promise<string | null> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await statExactly(file, { bigint: true })
   return Date.now() - Number(ctimeNs / 1_000_000n) > settledMs
@@ -27,16 +31,13 @@ export async function settledVersion(file: string, settledMs: number): Promise<s
     : null
 }
 
-/**
- * The same without letting others have a turn, for a fifth of the time: a start asks it of every file. The same error
- * is thrown.
- */
+/** Does the same synchronously, for a fifth of the time: a start calls it for every file. Throws the same error. */
 export function fingerprintNow(file: string): FileState | null {
   const found = statSync(file, { throwIfNoEntry: false })
   return found === undefined ? null : stateOf(found)
 }
 
-/** The version alone; one of its own where there is no such file, or where it cannot be looked at. */
+/** Returns the version alone; a constant if the file is missing, or cannot be checked. */
 export function versionOf(file: string): string {
   try {
     return fingerprintNow(file)?.version ?? 'none'

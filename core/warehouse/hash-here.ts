@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 
-/** What `hash.ts` has done in threads of their own. */
+/** Hashing in the current thread; `hash.ts` uses threads of its own. */
 
 const readBytes = 1024 * 1024
 
-/** SHA-256 to verify by, SHA-512 for those who download it. */
+/** SHA-256 for verification, SHA-512 for downloads. */
 export interface Sums {
   readonly bytes: number
   readonly sha256: string
   readonly sha512: string
 }
 
-/** SHA-256 of bytes that come piece by piece, as 64 hexadecimal digits. */
+/** Returns the SHA-256 of a stream, as 64 hexadecimal digits. */
 export async function hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of bytes) hash.update(chunk)
   return hash.digest('hex')
 }
 
-/** SHA-256 of a file. */
 export async function hashOf(file: string): Promise<string> {
   return hashBytes(chunksOf(file))
 }
 
-/** Bytes and sums of a file, in one reading. */
+/** Returns the size and sums of a file, reading it once. */
 export async function sumsOf(file: string): Promise<Sums> {
   const [short, long] = [createHash('sha256'), createHash('sha512')]
   let bytes = 0
@@ -37,21 +36,21 @@ export async function sumsOf(file: string): Promise<Sums> {
 }
 
 /**
- * The bytes of a file of this machine, each chunk in memory that is used again: who wants to keep one copies it. The next is read
- * while one is looked at.
+ * Yields the chunks of a local file in reused memory: a consumer that keeps one must copy it. Reads the next
+ * chunk while one is processed.
  */
 export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   const handle = await open(file)
   let reading: Promise<unknown> = Promise.resolve()
   try {
     const { size } = await handle.stat()
-    // Little more than it has, since there may be thousands of small ones; the byte more shows that it has ended.
+    // One byte more than the file has, to see its end; small, since there may be thousands of small files.
     const length = Math.min(size + 1, readBytes)
     const chunks: Buffer[] = []
     const read = (turn: number): Promise<Buffer> => {
       const chunk = (chunks[turn] ??= Buffer.allocUnsafeSlow(length))
       const done = handle.read(chunk, 0, length).then(({ bytesRead }) => chunk.subarray(0, bytesRead))
-      // Whoever leaves early does not wait for what is under way.
+      // A consumer that stops early does not wait for pending reads.
       reading = done.catch(() => undefined)
       return done
     }

@@ -5,46 +5,45 @@ import { hashOf as hashHere, sumsOf as sumsHere, type Sums } from './hash-here.t
 
 export { chunksOf, hashBytes, type Sums } from './hash-here.ts'
 
-/** Smaller files are read sooner than a thread begins. */
+/** Smaller files are read faster than a thread starts. */
 const threadBytesMin = 8_000_000
 const threadsMax = 2
-/** Then a thread ends. */
+/** Time until an idle thread ends. */
 const idleMs = 500
 
-/** SHA-256 of a file of this machine. */
 export async function hashOf(file: string): Promise<string> {
   return aside('hashOf', file, hashHere)
 }
 
-/** Bytes and sums of a file of this machine, in one reading. */
+/** Returns the size and sums of a local file, reading it once. */
 export async function sumsOf(file: string): Promise<Sums> {
   return aside('sumsOf', file, sumsHere)
 }
 
-/** In a thread of its own, so that the thread of everything else is free, where that is worth it. */
+/** Hashes in a thread of its own if that is worthwhile, so that the main thread stays free. */
 async function aside<T>(
   name: 'hashOf' | 'sumsOf',
   file: string,
   here: (file: string) => Promise<T>,
 ): Promise<T> {
-  // Run from its source, as in tests, it has no program for threads.
+  // Source files, as in tests, have no compiled program for threads.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
   try {
     const { threads, failure } = await (opening ??= openThreads())
     return await Promise.race([threads.run(file, { name }) as Promise<T>, failure])
   } catch {
-    // What is wrong with the file shows again; a thread may be what there is none of.
+    // Errors of the file occur again; a thread may have failed to start.
     return here(file)
   }
 }
 
 interface Threads {
   readonly threads: Tinypool
-  /** Never kept: rejected where a thread does not begin. */
+  /** Rejects when a thread fails to start. */
   readonly failure: Promise<never>
 }
 
-/** Rejected for good where no thread began. */
+/** Stays rejected if no thread could start. */
 let opening: Promise<Threads> | undefined
 
 async function openThreads(): Promise<Threads> {
@@ -52,7 +51,7 @@ async function openThreads(): Promise<Threads> {
   const { Tinypool: Pool } = await import('tinypool')
   const threads = new Pool({
     filename: new URL('./hash-here.js', import.meta.url).href,
-    // What a program is run with says nothing of its threads.
+    // Options of the program are not for its threads.
     execArgv: [],
     minThreads: 0,
     maxThreads: Math.min(threadsMax, os.availableParallelism()),
@@ -62,7 +61,7 @@ async function openThreads(): Promise<Threads> {
     threads.on('error', (error: Error) => {
       reject(error)
       opening = failure
-      // What waits for a thread is hashed here by now.
+      // Pending files are hashed in this thread by now.
       threads.cancelPendingTasks()
     })
   })

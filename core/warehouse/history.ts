@@ -6,12 +6,12 @@ import type { Store } from './stores/store.ts'
 import { codeOf } from '../errors.ts'
 import { filesInStore, requireFiles } from './whole.ts'
 
-/** Far more than are ever kept. */
+/** Far more than are ever retained. */
 const chainMax = 1000
 
 /**
- * What was published before a snapshot, the latest first, as far as it is kept; a damaged manifest ends it, since what
- * came before that one is not known.
+ * Yields retained snapshots published before one, the latest first; ends at a damaged manifest, since its
+ * predecessor is unknown.
  */
 export async function* publishedBefore(
   store: Store,
@@ -27,8 +27,8 @@ export async function* publishedBefore(
 }
 
 /**
- * What is in the warehouse and was neither rolled back nor found damaged, the newest first: the history where the pointer
- * cannot be read.
+ * Yields snapshots that were neither rolled back nor found damaged, the newest first: the history for an
+ * unreadable pointer.
  */
 export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
@@ -39,20 +39,19 @@ export async function* newestIn(store: Store, table: TableName): AsyncGenerator<
   }
 }
 
-/** Those of the snapshots of a table that are not as they were written. */
+/** Returns the damaged snapshots of a table. */
 export async function damagedIn(store: Store, table: TableName): Promise<SnapshotId[]> {
   const found: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
-    // What cannot be read now may be whole.
+    // A file that cannot be read now may be intact.
     if (await isDamaged(store, table, id).catch(() => false)) found.push(id)
   }
   return found
 }
 
 /**
- * Whether a snapshot is not as it was written.
- *
- * @throws Error of the system where its files cannot be read, which may pass and says nothing of them
+ * Returns whether a snapshot is damaged.
+ * @throws the error of the system if its files cannot be read, which may pass and says nothing about them
  */
 async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promise<boolean> {
   try {
@@ -66,16 +65,16 @@ async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promis
   }
 }
 
-/** When a job last found a snapshot damaged and set out to put another in its place; null where none did. */
+/** Returns when a job found a snapshot damaged and started to replace it; null if none did. */
 export async function setAsideAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
   const bytes = await store.get(layout.setAside(table, id))
   return bytes === null ? null : new Date(bytes.toString())
 }
 
 /**
- * Marks damaged snapshots: no fallback leads to them, and they are no fault of the warehouse once another has taken
- * their place. They stay where they are for their time, since readers may be walking through what of them is whole.
- * Only under the lock of the table.
+ * Quarantines damaged snapshots: no fallback leads to them, and they are no fault of the warehouse once they
+ * are replaced. They stay for their retention time, since clients may be reading intact parts of them. Call
+ * it only under the lock of the table.
  */
 export async function setAside(
   store: Store,
@@ -86,7 +85,10 @@ export async function setAside(
   for (const id of ids) await store.put(layout.setAside(table, id), now.toISOString())
 }
 
-/** Removes what was set aside so long ago, if it is damaged still: nothing that is whole is ever lost by a disk's mood. */
+/**
+ * Removes snapshots that were quarantined long enough ago, if they are still damaged: an intact one is never
+ * lost by a temporary fault of a disk.
+ */
 export async function removeSetAside(
   store: Store,
   table: TableName,

@@ -6,8 +6,8 @@ import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { orderTerm, quotedName } from '../sql.ts'
 
 /**
- * Raised when what a manifest says comes to mean something else: a server refuses formats that it does not know. Keys that
- * are only added leave it as it is, since whoever does not know them leaves them alone.
+ * Raise this when a key changes its meaning: servers refuse unknown formats. New keys need no new format,
+ * since older versions ignore them.
  */
 export const manifestFormat = 2
 
@@ -18,9 +18,9 @@ const positions = z.int().min(0)
 
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
-/** A file that the server reads chunk by chunk: `format/codes.ts`, `format/row-store.ts`, `format/positions.ts`. */
+/** A file that the server reads by chunks: `format/codes.ts`, `format/row-store.ts`, `format/positions.ts`. */
 const piecewiseShape = fileShape.extend({
-  /** 2: see `format/chunk-file.ts`. Files of another format are not read. */
+  /** 2: see `format/chunk-file.ts`. Files of other formats are not read. */
   container: z.literal(2),
   /** Last four bytes of the file: CRC-32 of the sections before them. */
   directory_sum: positions,
@@ -32,7 +32,7 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
-/** A Parquet file that a search reads: per row of a part, its searched texts without case and accents. */
+/** A Parquet file for searches: the search texts of each row of a part, folded in case and accents. */
 const indexShape = fileShape.extend({
   kind: z.literal('words'),
   fields: z.array(z.string()),
@@ -40,11 +40,11 @@ const indexShape = fileShape.extend({
 })
 
 /**
- * All different values of the fields that have few. Parquet: `field`, its place among those below; `value`, as it is
- * rendered; `rows` that have it; by field, then by value.
+ * All distinct values of fields that have few. Parquet columns: `field`, its index below; `value`, as
+ * rendered; `rows` that have it; sorted by field, then by value.
  */
 const dictionaryShape = fileShape.extend({
-  /** With how many different values each has, without null. */
+  /** Number of distinct values of each field, without null. */
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
 
@@ -54,7 +54,7 @@ const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 /** The rows in another order than the declared one, for the server alone. */
 const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
-  /** Where each row is in the table: see `format/positions.ts`. */
+  /** Position of each row in the table: see `format/positions.ts`. */
   positions: piecewiseShape,
   /** Codes in this order. */
   codes: codesShape.optional(),
@@ -64,27 +64,27 @@ const sourceShape = z.object({
   name: z.string(),
   bytes: positions,
   sha256,
-  /** Of a source from the web, to ask whether it changed. */
+  /** Address of a source from the web, for checking whether it changed. */
   address: z.string().optional(),
   etag: z.string().optional(),
   last_modified: z.string().optional(),
 })
 
-/** Rows of one value of the field that tells partitions apart, which came from files of their own. */
+/** Rows with one value of the partition field, which came from files of their own. */
 const partitionShape = z.object({
-  /** As it is rendered. */
+  /** Value as rendered. */
   value: z.string().nullable(),
-  /** The parts of a partition hold no other rows. */
+  /** The parts of a partition contain no other rows. */
   rows: z.int().min(1),
-  /** Of the sources, by their place among them. */
+  /** Indexes into the sources. */
   sources: z.array(positions),
-  /** What was read of these. */
+  /** Number of records read from these. */
   records: positions,
   rejectedRows: positions,
   textBytes: positions,
   blankLines: positions,
   commentLines: positions,
-  /** Fields whose columns none of them has. */
+  /** Fields without a column in any of them. */
   lacks: z.array(z.string()),
 })
 
@@ -95,50 +95,50 @@ const manifestShape = z.object({
   dataset: z.string(),
   table: z.string(),
   snapshot: snapshotId,
-  /** The snapshot that was published before; null for the first. */
+  /** Previously published snapshot; null for the first. */
   previous: snapshotId.nullable(),
   rows: positions,
-  /** Of all values as the source writes them, in UTF-8. */
+  /** Bytes of all values as the source writes them, in UTF-8. */
   textBytes: positions,
   parts: z.array(partShape),
-  /** What else lies beside the parts: the full download, the report. */
+  /** Files beside the parts: the full download, the report. */
   files: z.array(fileShape),
-  /** Whether a ClickHouse has what chooses its rows: see `core/clickhouse/tables.ts`. */
+  /** True if a ClickHouse has the table for filters and orders: see `core/clickhouse/tables.ts`. */
   clickhouse: z.literal(true).optional(),
-  /** In the order of the rows, for the next ingest; of tables that declare partitions. */
+  /** Partitions in the order of the rows, for the next ingest. */
   partitions: z.array(partitionShape).optional(),
-  /** Of the columns of all sources that have partitions, where they are the same: SHA-256 of their names as JSON. */
+  /** SHA-256 of the column names as JSON, if all sources of partitions have the same columns. */
   header: sha256.optional(),
-  /** For the server alone; snapshots of one part need none. Those of former versions are ignored. */
+  /** Word indexes, for the server alone; tables of one part need none. Indexes of former versions are ignored. */
   indexes: z.array(indexShape).optional().catch(undefined),
-  /** For the server alone; not there in older manifests, and where no field has few different values. */
+  /** Absent in older manifests, and if no field has few distinct values. */
   dictionary: dictionaryShape.optional(),
   /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
   codes: codesShape.optional().catch(undefined),
-  /** All rows, for reading few at a time, unless the catalog leaves it out. */
+  /** All rows, for reading few at a time, unless the catalog omits it. */
   row_store: piecewiseShape.optional().catch(undefined),
   orders: z.array(orderShape).optional().catch(undefined),
-  /** In the order of declaration. */
+  /** Fields in declared order. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
-  /** As SQL; rows that tie keep the order of the source. */
+  /** Sort keys as SQL; ties keep the order of the source. */
   order: z.array(z.string()),
   /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
-  /** UTC: when the source last was another than before; not there where it never was, and in older manifests. */
+  /** UTC time of the last change of the source; absent if it never changed, and in older manifests. */
   changed_at: z.iso.datetime().optional(),
-  /** What was published before, as far as whoever follows the changes asks; not there for a first import. */
+  /** Properties of the previous snapshot, for reports of changes; absent for a first import. */
   before: z
     .object({ rows: positions, fields: z.array(z.object({ name: z.string(), type: z.string() })) })
     .optional(),
-  /** The files of the source, in the order in which their rows follow each other. */
+  /** Files of the source, in the order of their rows. */
   sources: z.array(sourceShape),
-  /** Hash of all that shapes the rows besides the source: fields, order, dialect, format of the parts. */
+  /** Hash of everything besides the source that determines the rows: fields, order, dialect, format of the parts. */
   definition: sha256,
   tools: z.record(z.string(), z.string()),
 })
 
-/** The label of a snapshot: the pointer file `current.json` holds it. */
+/** Describes a snapshot; the pointer file `current.json` contains it. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Partition = z.infer<typeof partitionShape>
@@ -149,7 +149,7 @@ export type StoredFile = z.infer<typeof fileShape>
 export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
-/** A manifest that cannot be what was written, or is of another version. */
+/** The manifest is damaged, or of another version. */
 export class DamagedManifest extends Error {
   constructor(key: string, cause: unknown) {
     super(`${key} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, {
@@ -166,7 +166,8 @@ export class DamagedManifest extends Error {
 export function parseManifest(text: string, key: string): Manifest {
   try {
     const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
-    // To the byte, so that no flipped bit can pass for another date or count; of keys that nobody here knows, too.
+    // Compares the exact bytes, so that no flipped bit passes for another date or count; unknown keys
+    // included.
     if (sealed(rest) !== text) throw new Error('it is not as it was written')
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
@@ -179,18 +180,17 @@ export function parseManifest(text: string, key: string): Manifest {
   }
 }
 
-/** A manifest as its file holds it. */
 export function manifestText(manifest: Manifest): string {
   return sealed(manifestShape.parse(manifest))
 }
 
-/** As text, with the hash of all the rest as its last key. */
+/** Writes JSON whose last key is the hash of all others. */
 function sealed(manifest: Readonly<Record<string, unknown>>): string {
   const own = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
   return `${JSON.stringify({ ...manifest, manifest_sha256: own }, null, 2)}\n`
 }
 
-/** The fields of a table as its Parquet holds them. */
+/** Returns the fields of a table as its Parquet contains them. */
 export function storedFields(table: Table): Manifest['fields'] {
   return table.fields.map((field) => ({
     name: field.name,
@@ -199,17 +199,17 @@ export function storedFields(table: Table): Manifest['fields'] {
   }))
 }
 
-/** The declared order as SQL. */
+/** Returns the declared order as SQL. */
 export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
   return table.order.map((key) => orderTerm(key, column))
 }
 
-/** Whether a snapshot holds the fields that the catalog declares now. */
+/** Returns whether a snapshot has the fields that the catalog declares now. */
 export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** All files of a snapshot but its manifest. */
+/** Returns all files of a snapshot except its manifest. */
 export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
   const { dictionary, codes, row_store: rowStore, orders = [] } = beside
   const ordered = orders.flatMap((order) => [order.positions, order.codes])

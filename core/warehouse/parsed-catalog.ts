@@ -4,10 +4,10 @@ import type { ParsedTexts } from '../catalog/load.ts'
 import { layout } from './layout.ts'
 import type { Store } from './stores/store.ts'
 
-/** Raised when a text comes to be read as other values. */
+/** Raise this when a text is parsed into other values. */
 const format = 'acervo parsed catalog 1'
 
-/** What the YAML of a catalog says, kept beside what was ingested by it: to parse it again is most of a start. */
+/** Caches the parsed YAML of a catalog in the warehouse, since parsing takes most of a start. */
 export class ParsedCatalog implements ParsedTexts {
   readonly #store: Store
   #found: { readonly text: string; readonly root: unknown } | null = null
@@ -28,18 +28,18 @@ export class ParsedCatalog implements ParsedTexts {
     this.#found = { text, root }
   }
 
-  /** Writes what had to be parsed, for the next who loads it. Only under the lock of the files beside those of the tables. */
+  /** Writes newly parsed texts for the next program. Call it only under the lock of the files beside the tables. */
   async keep(): Promise<void> {
     if (this.#found === null) return
     const { text, root } = this.#found
     const json = JSON.stringify(root)
-    // Whatever JSON cannot say as it is, is parsed each time.
+    // Values that JSON cannot represent are parsed each time.
     if (!isDeepStrictEqual(JSON.parse(json), root)) return
     await this.#store.put(layout.parsedCatalog, `${head(text, json)}\n${json}`)
   }
 }
 
-/** Tells whether it is of that text, and whole. */
+/** Returns the first line, which identifies the text and verifies the JSON. */
 function head(text: string, json: string): string {
   return `${format} ${sha256(text)} ${sha256(json)}`
 }

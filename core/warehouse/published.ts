@@ -7,8 +7,7 @@ import type { Store } from './stores/store.ts'
 import { noteVerified, versionsIn } from './state-files.ts'
 
 /**
- * The manifest of what is published of a table; null where nothing is.
- *
+ * Returns the manifest of the published snapshot; null if there is none.
  * @throws DamagedManifest
  */
 export async function publishedOf(store: Store, table: TableName): Promise<Manifest | null> {
@@ -16,8 +15,7 @@ export async function publishedOf(store: Store, table: TableName): Promise<Manif
 }
 
 /**
- * The manifest beside the parts of a snapshot; null where there is none.
- *
+ * Returns the manifest beside the parts of a snapshot; null if there is none.
  * @throws DamagedManifest
  */
 export async function manifestOf(store: Store, table: TableName, id: SnapshotId): Promise<Manifest | null> {
@@ -29,18 +27,17 @@ async function manifestAt(store: Store, key: string): Promise<Manifest | null> {
   return bytes === null ? null : parseManifest(bytes.toString(), key)
 }
 
-/** The snapshots of a table that are in the warehouse, published or not, newest first. */
+/** Returns the snapshots of a table in the warehouse, published or not, newest first. */
 export async function snapshotsIn(store: Store, table: TableName): Promise<SnapshotId[]> {
   const names = await store.list(layout.table(table))
   return names.filter(isSnapshotId).toSorted().toReversed()
 }
 
 /**
- * Moves a finished folder of this machine into the warehouse and points to it. Until then the old snapshot is served;
- * after it, the new one; a crash leaves one or the other. Only under the lock of the table.
- *
+ * Moves a finished local folder into the warehouse and points to it. Before that the old snapshot serves,
+ * after it the new one; a crash leaves one or the other. Call it only under the lock of the table.
  * @param folder absolute path
- * @param same files of the folder that are in the warehouse already, with their keys there
+ * @param same files of the folder that the warehouse already has, with their keys there
  */
 export async function publish(
   store: Store,
@@ -51,24 +48,24 @@ export async function publish(
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
   await store.take(folder, layout.snapshot(table, manifest.snapshot), same)
-  // Each was read as it was hashed, here or where it was copied from.
+  // Every file was verified while it was hashed, here or at its origin.
   await noteVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }
 
-/** Makes a snapshot that lies whole in the warehouse the current one. Only under the lock of the table. */
+/** Makes an intact snapshot of the warehouse the current one. Call it only under the lock of the table. */
 export async function pointTo(store: Store, table: TableName, id: SnapshotId): Promise<void> {
   await copy(store, layout.manifest(table, id), layout.pointer(table))
 }
 
-/** The manifest beside the parts says what the pointer says, so that one that is lost can be written again. */
+/** Rewrites a lost manifest beside the parts from the pointer. */
 export async function mendManifest(store: Store, table: TableName, id: SnapshotId): Promise<void> {
   const [own, pointer] = [await store.get(layout.manifest(table, id)), await store.get(layout.pointer(table))]
   if (own === null || pointer?.equals(own) === false)
     await copy(store, layout.pointer(table), layout.manifest(table, id))
 }
 
-/** As it stands, since a manifest may hold more than this version knows of. */
+/** Copies the text, since a manifest may contain keys unknown to this version. */
 async function copy(store: Store, from: string, to: string): Promise<void> {
   const bytes = await store.get(from)
   if (bytes === null) throw new Error(`${from} is gone`)
@@ -76,7 +73,7 @@ async function copy(store: Store, from: string, to: string): Promise<void> {
 }
 
 export async function removeSnapshot(store: Store, table: TableName, id: SnapshotId): Promise<void> {
-  // First, so that a removal that is cut short leaves nothing that looks whole.
+  // First, so that an interrupted removal leaves no folder that looks complete.
   await store.remove(layout.manifest(table, id))
   await store.remove(layout.snapshot(table, id))
 }

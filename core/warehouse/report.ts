@@ -5,29 +5,29 @@ import { fileNames, layout } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
-/** What the values of a field look like, in `report.json`. */
+/** Statistics of a field, in `report.json`. */
 const fieldShape = z.object({
   name: z.string(),
   nulls: z.int(),
-  /** Number of different values: exact in tables of up to a million rows, else by HyperLogLog. */
+  /** Number of distinct values: exact in tables of up to a million rows, else by HyperLogLog. */
   distinct_estimate: z.int().optional(),
-  /** The same number where it is exact. */
+  /** The same number if it is exact. */
   distinct: z.int().optional(),
-  /** As text; long ones shortened. Null where all values are. */
+  /** As text; long ones are shortened. Null if all values are null. */
   min: z.string().nullable().optional(),
   max: z.string().nullable().optional(),
-  /** All values that there are, in their order, where they are few and short. */
+  /** All values in their order, if they are few and short. */
   choices: z.array(z.string()).optional(),
-  /** The most frequent values; null where next to every value is another. */
+  /** Most frequent values; null if nearly all values are distinct. */
   top: z
     .array(z.object({ value: z.string(), rows: z.int() }))
     .nullable()
     .optional(),
-  /** Values above `from` up to `to`; the first range with its start too. */
+  /** Values above `from` up to `to`; the first range includes its start. */
   histogram: z.array(z.object({ from: z.string(), to: z.string(), rows: z.int() })).optional(),
 })
 
-/** What a gzip member of the download has packed and unpacked, in bytes. */
+/** Compressed and uncompressed bytes of a gzip member of the download. */
 const memberShape = z.tuple([z.int(), z.int()])
 
 export type DownloadMember = z.infer<typeof memberShape>
@@ -45,17 +45,17 @@ const reportShape = z.object({
   rejected_rows: z.int().default(0),
   first_rejects: z.array(rejectShape).default([]),
   blank_lines: z.int().default(0),
-  /** In sentences, as the warnings. */
+  /** Sentences, like the warnings. */
   accepted_drift: z.array(z.string()).default([]),
   warnings: z.array(z.string()).default([]),
   fields: z.array(fieldShape),
-  /** Of each step of the ingest. */
+  /** Duration of each step of the ingest. */
   seconds: z.record(z.string(), z.number()).default({}),
-  /** Each can be unpacked alone, so that no one who wants the end has to read it from the start. */
+  /** Each can be decompressed alone, so that reading the end does not need the start. */
   download_members: z.array(memberShape).optional(),
 })
 
-/** The part of a report that others than the ingest read. */
+/** The part of a report that other programs than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>
 
 /** Returns the report of a snapshot; null if it cannot be read, or is not the one that its manifest describes. */

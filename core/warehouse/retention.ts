@@ -1,15 +1,15 @@
 import { timeOf, type SnapshotId } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 
-/** How long old snapshots are kept, for pinned walks and for whoever reads the files. */
+/** Retention of old snapshots, for pinned requests and for readers of files. */
 export interface Retention {
-  /** The newest that stay in any case. */
+  /** Number of newest snapshots that always stay. */
   readonly count: number
-  /** How long any stays after a newer one took its place. */
+  /** Time that a replaced snapshot stays at least. */
   readonly graceMs: number
 }
 
-/** Those of a table's snapshots that may be removed; never the current one, nor the one that a rollback leads to. */
+/** Returns snapshots of a table that may be removed; never the current one, nor the target of a rollback. */
 export function removable(
   ids: readonly SnapshotId[],
   { snapshot: current, previous }: Pick<Manifest, 'snapshot' | 'previous'>,
@@ -17,7 +17,7 @@ export function removable(
   { count, graceMs }: Retention,
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
-  // What is newer was rolled back, and takes no place of what was published.
+  // Newer ones were rolled back, and count for nothing.
   const from = newestFirst.indexOf(current)
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]

@@ -5,9 +5,9 @@ import { filesOf, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
 /**
- * Small JSON files beside the snapshots of a table, in which jobs note what later jobs and the server can then skip. Jobs
- * write them under the lock of the table. A file that is absent, damaged or of another version
- * says nothing, but for what was rolled back.
+ * Reads small JSON files beside the snapshots of a table, in which jobs record what later jobs and the server
+ * can skip. Jobs write them under the lock of the table. A file that is missing, damaged or of another
+ * version counts as empty, except for the list of rollbacks.
  */
 
 async function read<T>(store: Store, key: string, shape: z.ZodType<T>): Promise<T | null> {
@@ -22,20 +22,23 @@ function parsed<T>(bytes: Buffer | null, shape: z.ZodType<T>): T | null {
   }
 }
 
-/** Writes a value as JSON, unless the file says it already. */
+/** Writes a value as JSON, unless the file already has it. */
 async function write(store: Store, key: string, value: unknown): Promise<void> {
   const text = `${JSON.stringify(value, null, 2)}\n`
   const before = await store.get(key)
   if (before?.toString() !== text) await store.put(key, text)
 }
 
-/** By file: the version that the store tells of it (`FileState`), which changes whenever its bytes may have changed. */
+/** Version of each file in the store (`FileState`), which changes whenever its bytes may have changed. */
 type Versions = ReadonlyMap<string, string>
 
-/** By snapshot and file. */
+/** Versions by snapshot and file. */
 const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))
 
-/** The versions of the files of a snapshot now. Ask for them before the files are read, so that no later change passes for what was read. */
+/**
+ * Returns the current versions of the files of a snapshot. Call it before reading the files, so that no later
+ * change passes for the verified version.
+ */
 export async function versionsIn(store: Store, table: TableName, manifest: Manifest): Promise<Versions> {
   const versions = new Map<string, string>()
   for (const { file } of filesOf(manifest)) {
@@ -45,7 +48,7 @@ export async function versionsIn(store: Store, table: TableName, manifest: Manif
   return versions
 }
 
-/** Notes the versions of the files of a snapshot that a job found whole: files of the same version need not be read again. */
+/** Records the versions of verified files of a snapshot: files of the same version need not be read again. */
 export async function noteVerified(
   store: Store,
   table: TableName,
@@ -59,7 +62,7 @@ export async function noteVerified(
   await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(others) })
 }
 
-/** The versions that were noted of the files of a snapshot. */
+/** Returns the recorded versions of the files of a snapshot. */
 export async function readVerified(store: Store, table: TableName, id: SnapshotId): Promise<Versions> {
   const noted = await read(store, layout.verified(table), verifiedShape)
   return new Map(Object.entries(noted?.[id] ?? {}))
@@ -67,11 +70,11 @@ export async function readVerified(store: Store, table: TableName, id: SnapshotI
 
 const hashShape = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** When the file was read for it, UTC. */
+  /** UTC time when the file was read. */
   at: z.iso.datetime(),
 })
 
-/** SHA-256 of files of a source, by the version that each had before it was read for it (see `settledVersion`). */
+/** SHA-256 of source files, by the version of each before it was read (see `settledVersion`). */
 export type Hashed = ReadonlyMap<string, z.infer<typeof hashShape>>
 
 export async function readHashed(store: Store, table: TableName): Promise<Hashed> {
@@ -79,14 +82,14 @@ export async function readHashed(store: Store, table: TableName): Promise<Hashed
   return new Map(Object.entries(noted ?? {}))
 }
 
-/** Notes the hashes of the files of a source, in place of what was noted before. */
+/** Records the hashes of the files of a source, replacing earlier ones. */
 export async function noteHashed(store: Store, table: TableName, hashed: Hashed): Promise<void> {
   const key = layout.hashed(table)
   if (hashed.size === 0 && (await store.get(key)) === null) return
   await write(store, key, Object.fromEntries(hashed))
 }
 
-/** When a job last looked at the source of a table, and its outcome, where that was no snapshot. */
+/** Last check of a source that gave no new snapshot, and its outcome. */
 export interface Looked {
   /** UTC. */
   readonly at: string
@@ -97,7 +100,7 @@ export interface Looked {
 const unchangedShape = z.object({ at: z.iso.datetime(), outcome: z.enum(['unchanged', 'held']) })
 const failureShape = z.object({ at: z.iso.datetime() })
 
-/** Notes that a job looked at a source, which gave no new snapshot. */
+/** Records a check of a source that gave no new snapshot. */
 export async function noteLooked(
   store: Store,
   table: TableName,
@@ -113,12 +116,12 @@ export async function writeFailure(store: Store, table: TableName, report: objec
   return `${store.address}/${layout.failure(table)}`
 }
 
-/** Removes the failure of a table that is well again. */
+/** Removes the failure of a table after a success. */
 export async function clearFailure(store: Store, table: TableName): Promise<void> {
   await store.remove(layout.failure(table))
 }
 
-/** The last look that found nothing new, and the last that failed, the later one first. */
+/** Returns the last check without changes, and the last failed one, the later one first. */
 export async function readLooks(store: Store, table: TableName): Promise<Looked[]> {
   const unchanged = await read(store, layout.looked(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
@@ -131,18 +134,17 @@ const withdrawnShape = z.strictObject({
   snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
   /** UTC. */
   at: z.iso.datetime(),
-  /** SHA-256 of its sources, and how they were read: while both are the same it is not published again. */
+  /** SHA-256 of its sources, and how they were read: while both are the same, it is not published again. */
   sources: z.array(z.string()),
   definition: z.string(),
 })
 
-/** A snapshot that a rollback took back. */
+/** A snapshot that was rolled back. */
 type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**
- * The snapshots of a table that were taken back since one was last published.
- *
- * @throws Error naming the file where it is damaged, since a snapshot that was taken back might be published again
+ * Returns the snapshots rolled back since the last publication.
+ * @throws Error with the name of a damaged file, since a rolled back snapshot might be published again
  */
 export async function readWithdrawn(store: Store, table: TableName): Promise<Withdrawn[]> {
   const key = layout.withdrawn(table)
@@ -154,7 +156,7 @@ export async function readWithdrawn(store: Store, table: TableName): Promise<Wit
   return withdrawn
 }
 
-/** Takes a snapshot back, with those that were taken back before it. */
+/** Records a rollback, in addition to earlier ones. */
 export async function withdraw(store: Store, table: TableName, manifest: Manifest, at: Date): Promise<void> {
   const { snapshot, sources, definition } = manifest
   const before = await readWithdrawn(store, table)

@@ -3,8 +3,7 @@ import { layout } from './layout.ts'
 import type { Store } from './stores/store.ts'
 
 /**
- * Replaces a file that belongs to no snapshot, and writes its SHA-256 beside it, as `sha256sum -c` reads it.
- *
+ * Replaces a file that belongs to no snapshot, and writes its SHA-256 beside it, for `sha256sum -c`.
  * @param file the new file on this machine, which is moved
  * @param name its name in the store
  */
@@ -30,7 +29,6 @@ export async function isAsSummed(store: Store, name: string): Promise<boolean> {
 
 /**
  * Returns whether this is the SHA-256 that was written beside a file.
- *
  * @param sha256 hash of the file in the store; null if there is no file
  */
 async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {

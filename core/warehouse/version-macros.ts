@@ -8,7 +8,6 @@ const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)
 /**
  * Writes two table macros for a table `t` into a DuckDB file. `t_at(version)` returns the rows of a version by its id, or of
  * the version that was current at the end of a day or at another time. `t_versions()` lists the versions.
- *
  * @param manifests of the versions that are kept, the newest first
  * @param locationSql SQL of the location of a file, from SQL of its path below the base
  */

@@ -8,38 +8,37 @@ import type { Manifest } from './manifest.ts'
 import { quotedName, quotedText } from '../sql.ts'
 import { writeVersionMacros } from './version-macros.ts'
 
-/** A table as it is published. */
+/** A published table. */
 export interface PublishedTable {
   readonly dataset: Dataset
   readonly table: Table
   readonly manifest: Manifest
-  /** Snapshots that were published before and are kept, the newest first. */
+  /** Retained earlier snapshots, the newest first. */
   readonly earlier: readonly Manifest[]
 }
 
 interface ViewsOptions {
-  /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
+  /** Absolute local folder with the parts; null if they are remote. */
   readonly warehouse: string | null
-  /** What stands before `/<dataset>/<table>/<snapshot>/<part>` for those who open the file: a folder or an address. */
+  /** Prefix of `/<dataset>/<table>/<snapshot>/<part>` for users of the file: a folder or an address. */
   readonly base: string
   /** Absolute folder for DuckDB to spill to. */
   readonly scratch: string
 }
 
-/** A table whose parts cannot be read; the views of the others are made all the same. */
+/** A table with unreadable parts, without a view; other tables have theirs. */
 export interface LeftOut {
   readonly published: PublishedTable
   readonly error: unknown
 }
 
-/** Who moved the parts says where they are now: `set variable acervo_files = '/mnt/warehouse'`. */
+/** Users who have moved the parts set their location: `set variable acervo_files = '/mnt/warehouse'`. */
 const baseVariable = 'acervo_files'
 
 /**
- * Writes a DuckDB file with a schema per dataset, and per table a view over its parts, with comments from the catalog, and
- * macros for its versions.
- * A view is bound when it is made, so it is made over the files here, by the variable that a reader has not set; where
- * there are none, over empty ones with the same columns.
+ * Writes a DuckDB file with a schema per dataset, and per table a view over its parts, with comments from the
+ * catalog, and macros for its versions. A view is bound when it is created: over the local files, by the
+ * variable that users have not set; or, without local files, over empty ones with the same columns.
  */
 export async function writeViews(
   file: string,
@@ -61,7 +60,7 @@ export async function writeViews(
     try {
       await db.rows(`set variable ${baseVariable} = ${quotedText(bound)}`)
       for (const published of tables) {
-        // Together, since each commit waits for the disk.
+        // In one transaction, since each commit waits for the disk.
         await db.rows('begin')
         try {
           if (warehouse === null) await writeStandIns(db, published, bound)
@@ -86,7 +85,7 @@ export async function writeViews(
   return leftOut
 }
 
-/** Parquet without rows where the parts would be. */
+/** Writes empty Parquet files in place of the parts. */
 async function writeStandIns(
   db: Connection,
   { table, manifest: { fields, parts, snapshot } }: PublishedTable,
@@ -110,12 +109,11 @@ async function writeView(db: Connection, published: PublishedTable, base: string
   await commentFields(db, name, table.fields)
 }
 
-/** Each comment copies what DuckDB knows of all columns of a table. */
+/** Each comment copies DuckDB's data about all columns of a table. */
 const commentedFieldsMax = 500
 
 /**
  * Comments the columns of a view or table with their descriptions and types, unless there are too many.
- *
  * @param name SQL
  */
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
@@ -152,7 +150,7 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
   ].join(' ')
 }
 
-/** Sentences that say where a dataset is from, and what it may be used for, as far as the catalog does. */
+/** Returns sentences about the origin and the license of a dataset, if declared. */
 function originOf({ source, license }: Dataset): string[] {
   return [
     ...(source === null ? [] : [`Source: ${source.name} (${source.url}).`]),

@@ -5,7 +5,7 @@ import { hashBytes, hashOf } from './hash.ts'
 import { filesOf, type Manifest, type StoredFile } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
-/** A file whose bytes are not those that were written; waiting does not mend it. */
+/** The bytes of a file differ from the published ones; waiting does not help. */
 export class DamagedFile extends Error {
   constructor(message: string) {
     super(message)
@@ -13,7 +13,7 @@ export class DamagedFile extends Error {
   }
 }
 
-/** A file that is not there, or not all of it; it may be on its way. */
+/** A file is missing or incomplete; it may be in transfer. */
 export class MissingFile extends Error {
   constructor(message: string) {
     super(message)
@@ -21,14 +21,14 @@ export class MissingFile extends Error {
   }
 }
 
-/** Files that are hashed at the same time. */
+/** Most files that are hashed concurrently. */
 const hashedMax = 2
 
-/** The files of a snapshot, by their names. */
+/** The files of a snapshot, by name. */
 export interface SnapshotFiles {
-  /** Null where there is none. */
+  /** Returns the size; null for a missing file. */
   readonly bytes: (file: string) => Promise<number | null>
-  /** SHA-256 of its bytes, as 64 hexadecimal digits. */
+  /** Returns the SHA-256, as 64 hexadecimal digits. */
   readonly hash: (file: string) => Promise<string>
 }
 
@@ -44,8 +44,8 @@ export function filesInStore(store: Store, folder: string): SnapshotFiles {
 }
 
 /**
- * @param folder absolute path on this machine
- * @param hash reads a file, by its path
+ * @param folder absolute local path
+ * @param hash hashes a file by its path
  */
 export function filesInFolder(
   folder: string,
@@ -58,10 +58,10 @@ export function filesInFolder(
 }
 
 /**
- * Reads every file of a snapshot once: a flipped bit in Parquet often decodes to another value without an error.
- *
- * @param isKnown whether a file, whose size is right, need not be read
- * @throws MissingFile where one is missing or of another size; DamagedFile where its hash differs
+ * Verifies every file of a snapshot: a flipped bit in Parquet often decodes to another value without an
+ * error.
+ * @param isKnown returns whether a file of the right size needs no hash
+ * @throws MissingFile if one is missing or of another size; DamagedFile if its hash differs
  */
 export async function requireFiles(
   files: SnapshotFiles,
@@ -74,8 +74,7 @@ export async function requireFiles(
 }
 
 /**
- * Reads one file of a snapshot.
- *
+ * Verifies one file of a snapshot.
  * @throws MissingFile or DamagedFile
  */
 export async function requireFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {

@@ -47,7 +47,7 @@ export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
   return Buffer.concat([directory, sections, end])
 }
 
-/** The number of chunks of a file, and its size in bytes. */
+/** Number of chunks of a file, and its size in bytes. */
 interface Shape {
   readonly chunks: number
   readonly bytes: number
@@ -68,7 +68,7 @@ export class Sections {
     return Math.ceil(chunks / sectionChunks) * sectionBytes + sumBytes
   }
 
-  /** @returns null if the bytes are not as they were written */
+  /** @returns null if the bytes are damaged */
   static read(bytes: Buffer, shape: Shape): Sections | null {
     if (bytes.length !== Sections.bytes(shape.chunks)) return null
     const isIntact = zlib.crc32(bytes.subarray(0, -sumBytes)) === bytes.readUInt32LE(bytes.length - sumBytes)

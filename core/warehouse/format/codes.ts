@@ -10,19 +10,18 @@ import zlib from 'node:zlib'
 
 /** Rows of a group, except the last one. */
 export const groupRows = 16_384
-/** Groups of a section, except the last one. */
 export const sectionGroups = 16
 export const sectionRows = groupRows * sectionGroups
 
-/** A field with more different values has no codes: a code is at most two bytes, and the last one means null. */
+/** Fields with more distinct values have no codes: a code has at most two bytes, and the last one means null. */
 export const codedValuesMax = 65_535
 
-/** Nor has one whose different values are longer than this, all together in bytes, since a server has them in memory. */
+/** Most bytes of the distinct values of a coded field, since a server keeps them in memory. */
 export const codedBytesMax = 4_000_000
 
 export type Codes = Uint8Array | Uint16Array
 
-/** Whether the codes of a field take one byte. */
+/** Returns whether codes take one byte. */
 const isNarrow = (values: number): boolean => values < 256
 
 export function groupsIn(rows: number): number {
@@ -33,12 +32,12 @@ export function sectionsIn(rows: number): number {
   return Math.ceil(rows / sectionRows)
 }
 
-/** An empty array for the codes of a field of so many values. */
+/** Allocates codes for a number of values. */
 export function codesOf(values: number, rows: number): Codes {
   return isNarrow(values) ? new Uint8Array(rows) : new Uint16Array(rows)
 }
 
-/** The low bytes of all codes, then the high ones: each compresses better beside its like. */
+/** Packs the low bytes of all codes, then the high ones: each compresses better beside its like. */
 export function packGroup(codes: Codes): Uint8Array {
   if (codes instanceof Uint8Array) return codes
   const planes = new Uint8Array(2 * codes.length)
@@ -50,7 +49,7 @@ export function packGroup(codes: Codes): Uint8Array {
   return planes
 }
 
-/** @param planes as `packGroup` made them, of a field of so many values */
+/** @param planes result of `packGroup`, for a field with this many values */
 export function unpackGroup(planes: Uint8Array, values: number): Codes {
   if (isNarrow(values)) return planes
   const rows = planes.length / 2
@@ -60,17 +59,16 @@ export function unpackGroup(planes: Uint8Array, values: number): Codes {
 }
 
 /**
- * How many rows of a section have each code: of each group where codes are narrow, of all groups where they are not.
- *
- * @param groups of the section
- * @returns codes of the first group, then of the next one
+ * Counts the rows of a section by code: per group if codes are narrow, else for all groups together.
+ * @param groups codes of the section
+ * @returns counts of the first group, then of the next one
  */
 export function countCodes(groups: readonly Codes[], values: number): Uint32Array {
   const width = values + 1
   const counts = new Uint32Array(width * countsOf(groups.length, values))
   for (const [index, codes] of groups.entries()) {
     const from = isNarrow(values) ? index * width : 0
-    // By index: to iterate over an array of numbers costs several times as much.
+    // By index: iterating over an array of numbers takes several times as long.
     for (let row = 0; row < codes.length; row += 1) {
       const place = from + (codes[row] ?? 0)
       counts[place] = (counts[place] ?? 0) + 1
@@ -79,17 +77,17 @@ export function countCodes(groups: readonly Codes[], values: number): Uint32Arra
   return counts
 }
 
-/** How many counts of a code there are in a section of so many groups. */
+/** Returns the number of counts per code in a section with this many groups. */
 export function countsOf(groups: number, values: number): number {
   return isNarrow(values) ? groups : 1
 }
 
-/** The same of all sections of so many rows. */
+/** Returns the same for all sections of this many rows. */
 export function countsOfAll(rows: number, values: number): number {
   return isNarrow(values) ? groupsIn(rows) : sectionsIn(rows)
 }
 
-/** The levels above take more than twice the time for some 4 % of the bytes. */
+/** Higher levels take more than twice the time for about 4 % of the bytes. */
 const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
@@ -99,24 +97,23 @@ export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
     )
   })
 
-/** The number of rows, and of fields with codes. */
+/** Number of rows, and of fields with codes. */
 interface Shape {
   readonly rows: number
   readonly fields: number
 }
 
-/** How many chunks a file of codes has. */
 export function codesChunks({ rows, fields }: Shape): number {
   return fields * (sectionsIn(rows) + groupsIn(rows))
 }
 
-/** The number of the chunk with the counts of a section. */
+/** Returns the number of the chunk with the counts of a section. */
 export function countsChunk({ rows, fields }: Shape, field: number, section: number): number {
   const groups = Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
   return section * fields * (1 + sectionGroups) + field * (1 + groups)
 }
 
-/** The number of the chunk with the codes of a group. */
+/** Returns the number of the chunk with the codes of a group. */
 export function groupChunk(shape: Shape, field: number, group: number): number {
   return countsChunk(shape, field, Math.floor(group / sectionGroups)) + 1 + (group % sectionGroups)
 }

@@ -7,12 +7,12 @@ export const chunkPositions = 1024
 
 export const positionBytes = 4
 
-/** JSON has decimals of more digits as the nearest double. */
+/** JSON has decimals with more digits as the nearest double. */
 const precisionMax = 15
 
 /**
- * Whether a value of a field can be found by bisection in an order: the row store has its values exactly, and they are
- * compared as DuckDB orders them.
+ * Returns whether values of a field can be found by bisection in an order: the row store has them exactly,
+ * and they compare as DuckDB orders them.
  */
 export function isBisected({ type, precision }: Pick<Field, 'type' | 'precision'>): boolean {
   if (type === 'decimal') return precision <= precisionMax

@@ -57,7 +57,7 @@ export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
 
 const codedHead = 3
 const otherHead = 10
-/** A wider number could not be read exactly. */
+/** Wider numbers would be inexact. */
 const widthMax = 45
 const deflatedForm = 255
 const fixedForm = 101
@@ -206,7 +206,7 @@ function encodeNumbers(
   const width = range < 2 ** 31 ? 32 - Math.clz32(range) : range.toString(2).length
   const bytes = Buffer.alloc(bytesOf(width, count))
   if (width === 0) return { least, width, bytes }
-  // Bits of the byte that is not full yet.
+  // Bits of the incomplete byte.
   let [pending, filled, at] = [0, 0, 0]
   if (width <= narrowMax) {
     for (let row = 0; row < count; row += 1) {
@@ -244,18 +244,18 @@ const headNumbers = 5
 
 /** Rows that were read from the row store. */
 export class RowChunk {
-  /** Bytes that its deflated texts take in memory once they are read. */
+  /** Bytes of its deflated texts in memory after inflating. */
   readonly inflatedBytes: number
   readonly #bytes: Buffer
   readonly #rows: number
   readonly #areCoded: readonly boolean[]
   readonly #heads: Float64Array
-  /** By field: its texts, once one was read. */
+  /** Texts by field, after the first one was read. */
   readonly #texts: ({ readonly bytes: Uint8Array; readonly ends: Uint32Array } | undefined)[] = []
 
   /**
-   * @param bytes a chunk as `encodeChunk` made it
-   * @param areCoded per field, whether it has codes
+   * @param bytes a chunk from `encodeChunk`
+   * @param areCoded for each field, whether it has codes
    */
   constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
     this.#bytes = bytes
@@ -286,7 +286,7 @@ export class RowChunk {
     this.inflatedBytes = inflated
   }
 
-  /** The code of a row, of a field that has codes. */
+  /** Returns the code of a row, for a field with codes. */
   code(field: number, row: number): number {
     return this.#of(field, head.least) + this.#number(field, row)
   }
@@ -294,7 +294,6 @@ export class RowChunk {
   /**
    * Decodes a field of all rows at once: its codes, its decimals without their points (NaN for null), or the lengths of its
    * texts (0 for null, else 1 + bytes).
-   *
    * @returns numbers that the next call overwrites
    */
   decode(field: number): Float64Array {
@@ -310,12 +309,12 @@ export class RowChunk {
     return numbers
   }
 
-  /** Whether a field without codes is stored as texts here. */
+  /** Returns whether a field without codes is stored as texts in this chunk. */
   hasTexts(field: number): boolean {
     return isTextForm(this.#of(field, head.form))
   }
 
-  /** The decimal of a row, of a field that is not stored as texts here; null for null. */
+  /** Returns the decimal of a row, for a field that is not stored as texts here; null for null. */
   decimal(field: number, row: number): string | null {
     const number = this.#number(field, row)
     if (number === 0) return null
@@ -324,7 +323,7 @@ export class RowChunk {
     return decimalText(number - 1 + this.#of(field, head.least), form - (isFixed ? fixedForm : 1), isFixed)
   }
 
-  /** The text of a row, of a field that is stored as texts here; null for null. */
+  /** Returns the text of a row, for a field that is stored as texts here; null for null. */
   text(field: number, row: number): string | null {
     if (this.isNull(field, row)) return null
     const { bytes, ends } = this.texts(field)
@@ -332,14 +331,14 @@ export class RowChunk {
     return Buffer.from(bytes.buffer, bytes.byteOffset + from, (ends[row] ?? 0) - from).toString()
   }
 
-  /** Whether the text of a row is null, of a field that is stored as texts here. */
+  /** Returns whether the text of a row is null, for a field that is stored as texts here. */
   isNull(field: number, row: number): boolean {
     return this.#of(field, head.least) + this.#number(field, row) === 0
   }
 
   /**
-   * The texts of a field that is stored as texts here: in UTF-8, one after the other, and where that of each row ends.
-   * A null ends where it begins.
+   * Returns the texts of a field that is stored as texts here: concatenated in UTF-8, with the end of each
+   * row's. A null ends where it begins.
    */
   texts(field: number): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
     const known = this.#texts[field]
@@ -376,7 +375,7 @@ export class RowChunk {
     return found
   }
 
-  /** The number of a row, less the least. */
+  /** Returns the number of a row minus the least one. */
   #number(field: number, row: number): number {
     const width = this.#of(field, head.width)
     if (width === 0) return 0

@@ -7,12 +7,12 @@ import { fingerprint } from '../fingerprint.ts'
 import type { FileState, Store } from './store.ts'
 
 const readBytes = 1024 * 1024
-/** Of files that a killed process leaves behind. */
+/** Extension of files that a killed process leaves behind. */
 const draftEnding = '.draft'
 
 /**
- * A warehouse in a folder of this machine: a file is synced before its name is, and a name by syncing its folder, so
- * that what was renamed into place survives a power cut.
+ * A warehouse in a local folder. A file is synced before its rename, and a rename by syncing its folder, so
+ * that renamed files survive a power cut.
  */
 export class FolderStore implements Store {
   readonly address: string
@@ -30,7 +30,8 @@ export class FolderStore implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    // Here and now: a start reads some small files of each table, and a turn of Node's pool costs several times as much.
+    // Synchronously: a start reads some small files of each table, and Node's pool takes several times as
+    // long.
     return orNull(async () => readFileSync(this.#pathOf(key)))
   }
 
@@ -82,7 +83,7 @@ export class FolderStore implements Store {
   }
 
   distrust(): void {
-    // Its readers look at it themselves.
+    // Its callers check it themselves.
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {
@@ -106,7 +107,7 @@ export class FolderStore implements Store {
     return path.join(this.localFolder, ...names)
   }
 
-  /** Syncs the folders above a file or folder that is new, up to the warehouse. */
+  /** Syncs the folders above a new file or folder, up to the warehouse. */
   async #syncAbove(target: string): Promise<void> {
     for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
       await synced(folder, 'r')
@@ -126,14 +127,13 @@ async function orNull<T>(look: () => Promise<T>, codes: readonly string[] = ['EN
   }
 }
 
-/** Syncs a file, or every file of a folder and then the folder itself. */
 async function syncTree(place: string): Promise<void> {
   const isFolder = (await stat(place)).isDirectory()
   for (const name of isFolder ? await readdir(place) : []) await synced(path.join(place, name), 'r+')
   await synced(place, isFolder ? 'r' : 'r+')
 }
 
-/** Opens a file or folder, writes what is to be written, and syncs it. */
+/** Opens a file or folder, optionally writes a text, and syncs it. */
 async function synced(place: string, flags: 'r' | 'r+' | 'w', text?: string): Promise<void> {
   const handle = await open(place, flags)
   try {

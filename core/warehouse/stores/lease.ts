@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { LockHeld } from '../../errors.ts'
 import { WriteConflict } from './store.ts'
 
-/** The file that a lease is kept in, where a write can be made to depend on what is there. */
+/** The file of a lease, in a store with conditional writes. */
 export interface Leased {
   /** For messages. */
   readonly address: string
-  /** Both return the tag of what was written, and throw WriteConflict where something else is there than is said. */
+  /** Both return the tag of the written file, and throw WriteConflict if the condition fails. */
   readonly create: (text: string) => Promise<string>
   readonly replace: (text: string, tag: string) => Promise<string>
   readonly look: () => Promise<{ readonly text: string; readonly tag: string } | null>
@@ -16,15 +16,15 @@ export interface Leased {
 }
 
 export interface LeaseOptions {
-  /** After so many milliseconds without a sign of life a lease is anybody's. */
+  /** Time without a renewal after which a lease is free. */
   readonly leaseMs?: number
 }
 
 const leaseMsDefault = 15_000
 
 /**
- * A lock that is kept in a file elsewhere. Whoever holds it writes a sign of life again and again; where none comes for
- * as long as a lease lasts, by the clock of whoever waits, another takes it. No clocks are compared.
+ * A lock in a file of a remote store. Its holder renews it regularly; if no renewal comes for the duration of
+ * a lease, by the clock of the waiting process, another process takes it. No clocks are compared.
  */
 export class Lease {
   readonly #leased: Leased
@@ -46,9 +46,8 @@ export class Lease {
   }
 
   /**
-   * Waits only where whoever holds it may be dead.
-   *
-   * @throws LockHeld where that one lives
+   * Acquires a lease; waits only if its holder may be dead.
+   * @throws LockHeld if its holder is alive
    */
   static async take(leased: Leased, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
     const owner = `${os.hostname()} ${process.pid} ${randomUUID()}`
@@ -74,7 +73,7 @@ export class Lease {
     }
   }
 
-  /** @throws Error where it is, or may be, another's by now */
+  /** @throws Error if another process has it by now, or may have it */
   require(): void {
     if (this.#isLost || performance.now() - this.#renewedAt > this.#leaseMs)
       throw new Error(
@@ -84,7 +83,7 @@ export class Lease {
 
   async release(): Promise<void> {
     clearTimeout(this.#timer)
-    // Near its end it may be another's when the request arrives.
+    // Near its end, another process may have it when the request arrives.
     if (!this.#isLost && performance.now() - this.#renewedAt < this.#leaseMs / 2)
       await this.#leased.remove().catch(() => undefined)
     this.#isLost = true
@@ -105,13 +104,13 @@ export class Lease {
       this.#tag = await this.#leased.replace(`${this.#owner} ${this.#beats}\n`, this.#tag)
       this.#renewedAt = began
     } catch (error) {
-      // What else went wrong may pass before it runs out.
+      // Other errors may pass before it expires.
       if (error instanceof WriteConflict) this.#isLost = true
     }
   }
 }
 
-/** The process, where it is one of this machine. */
+/** Returns the process id of a holder on this machine. */
 function holderOf(text: string): number | null {
   const [host, pid] = text.split(' ')
   return host === os.hostname() ? Number(pid) : null

@@ -9,33 +9,33 @@ import { hashOf } from '../hash.ts'
 import { NotHere, type HeldFile } from './store.ts'
 
 interface LocalFilesOptions {
-  /** Absolute folder of this machine; one process alone uses it. */
+  /** Absolute local folder, used by one process alone. */
   readonly folder: string
   readonly bytesMax: number
-  /** The bytes of a file, from where it lies. */
+  /** Reads a file of the remote store. */
   readonly read: (key: string) => AsyncIterable<Uint8Array>
 }
 
-/** A file that is here, is coming, or is to come. */
+/** A local file, or one being fetched. */
 interface Here {
   bytes: number
-  /** Those who work with it; it stays as long as there are some. */
+  /** Number of users; it stays while there are some. */
   holders: number
-  /** What it was like when it was found to be what its sum says; null where that is not known. */
+  /** Version of the local file when it was verified; null if unknown. */
   version: string | null
   coming: Promise<void> | null
 }
 
-/** What is noted of files that were found whole, one line each, for the next start. */
+/** Verified files, one per line, for the next start. */
 const noteName = '.verified'
-/** A store may have handed out bytes that were cut or changed on their way. */
+/** A store may have returned truncated or changed bytes. */
 const triesMax = 2
-/** Where all that is here is at work. */
+/** Timeout if all local files are in use. */
 const roomPatienceMs = 10_000
 
 /**
- * The files of a warehouse elsewhere that are on this machine, within so many bytes: those that were not worked with for
- * the longest time go. Each is compared with its hash before anybody works with it.
+ * Local copies of files of a remote warehouse, in limited space: the least recently used are evicted. Each
+ * file is verified before its first use.
  */
 export class LocalFiles {
   readonly #options: LocalFilesOptions
@@ -49,14 +49,13 @@ export class LocalFiles {
     this.#options = options
   }
 
-  /** Of what is here or coming. */
+  /** Bytes of local files, including those being fetched. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Brings files here and keeps them until they are let go.
-   *
+   * Fetches files and pins them until released.
    * @throws NotHere
    */
   async hold(files: readonly HeldFile[]): Promise<() => void> {
@@ -83,19 +82,19 @@ export class LocalFiles {
     }
   }
 
-  /** Whether a file would come without another having to go. */
+  /** Returns whether a file fits without evicting another. */
   async hasRoomFor({ key, bytes }: HeldFile): Promise<boolean> {
     this.#opened ??= this.#open()
     await this.#opened
     return this.#files.has(key) || this.#bytes + bytes <= this.#options.bytesMax
   }
 
-  /** Files below a key are compared with their hashes before they are used again. */
+  /** Verifies files below a key again before their next use. */
   distrust(folder: string): void {
     for (const [key, here] of this.#files) if (key.startsWith(`${folder}/`)) here.version = null
   }
 
-  /** Files below a key go, once nobody works with them. */
+  /** Deletes files below a key as soon as nobody uses them. */
   forget(folder: string): void {
     for (const [key, here] of this.#files)
       if (key.startsWith(`${folder}/`) && here.holders === 0) this.#drop(key, here)
@@ -122,7 +121,7 @@ export class LocalFiles {
   }
 
   async #come(file: HeldFile, here: Here, place: string): Promise<void> {
-    // It may be here from before.
+    // An earlier process may have fetched it.
     if (await isFile(place, file)) {
       this.#count(here, file.bytes)
       await this.#note(file, here, place)
@@ -190,7 +189,7 @@ export class LocalFiles {
     this.#freed.delete(stopWaiting)
   }
 
-  /** At once, so that nobody finds it in between. */
+  /** Synchronously, so that nobody finds it in between. */
   #drop(key: string, here: Here): void {
     this.#files.delete(key)
     this.#count(here, 0)
@@ -206,7 +205,7 @@ export class LocalFiles {
     return path.join(this.#options.folder, noteName)
   }
 
-  /** What lies here from before, and what was noted of it. */
+  /** Loads the files of an earlier process, and their recorded versions. */
   async #open(): Promise<void> {
     const { folder } = this.#options
     await mkdir(folder, { recursive: true })
@@ -235,7 +234,7 @@ export class LocalFiles {
   }
 }
 
-/** What came is not what was published. */
+/** The fetched bytes are not the published ones. */
 class OtherBytes extends Error {
   constructor() {
     super('what the store handed out is not what was published')
@@ -257,7 +256,7 @@ async function sizeOf(place: string): Promise<number> {
   }
 }
 
-/** A line that was cut short says nothing. */
+/** Parses a line; a truncated one is ignored. */
 function noteOf(line: string): readonly [string?, string?] {
   try {
     const [key, version] = JSON.parse(line) as unknown[]

@@ -6,17 +6,17 @@ import { S3Store } from './s3.ts'
 import type { Store } from './store.ts'
 
 interface StoreOptions {
-  /** Where what lies elsewhere is brought to, and put together before it goes there. */
+  /** Local folder for fetched files, and for files before they are uploaded. */
   readonly localFolder: string
-  /** Nothing is written, and what was read last is answered while the store is away. */
+  /** True for a process that only reads; it continues with the last known state while the store is unavailable. */
   readonly isOnlyRead?: boolean
-  /** Of what is brought there to be served. */
+  /** Limit of fetched files, in bytes. */
   readonly localBytesMax?: number
-  /** After which the lock of a job that gives no sign of life is anybody's, where the system does not tell. */
+  /** Time after which the lock of a silent job is free, if the system does not release it. */
   readonly leaseMs?: number
 }
 
-/** Each kind of store by the scheme of its address; a `WAREHOUSE` without one is a folder. */
+/** Kinds of stores by the scheme of their address; a `WAREHOUSE` without one is a folder. */
 const kinds: Readonly<Record<string, (address: string, options: StoreOptions) => Store>> = {
   file: (address) => new FolderStore(fileURLToPath(address)),
   s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs, isOnlyRead }) => {
@@ -30,9 +30,8 @@ const kinds: Readonly<Record<string, (address: string, options: StoreOptions) =>
 }
 
 /**
- * The store that the setting `WAREHOUSE` names.
- *
- * @throws StartError where there is no such kind
+ * Opens the store of the setting `WAREHOUSE`.
+ * @throws StartError for an unknown kind
  */
 export function openStore(warehouse: string, options: StoreOptions = { localFolder: '.local' }): Store {
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(warehouse)?.[1]?.toLowerCase()

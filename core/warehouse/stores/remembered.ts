@@ -7,13 +7,13 @@ import type { FileState, HeldFile, Store } from './store.ts'
 const folderName = '.remembered'
 
 /**
- * A warehouse elsewhere for those who only read it: what its small files said last is kept on this machine, and
- * answered while it is away, over a restart too; files of a snapshot, which never change, also after one failed read. Whether a file is another is never remembered: who asks that hears of
- * the failure.
+ * A remote warehouse for reading: keeps the last content of its small files on this machine, and returns it
+ * while the store is unavailable, even after a restart. Files of a snapshot, which never change, are returned
+ * after one failed read. Checks for changes are never answered from memory: their callers see the failure.
  */
 export class Remembered implements Store {
   readonly #store: Store
-  /** By name of the file that it is kept in: what is there. */
+  /** Known content by local file name. */
   readonly #known = new Map<string, string>()
   readonly #listed = new Map<string, readonly string[]>()
 
@@ -98,7 +98,7 @@ export class Remembered implements Store {
     return readOnly()
   }
 
-  /** What was remembered of snapshots that are there no more. */
+  /** Deletes the memory of removed snapshots. */
   async #forgetBut(folder: string, names: readonly string[]): Promise<void> {
     const gone = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
     this.#listed.set(folder, names)
@@ -110,7 +110,7 @@ export class Remembered implements Store {
       }
   }
 
-  /** A store that answers is not away: one failed read must not make an old text pass for the current one. */
+  /** A store that answers is available: one failed read must not make an old text pass for the current one. */
   async #isAway(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,
@@ -122,7 +122,7 @@ export class Remembered implements Store {
     return path.join(this.localFolder, folderName, createHash('sha256').update(what).digest('hex'))
   }
 
-  /** What is asked for, or what it was when it was last asked for, where that fails. */
+  /** Returns the current content, or the last known one if reading fails. */
   async #remembering(
     what: string,
     ask: () => Promise<string | null>,
@@ -142,7 +142,7 @@ export class Remembered implements Store {
     return answer
   }
 
-  /** What cannot be remembered is no fault of what was answered. */
+  /** A failed write of the memory does not fail the read. */
   async #remember(file: string, text: string | null): Promise<void> {
     if (this.#known.get(file) === (text === null ? '' : digest(text))) return
     try {

@@ -11,30 +11,30 @@ import { Lease, type LeaseOptions, type Leased } from './lease.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Of an upload; what is longer goes up in pieces of so many bytes, of which a store takes 10,000. */
+/** Size of a piece of an upload in bytes; a store accepts 10,000 pieces. */
 const pieceBytes = 16 * 1024 * 1024
-/** Files that are brought, or removed, at the same time. */
+/** Most concurrent transfers or removals. */
 const transfersMax = 4
-/** Of a request that failed on its way, or was answered with a fault of the store. */
+/** Most attempts of a request that failed in transfer, or by a fault of the store. */
 const attemptsMax = 4
 const connectMs = 3000
-/** Without a byte. */
+/** Timeout without a byte. */
 const silenceMs = 20_000
 
 interface S3Options {
-  /** Folder of this machine for what is brought here, and for work in progress. */
+  /** Local folder for fetched files and work in progress. */
   readonly folder: string
-  /** Of what is brought here to be held. */
+  /** Limit of fetched files, in bytes. */
   readonly bytesMax?: number
   readonly lease?: LeaseOptions
 }
 
 /**
- * A warehouse in an object store that speaks S3. Credentials, region and endpoint are those of every tool for S3: the
- * variables `AWS_...` of the environment, and what else its SDK finds.
+ * A warehouse in an object store with the S3 protocol. Credentials, region and endpoint come from the
+ * variables `AWS_...` of the environment and other standard sources of the SDK.
  *
- * A small file is replaced only where it is still the one that this process last saw, so that of two jobs at once one
- * fails; what a request that is lost, late or sent twice did is told by reading.
+ * A small file is replaced only if it is still the one this process last saw, so that of two concurrent jobs
+ * one fails. After a lost, late or repeated request, reading shows what it did.
  */
 export class S3Store implements Store {
   readonly address: string
@@ -45,7 +45,7 @@ export class S3Store implements Store {
   readonly isElsewhere = true
   readonly #files: LocalFiles
   readonly #lease: LeaseOptions
-  /** By key: the tag of the file as it was last seen here, null where there was none. */
+  /** Tag of each file as last seen; null if there was none. */
   readonly #seen = new Map<string, string | null>()
   readonly #held = new Map<string, Lease>()
   #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
@@ -120,7 +120,7 @@ export class S3Store implements Store {
     this.#seen.set(key, tag)
   }
 
-  /** The manifest of a folder goes up last: without it nobody takes the folder for a snapshot. */
+  /** The manifest of a folder is uploaded last: without it, the folder is no snapshot. */
   async take(from: string, key: string, same: ReadonlyMap<string, string> = new Map()): Promise<void> {
     this.#requireHeld(key)
     if ((await stat(from)).isFile()) {
@@ -131,7 +131,7 @@ export class S3Store implements Store {
     const names = await readdir(from)
     const others = names.filter((name) => name !== fileNames.manifest)
     for (const name of [...others, ...names.filter((one) => one === fileNames.manifest)]) {
-      // Another job, which the lock went to meanwhile, takes what is there for left behind.
+      // Another job that has taken the lock would treat these files as left behind.
       this.#requireHeld(key)
       const known = same.get(name)
       const isCopied = known !== undefined && (await this.#copy(known, `${key}/${name}`))
@@ -169,7 +169,7 @@ export class S3Store implements Store {
     const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
     const lease = await Lease.take(this.#leased(`.locks/${name}`), this.#lease)
     this.#held.set(folder, lease)
-    // Whoever held it before may have written since this process looked.
+    // The previous holder may have written since this process last read.
     for (const key of this.#seen.keys()) if (isIn(key, folder)) this.#seen.delete(key)
     return async () => {
       this.#held.delete(folder)
@@ -177,7 +177,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** A job whose lease has run out, as one that was stopped for long, must not go on: another may be at work. */
+  /** A job whose lease has expired, for instance after a long suspension, must stop: another may be running. */
   #requireHeld(key: string): void {
     for (const [folder, lease] of this.#held) if (isIn(key, folder)) lease.require()
   }
@@ -197,9 +197,8 @@ export class S3Store implements Store {
   }
 
   /**
-   * Writes where there is what is said to be there.
-   *
-   * @param tag of the file that is replaced; null where there is none
+   * Writes a file on a condition.
+   * @param tag of the file to replace; null for none
    * @returns the new tag
    * @throws WriteConflict
    */
@@ -213,10 +212,10 @@ export class S3Store implements Store {
         )
         return answer.ETag ?? ''
       } catch (error) {
-        // Two at the same moment.
+        // Two writes at the same moment.
         if (nameOf(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
-        // It may be what the same request wrote whose answer was lost.
+        // The file may come from this very request, whose answer was lost.
         const found = await this.get(key)
         if (found?.equals(bytes) === true) return this.#seen.get(key) ?? ''
         throw new WriteConflict(`${this.address}/${key}`)
@@ -224,7 +223,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Whether the store has copied a file itself, which not every one does, nor with every right. */
+  /** Lets the store copy a file, which not every store or permission allows; returns whether it did. */
   async #copy(from: string, key: string): Promise<boolean> {
     const { Bucket, Key } = this.#at(from)
     const source = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
@@ -273,7 +272,7 @@ export class S3Store implements Store {
         new sdk.CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts: parts } }),
       )
     } catch (error) {
-      // Its pieces would be paid for.
+      // Incomplete uploads would be billed.
       await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => undefined)
       throw error
     }
@@ -284,7 +283,10 @@ export class S3Store implements Store {
     this.#seen.set(key, null)
   }
 
-  /** A file, or all files in a folder; its manifest comes first, so that a removal that is cut short leaves nothing that looks whole. */
+  /**
+   * Returns a file, or all files in a folder, its manifest first, so that an interrupted removal leaves
+   * nothing that looks complete.
+   */
   async #below(key: string): Promise<{ key: string; bytes: number }[]> {
     const own = this.#nameOf(key)
     const found: StoredObject[] = []
@@ -315,7 +317,7 @@ export class S3Store implements Store {
     } while (token !== undefined)
   }
 
-  /** Null where there is no such file. */
+  /** Returns null if there is no such file. */
   async #ask<T>(
     key: string,
     request: (open: { sdk: Sdk; client: S3Client }, at: { Bucket: string; Key: string }) => Promise<T>,
@@ -337,18 +339,18 @@ export class S3Store implements Store {
     return `${this.#prefix}${key}`
   }
 
-  /** Loaded when it is needed, since most warehouses are folders. */
+  /** Import on demand, since most warehouses are folders. */
   #open(): Promise<{ sdk: Sdk; client: S3Client }> {
-    // Its version is pinned, and tested on each version of Node that is promised.
+    // Its version is pinned, and tested on each supported version of Node.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
     this.#client ??= import('@aws-sdk/client-s3').then((sdk) => ({
       sdk,
       client: new sdk.S3Client({
         region: process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
-        // Buckets have names of their own only where the store is Amazon's.
+        // Only Amazon's buckets have host names of their own.
         forcePathStyle: hasEndpoint(process.env),
         maxAttempts: attemptsMax,
-        // Not every store knows those that the SDK would add.
+        // Not every store supports the checksums that the SDK would add.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
         requestHandler: {
@@ -369,11 +371,11 @@ function hasEndpoint(environment: NodeJS.ProcessEnv): boolean {
 }
 
 function isIn(key: string, folder: string): boolean {
-  // The files beside those of the tables have no folder.
+  // Files beside the tables have no folder.
   return folder === '' ? !key.includes('/') : key.startsWith(`${folder}/`)
 }
 
-/** Whether the condition of a request did not hold. */
+/** Returns whether the condition of a request failed. */
 function isRefused(error: unknown): boolean {
   return nameOf(error) === 'PreconditionFailed'
 }
@@ -402,7 +404,7 @@ function filesIn({ Contents = [] }: ListObjectsV2CommandOutput): StoredObject[] 
 }
 
 interface StoredObject {
-  /** With the prefix of the warehouse. */
+  /** Name with the prefix of the warehouse. */
   readonly name: string
   readonly bytes: number
 }

@@ -1,71 +1,68 @@
 import { codeOf, messageOf } from '../../errors.ts'
 
 /**
- * Where a warehouse lies: a folder of this machine, or whatever else can hold files under names. All that the warehouse
- * promises (a snapshot is published whole or not at all, nothing that is read is ever changed) is built of these few
- * methods by the files beside this folder, for every kind alike; `test/core/store.test.ts` holds what each must do.
+ * A place for the files of a warehouse: a local folder, or any other storage of named files. The modules
+ * beside this folder build all guarantees of the warehouse (a snapshot is published completely or not at all,
+ * and published files never change) from these few methods, for every kind alike; `test/core/store.test.ts`
+ * tests each method.
  *
- * A key is the name of a file or folder in the warehouse: the names of `layout`, joined by '/', never a path of the
- * machine and never a reader's word. Folders are there as long as something is in them. What a kind needs for itself may lie
- * among them under names that begin with a dot. A kind on a disk may use `core/duckdb/file-lock.ts` and `fingerprint.ts`; a package
- * that a kind stands on is named in `test/imports.test.ts`.
+ * A key is the name of a file or folder in the warehouse: names of `layout` joined by '/', never a path of
+ * the machine and never a part of a request. Folders exist as long as they contain files. A kind may have
+ * files of its own under names that begin with a dot. A kind on a disk may use `core/duckdb/file-lock.ts` and
+ * `fingerprint.ts`; packages that a kind needs are listed in `test/imports.test.ts`.
  *
- * Whatever fails throws what the system said of it. Nothing may be half there: when a call is cut short, by a kill of
- * the process too, what it was to write is there whole or is not there, and when it has returned it survives a power cut.
+ * Failures throw the error of the system. Writes are atomic: after an interruption, even a kill, a file is
+ * complete or absent, and after a call returns its file survives a power cut.
  */
 export interface Store {
-  /** What the operator called it: for messages, and before a key the place where analysts open its files. */
+  /** Address for messages, and prefix of keys for analysts. */
   readonly address: string
-  /** Absolute folder of this machine below which files are that are `held`: the only one that a server's DuckDB may read. */
+  /** Absolute local folder with all `held` files: the only one that a server's DuckDB may read. */
   readonly localFolder: string
-  /** Absolute folder of this machine for work in progress, from which `take` is cheap. It may be missing. */
+  /** Absolute local folder for work in progress, from which `take` is cheap. It may be missing. */
   readonly scratchFolder: string
 
-  /** What a file is like now; null where there is none, and of a folder. */
+  /** Returns the state of a file; null for a folder, or if there is none. */
   stat(key: string): Promise<FileState | null>
-  /** All bytes of a small file; null where there is none. */
+  /** Returns the bytes of a small file; null if there is none. */
   get(key: string): Promise<Buffer | null>
   /**
-   * The bytes of a file, piece by piece; it fails where there is none.
-   *
-   * @param range from `start` up to `end`, without it
+   * Streams a file; fails if there is none.
+   * @param range from `start` up to, but not including, `end`
    */
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>
-  /** The names right in a folder, in any order; none where there is no such folder. */
+  /** Lists the names in a folder, in any order; none for a missing folder. */
   list(folder: string): Promise<string[]>
-  /** Writes a small file, in place of the one before: who reads it gets one of them, whole. */
+  /** Replaces a small file atomically. */
   put(key: string, text: string): Promise<void>
   /**
-   * Moves a file, or a folder of files, from this machine into the warehouse. A file takes the place of the one before;
-   * a folder is new, and what is in it comes before its `manifest.json`, without which nobody takes it for whole.
-   *
+   * Moves a local file, or a folder of files, into the warehouse. A file replaces the previous one. A folder
+   * is new; its `manifest.json` comes last, and without it the folder counts as incomplete.
    * @param from absolute path; nothing is left there
-   * @param same files of the folder, by their names, that the warehouse has under these keys: they need not travel
+   * @param same files of the folder that the warehouse already has, with their keys: they need no transfer
    */
   take(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
-  /** Removes a file, or a folder with all that is in it; nothing happens where there is none. */
+  /** Removes a file, or a folder with its content; missing ones are ignored. */
   remove(key: string): Promise<void>
-  /** Whether files are brought here when they are asked for, and go again: that one is not here says nothing of it. */
+  /** True for a remote store, whose files are fetched on demand and evicted again. */
   readonly isElsewhere: boolean
-  /** Where on this machine a file or folder is, if it is here: an absolute path below `localFolder`. */
+  /** Returns the local path of a file or folder below `localFolder`, whether or not it is present. */
   place(key: string): string
   /**
-   * Brings files that are never replaced here, where they are not, and keeps them here until they are let go. What lies
-   * elsewhere is what its sum says then; what always lies here is for its reader to look at.
-   *
-   * @returns lets them go
+   * Fetches files that never change if necessary, and pins them until released. Remote files are verified;
+   * callers verify local ones.
+   * @returns a function that releases them
    * @throws NotHere
    */
   hold(files: readonly HeldFile[]): Promise<() => void>
-  /** Whether a file is here, or would come without another having to go. */
+  /** Returns whether a file is local, or fits without evicting another. */
   hasRoomFor(file: HeldFile): Promise<boolean>
-  /** What was brought here below a key may be damaged: it is looked at before it is held again. */
+  /** Marks fetched files below a key as possibly damaged: they are verified before their next use. */
   distrust(folder: string): void
   /**
-   * Holds a folder ('' for the files beside those of the tables) as the only process that changes what is in it. The
-   * lock ends with the process, however that ends; what another left half written is gone when it is held.
-   *
-   * @returns lets go
+   * Locks a folder ('' for the files beside the tables) for the only process that changes it. The lock ends
+   * with the process, however that ends; incomplete files of others are removed when it is acquired.
+   * @returns a function that releases the lock
    * @throws LockHeld
    */
   lock(folder: string): Promise<() => Promise<void>>
@@ -80,11 +77,11 @@ export interface HeldFile {
 
 export interface FileState {
   readonly bytes: number
-  /** Another one whenever the bytes may be others; never shown. */
+  /** Changes whenever the bytes may have changed; never shown. */
   readonly version: string
 }
 
-/** A file that lies elsewhere cannot be brought here now; it may be later. */
+/** A remote file cannot be fetched now; it may be available later. */
 export class NotHere extends Error {
   constructor(key: string, why: string, options?: ErrorOptions) {
     super(`${key} is not on this machine, and cannot be brought: ${why}`, options)
@@ -92,9 +89,9 @@ export class NotHere extends Error {
   }
 }
 
-/** What the store answered, or that it did not. */
+/** The error of a store, or a missing answer. */
 export class StoreFailure extends Error {
-  /** As S3 or the system calls it, such as `AccessDenied` or `ECONNREFUSED`. */
+  /** Code of S3 or the system, such as `AccessDenied` or `ECONNREFUSED`. */
   readonly code: string
 
   constructor(what: string, cause: unknown) {
@@ -105,7 +102,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** Another job wrote a file since this one read it. */
+/** Another job has written a file since this one read it. */
 export class WriteConflict extends Error {
   constructor(address: string) {
     super(`${address} was written by another job meanwhile, and is as that left it; run this one again`)
