@@ -2,64 +2,63 @@ import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import type { ColumnFacts } from './scan.ts'
 
-/** What our scanner counted, without DuckDB. */
+/** Counts of our scanner, taken without DuckDB. */
 export interface Tally {
   readonly header: readonly string[]
   readonly columns: readonly ColumnFacts[]
   readonly records: number
   /** Line feeds in values. */
   readonly breaks: number
-  /** Bytes of the longest record of the source until then. */
+  /** Bytes of the longest record of the source so far. */
   readonly longest: number
 }
 
-/** Records that follow each other, in their plain form, all with the same columns. */
+/** Consecutive records in plain form, all with the same columns. */
 export interface Batch extends Tally {
-  /** In their order. */
   readonly pieces: readonly BatchPiece[]
-  /** Records of the source before it. */
+  /** Number of earlier records of the source. */
   readonly before: number
 }
 
 interface BatchPiece {
-  /** Of CSV, with a first line c0, c1, ... */
+  /** CSV file with a first line c0, c1, ... */
   readonly file: string
   readonly constants: Constants
 }
 
-/** Field -> the value of all rows, as the source would write it. */
+/** Values of all rows by field, as the source would write them. */
 export type Constants = ReadonlyMap<string, string>
 
-/** What takes the batches of a source, one after the other; the next one is read meanwhile. */
+/** Receives the batches of a source, one after the other; the next one is read meanwhile. */
 export interface BatchTaker {
-  /** Where they are written. */
+  /** Folder for the files of batches. */
   readonly folder: string
-  /** Size from which on a batch is handed over. */
+  /** Size from which on a batch is complete. */
   readonly bytes: number
   readonly take: (batch: Batch) => Promise<void>
 }
 
-/** What is told apart in a batch is told in each statement on it. */
+/** Most pieces of a batch, since each appears in every statement on it. */
 const piecesMax = 64
 
-/** Of text: a second of work for either side, and little to keep on disk. */
+/** Bytes of text: a second of work for either side, and little to store on disk. */
 export const batchBytesDefault = 128 * 1024 * 1024
 
 const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0, longest: 0 }
 
-/** Writes records to files and hands each over when it is full. */
+/** Writes records to files and passes each on when it is full. */
 export class BatchWriter {
   readonly #taker: BatchTaker
   readonly #delimiter: string
   #file: { readonly path: string; readonly handle: FileHandle } | null = null
-  /** Of the batch that is written. */
+  /** Pieces of the current batch. */
   #pieces: BatchPiece[] = []
   #bytes = 0
   #count = 0
-  /** Of what comes next. */
+  /** Columns of the following records. */
   #header: readonly string[] = []
   #constants: Constants = new Map()
-  /** Of all batches since the columns are the same. */
+  /** Counts of all batches with the current columns. */
   #sum: Tally = nothingTallied
   /** Records of all batches. */
   #before = 0
@@ -72,10 +71,9 @@ export class BatchWriter {
   }
 
   /**
-   * Tells of what the records are that come next.
-   *
-   * @param tallyOf counts all records so far whose columns are the same
-   * @returns whether its columns are others, so that the counts begin anew
+   * Announces the columns and constants of the following records.
+   * @param tallyOf returns counts of all records so far with the same columns
+   * @returns whether the columns differ, so that counting restarts
    */
   async turnTo(header: readonly string[], constants: Constants, tallyOf: () => Tally): Promise<boolean> {
     const isAnother =
@@ -91,8 +89,8 @@ export class BatchWriter {
   }
 
   /**
-   * @param records whole ones
-   * @param tallyOf counts all records so far whose columns are the same, these included
+   * @param records complete ones
+   * @param tallyOf returns counts of all records so far with the same columns, including these
    */
   async write(records: Buffer, tallyOf: () => Tally): Promise<void> {
     // One write behind, so that the disk works while the next records are read.
@@ -103,21 +101,21 @@ export class BatchWriter {
     if (this.#bytes >= this.#taker.bytes) await this.#handOver(tallyOf)
   }
 
-  /** Hands the last batch over, which may be without records, and waits until all are taken. */
+  /** Passes the last batch on, even without records, and waits until all are processed. */
   async end(tallyOf: () => Tally): Promise<void> {
     if (this.#count === 0) await this.write(Buffer.alloc(0), tallyOf)
     await this.#handOver(tallyOf)
     await this.#taking
   }
 
-  /** After a fault: nothing is at work any more when the folder is removed. */
+  /** After an error: nothing runs any more when the folder is removed. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#taking])
     await this.#file?.handle.close()
     this.#file = null
   }
 
-  /** A first line, since the reader of a file takes U+FEFF at its start for a mark, not a value. */
+  /** Returns a first line, since readers take a leading U+FEFF of a file for a byte order mark. */
   #head(): Buffer {
     return Buffer.from(`${this.#header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
   }
@@ -164,7 +162,7 @@ function difference(all: Tally, before: Tally): Tally {
   }
 }
 
-/** What is awaited later: a fault until then must not count as unheard. */
+/** Marks work that is awaited later: until then a rejection is not unhandled. */
 function heard(work: Promise<void>): Promise<void> {
   work.catch(() => undefined)
   return work

@@ -2,27 +2,26 @@ import { CR, LF, type Marks } from './record.ts'
 import { reasons } from './soundness.ts'
 
 /**
- * Finds the bounds of one record after the other by RFC 4180, byte by byte. What it learns of a record lies in its own
- * fields until the next, so that nothing is made for millions of them; a loop as small as this is compiled well.
+ * Finds the bounds of records by RFC 4180, byte by byte. Results of a record are fields that the next one
+ * overwrites, so that millions of records need no allocations; a loop as small as this compiles well.
  */
 export class RecordBounds {
-  /** Bytes of the values, without their quotes, of as many as there is room for. */
+  /** Bytes of the values without their quotes, as far as there is room. */
   lengths = new Int32Array()
-  /** Number of values of the record; of one that does not end in the bytes, those before the last. */
+  /** Number of values of the record; of an incomplete record, those before the last. */
   values = 0
-  /** Line feeds in values. */
   breaks = 0
-  /** Where the record ends, without its line end. */
+  /** End of the record, without its line end. */
   end = 0
-  /** Where the next one starts. */
+  /** Start of the next record. */
   next = 0
-  /** Why the bounds of this record and of all after it cannot be known. */
+  /** Fault after which bounds of records are unknown. */
   fault: string | null = null
 
   readonly #marks: Marks
-  /** 1 for the bytes that end a plain value, or may not be in one. */
+  /** 1 for bytes that end a plain value, or are invalid in one. */
   readonly #special = new Uint8Array(256)
-  /** Quotes that stand for one in a value. */
+  /** Escaped quotes in a value. */
   #doubled = 0
 
   constructor(marks: Marks) {
@@ -30,7 +29,7 @@ export class RecordBounds {
     for (const byte of [marks.delimiter, marks.quote, LF, CR]) if (byte >= 0) this.#special[byte] = 1
   }
 
-  /** Whether a record starts at `start` and ends in these bytes; if not, it is at fault, or more of it is to come. */
+  /** Finds a record at `start`. Returns whether it ends in these bytes; if not, it has a fault, or is incomplete. */
   find(data: Uint8Array, start: number): boolean {
     const { delimiter, quote } = this.#marks
     const special = this.#special
@@ -74,7 +73,7 @@ export class RecordBounds {
     }
   }
 
-  /** Where the value that starts after a quote is closed, or the end of the bytes. */
+  /** Returns the position of the closing quote, or the end of the bytes. */
   #closingQuote(data: Uint8Array, from: number): number {
     const { quote } = this.#marks
     this.#doubled = 0

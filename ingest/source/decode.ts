@@ -6,15 +6,15 @@ import { CR, LF } from './record.ts'
 import { wholeCharacters } from './utf8.ts'
 
 /**
- * Bytes in the encoding of a source -> UTF-8 without a byte order mark, where a byte that the encoding does not have
- * becomes one that UTF-8 does not have either, so that the scanner can reject its row.
+ * Converts the encoding of a source into UTF-8 without a byte order mark. Invalid bytes become bytes that are
+ * invalid in UTF-8 too, so that the scanner can reject their row.
  */
 interface Decoder {
   readonly write: (chunk: Buffer) => Buffer
   readonly end: () => Buffer
 }
 
-/** Never part of UTF-8; four hexadecimal digits after it say what the source has there. */
+/** Never part of UTF-8; four hexadecimal digits after it state the invalid unit. */
 export const badMark = 0xff
 
 /** @param name of the file, for messages */
@@ -34,12 +34,12 @@ function plainDecoder(encoding: Encoding, name: string): Decoder {
 }
 
 const nothing = Buffer.alloc(0)
-// ISO 8859-1 has no characters there; files that do are Windows-1252.
+// ISO 8859-1 has control characters there; files that use these bytes are Windows-1252.
 const controls = /[\u0080-\u009F]/g
 const unknown = /\uFFFD/g
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
-/** `bad` tells what cannot be kept, `unitAt` what the source has there. */
+/** `bad` matches characters that cannot be kept, `unitAt` returns the unit in the source. */
 function bytesOf(text: string, bad: RegExp, unitAt: (at: number) => number): Buffer {
   if (text.search(bad) === -1) return Buffer.from(text)
   const pieces: Buffer[] = []
@@ -58,7 +58,7 @@ function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder
   return {
     write: (chunk) => {
       disguise.look(chunk)
-      // One byte is one character, so the place in the text is the place in the bytes.
+      // One byte is one character, so positions in text and bytes are equal.
       return bytesOf(iconv.decode(chunk, charset), bad, (at) => chunk[at] ?? 0)
     },
     end: () => {
@@ -68,7 +68,7 @@ function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder
   }
 }
 
-/** UTF-8 that is read as a single-byte encoding gives other characters without any fault (`SÃ£o`). */
+/** Detects UTF-8 read as a single-byte encoding, which gives wrong characters without an error (`SÃ£o`). */
 class DisguisedUtf8 {
   readonly #encoding: Encoding
   readonly #name: string
@@ -102,7 +102,7 @@ class DisguisedUtf8 {
 function utf16(encoding: Encoding, name: string): Decoder {
   let decoder = encoding === 'utf-16' ? null : iconv.getDecoder(encoding, { stripBOM: false })
   let [waiting, bytes] = [nothing, 0]
-  // A pair of surrogates may be cut by the end of a chunk.
+  // A surrogate pair may be split between chunks.
   let half = ''
   const asBytes = (text: string): Buffer => {
     const whole = half + text
@@ -129,7 +129,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
       end: () => {
         if (bytes % 2 !== 0)
           throw new TableFailure(`${name} ends within a character of UTF-16: it is cut off`)
-        // It may hold back half of a pair.
+        // Its end may contain half of a pair.
         const rest = half + (decoder?.end() ?? '')
         return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))
       },
@@ -138,7 +138,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
   )
 }
 
-/** Carriage returns become line feeds, within values too. */
+/** Converts carriage returns into line feeds, within values too. */
 function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
   const fed = (bytes: Buffer): Buffer => {
     if (bytes.includes(LF))

@@ -9,7 +9,7 @@ import { PrivateAddress, publicLookup, requirePublicLiteral } from './public-add
 import { isPartOf, nameIn, one, pauseOf, totalOf, validatorOf, wrongDigest, type Headers } from './stated.ts'
 import type { PackedFile } from './member.ts'
 
-/** What tells whether a file on the web is still the same. */
+/** Headers that identify the version of a file on the web. */
 export interface Validators {
   readonly address: string
   readonly etag?: string
@@ -17,15 +17,15 @@ export interface Validators {
 }
 
 interface FetchOptions {
-  /** Where the file is put. */
+  /** Folder for the file. */
   readonly folder: string
-  /** What was fetched before: where nothing changed since, nothing is fetched. */
+  /** Earlier version; if it is still current, nothing is fetched. */
   readonly known: Validators | null
   readonly bytesMax: number
   readonly progress: Progress
-  /** Milliseconds before the second try; doubled with each. */
+  /** Milliseconds before the second attempt; doubled for each further one. */
   readonly retryMs: number
-  /** A server that sends nothing for so long is asked again. */
+  /** Timeout of a silent server. */
   readonly silenceMs: number
 }
 
@@ -33,23 +33,22 @@ type Fetched =
   | { readonly status: 'fetched'; readonly file: PackedFile; readonly validators: Validators }
   | { readonly status: 'unchanged' | 'missing' }
 
-/** In a row that bring little; a try that brings more begins the count anew. */
+/** Most consecutive attempts with little progress; one with more progress restarts the count. */
 const triesMax = 5
 const littleBytes = 1024 * 1024
-/** A server that sends less is as good as silent: a job must come to an end. */
+/** Slower servers count as silent, so that a job ends. */
 const leastBytesPerSecond = 1000
 const retryLongestMs = 30_000
 const redirectsMax = 5
 
 /**
- * Fetches a file with what it takes to be sure of it: conditional where it was fetched before, tried again and resumed
- * where it breaks off, checked against the length and the digests that the server states.
- *
- * @throws TableFailure with the address and what the server did
+ * Fetches a file reliably: conditionally if an earlier version is known, with retries that resume, and with
+ * checks of the length and digests that the server states.
+ * @throws TableFailure with the address and the fault of the server
  */
 export async function fetchFile(address: URL, options: FetchOptions): Promise<Fetched> {
   const download = new Download(address, options)
-  /** Of the tries in a row that brought little. */
+  /** Faults of consecutive attempts with little progress. */
   let troubles: string[] = []
   for (;;) {
     const outcome = await download.attempt()
@@ -74,18 +73,18 @@ class Download {
   readonly #options: FetchOptions
   readonly #file: string
   readonly #name: string
-  /** Bytes that the last try brought beyond all that was there before. */
+  /** New bytes of the last attempt. */
   gained = 0
   #most = 0
-  /** What was said of the whole whose first bytes are there already. */
+  /** Headers of the file whose first bytes are already here. */
   #whole: Headers = {}
-  /** Of those bytes, to ask for the rest of the same. */
+  /** Validator of those bytes, for requesting the rest. */
   #validator: string | null = null
 
   constructor(address: URL, options: FetchOptions) {
     this.#address = address
     this.#options = options
-    // Never the name that the address gives it: that may be too long, or none.
+    // Not the name in the address, which may be too long or missing.
     this.#file = path.join(options.folder, 'fetched')
     this.#name = nameIn(address)
   }
@@ -189,7 +188,7 @@ class Download {
         `${this.#address.href} comes encoded as ${coding}, though it was asked for as it is`,
       )
     }
-    // Some servers pack what they send whatever they are asked; others call a .gz by its packing.
+    // Some servers compress unrequested; others declare a .gz file as compressed.
     const isPacked = coding === 'gzip' && !name.endsWith('.gz')
     return {
       status: 'fetched',
@@ -197,7 +196,7 @@ class Download {
         path: this.#file,
         name: isPacked ? `${name}.gz` : name,
         bytes,
-        // HTTP/1.0: the body ends where the line does, for whatever reason.
+        // HTTP/1.0: the body ends with the connection, for any reason.
         isUnmeasured: total.bytes === null && headers['transfer-encoding'] === undefined,
       },
       validators: {
@@ -213,7 +212,7 @@ class Download {
     this.#most = Math.max(this.#most, bytes)
   }
 
-  /** The address itself may be anywhere, since the operator wrote it; where a server leads to is its own word. */
+  /** The operator wrote the first address, which may be private; a redirect must not lead to a private one. */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
     const { request, anywhere, publicOnly } = await httpClient()
     let address = this.#address
@@ -244,7 +243,7 @@ class Download {
 
 let client: ReturnType<typeof loadHttpClient> | null = null
 
-/** Loaded with the first request: most sources are local files, and undici is a quarter of the start-up time. */
+/** Imported with the first request: most sources are local files, and undici takes a quarter of the start. */
 function httpClient(): ReturnType<typeof loadHttpClient> {
   return (client ??= loadHttpClient())
 }
@@ -258,7 +257,7 @@ async function loadHttpClient() {
   }
 }
 
-/** Bytes of a body that nobody wants; past them its connection is cheaper to close. */
+/** Most bytes of an unwanted body that are read; beyond them, closing its connection is cheaper. */
 const leftBytesMax = 65_536
 const leftMs = 2000
 
@@ -266,7 +265,7 @@ async function leave({ body }: Pick<WebResponse, 'body'>): Promise<void> {
   await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
 }
 
-/** How fast a server sends, in any time as long as a silence may be. */
+/** Requires a minimum speed over any period as long as the timeout of silence. */
 class Pace {
   readonly #everyMs: number
   #since = performance.now()
@@ -277,8 +276,8 @@ class Pace {
   }
 
   /**
-   * @param bytes that came so far
-   * @throws Error where they are fewer than are due
+   * @param bytes received so far
+   * @throws Error if they are fewer than required
    */
   require(bytes: number): void {
     const ms = performance.now() - this.#since
@@ -289,7 +288,7 @@ class Pace {
     this.#before = bytes
   }
 
-  /** Time that was ours, not the server's. */
+  /** Excludes time that this process used. */
   forgive(ms: number): void {
     this.#since += ms
   }

@@ -10,34 +10,33 @@ import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
 import { placeWithin } from './within.ts'
 
-/** A file under SOURCES, to be read from where it really lies, whatever becomes of a link meanwhile. */
+/** A file under SOURCES, with its real path, even if a link changes meanwhile. */
 interface FileHere extends PlacedFile {
-  /** Where it is named to lie. */
+  /** Path as named. */
   readonly namedPath: string
 }
 
-/** Where a file of a source lies. */
+/** Location of a file of a source. */
 export type SourceFile =
   | ({ readonly kind: 'here' } & FileHere)
-  /** `addresses` are tried in turn until one is there. */
+  /** `addresses` are tried in turn until one exists. */
   | {
       readonly kind: 'web'
       readonly addresses: readonly URL[]
       readonly constants: ReadonlyMap<string, string>
     }
-  /** Named, but not there. */
+  /** Named, but missing. */
   | { readonly kind: 'nowhere'; readonly path: string }
 
-/** Whether files of sources are named by web addresses. */
+/** Returns whether sources are web addresses. */
 export function isWeb(sources: string): boolean {
   return /^https?:\/\//i.test(sources)
 }
 
 /**
- * The files of a table's source in the order in which their rows follow each other; none where there is no source.
- *
- * @param sources a folder, or an http(s) address to which names are added
- * @throws TableFailure where two files could be meant, or a link leads outside of the folder
+ * Returns the files of a table's source in the order of their rows; none if there is no source.
+ * @param sources a folder, or an http(s) address as prefix of names
+ * @throws TableFailure if two files are possible, or a link leads outside of the folder
  */
 export async function findFiles(sources: string, table: Table): Promise<SourceFile[]> {
   const { files } = table.source
@@ -52,7 +51,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
   return places
 }
 
-/** What was looked for, in words. */
+/** Describes the expected files. */
 export function lookedFor(sources: string, table: Table): string {
   const names = table.source.files?.map(({ path: file }) => file) ?? [
     `${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`,
@@ -81,11 +80,11 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   }
   const paths = file.includes('*') ? await matchingFiles(sources, file) : [file]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
-  // From where on paths differ, so that files of the same name are told apart.
+  // From the first different segment on, so that files of the same name can be distinguished.
   const segments = file.split('/')
   const first = segments.findIndex((segment) => segment.includes('*'))
   const depth = first === -1 ? 1 : segments.length - first
-  // Of several that are named none may be left out in silence.
+  // A missing file of several must not be ignored.
   return Promise.all(
     paths.map(async (one): Promise<SourceFile> => {
       const [known] = await fileAt(sources, { path: one, constants }, depth)
@@ -96,7 +95,7 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   )
 }
 
-/** Paths under SOURCES, in which each * stands for a part of the name of a folder, or of the file. */
+/** Returns paths under SOURCES that match a pattern, in which each `*` stands for a part of a folder or file name. */
 export async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
   let found = ['']
   const segments = pattern.split('/')
@@ -123,7 +122,7 @@ async function matchingIn(
     .map((entry) => path.posix.join(folder, entry.name))
 }
 
-/** @param depth how many names from the end of its path tell it from others */
+/** @param depth number of final path segments that make names unique */
 async function fileAt(sources: string, { path: file, constants }: SomeFiles, depth = 1): Promise<FileHere[]> {
   const namedPath = path.join(sources, file)
   const place = await placeWithin(sources, namedPath)

@@ -1,8 +1,8 @@
-/** What is handed on of some bytes: all as they are, but for what is left out or replaced, told in their order. */
+/** Collects parts of some bytes: unchanged, except for omitted or replaced ranges, given in order. */
 export class HandedOn {
   readonly #data: Buffer
   readonly #pieces: Buffer[] = []
-  /** From where on nothing was handed on yet. */
+  /** Start of the bytes that are not collected yet. */
   #from = 0
 
   constructor(data: Buffer) {
@@ -19,7 +19,7 @@ export class HandedOn {
     this.#pieces.push(by)
   }
 
-  /** All of it up to `end`. */
+  /** Returns everything up to `end`. */
   upTo(end: number): Buffer {
     this.leaveOut(end, end)
     return this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces)

@@ -6,30 +6,27 @@ import type { Source } from '../../core/warehouse/manifest.ts'
 import type { PlacedFile } from './member.ts'
 import type { ObtainedFile } from './obtain.ts'
 
-/**
- * A change may not show that comes within a tick of the clock of a file system after the one before: the longest is that of
- * FAT, 2 seconds.
- */
+/** A change within one tick of a file system's clock may be invisible: the longest tick is that of FAT, 2 seconds. */
 const settledMsDefault = 2500
-/** Where a file system makes up these times, a change may not show at all: so each file is read again once a day. */
+/** Some file systems invent these times, so each file is read again once a day. */
 const believedMsDefault = 86_400_000
-/** Files that are hashed at the same time. */
+/** Most files that are hashed concurrently. */
 const hashedMax = 2
 
 interface Belief {
   readonly now: Date
-  /** Milliseconds that a file must have been as it is. */
+  /** Milliseconds without a change until the version of a file is trusted. */
   readonly settledMs?: number | undefined
-  /** Milliseconds after which it is read again. */
+  /** Milliseconds until a file is read again. */
   readonly believedMs?: number | undefined
 }
 
 /**
- * The SHA-256 of the files of a source, each taken once, and not at all of a file that is what it was when it was hashed: the
- * same inode, size, and times of change.
+ * SHA-256 of the files of a source, each computed once, and not at all for a file with the inode, size and
+ * times that it had when it was hashed.
  */
 export class SourceHashes {
-  /** What each was like before it was read; null of what is not to be told by that. */
+  /** Version of each file before it was read; null if it is not trusted. */
   readonly #versions: readonly (string | null)[]
   readonly #known: Hashed
   readonly #files: readonly PlacedFile[]
@@ -48,14 +45,14 @@ export class SourceHashes {
     this.#now = now
   }
 
-  /** @param known of an ingest before */
+  /** @param known hashes of an earlier ingest */
   static async of(
     obtained: readonly ObtainedFile[],
     known: Hashed,
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
-    // What came from the web lies here for this ingest alone.
+    // Files from the web are stored only for this ingest.
     for (const { file, validators } of obtained)
       versions.push(validators === null ? await settledVersion(file.path, settledMs) : null)
     return new SourceHashes(
@@ -66,7 +63,7 @@ export class SourceHashes {
     )
   }
 
-  /** Whether the files have these sums, in their order. */
+  /** Returns whether the files have these sums, in their order. */
   async are(sums: readonly string[]): Promise<boolean> {
     if (sums.length !== this.#files.length) return false
     let place = 0
@@ -98,7 +95,10 @@ export class SourceHashes {
     return hash
   }
 
-  /** What the next ingest may know. @param sources as they were read, in their order */
+  /**
+   * Returns hashes for the next ingest.
+   * @param sources as they were read, in their order
+   */
   noted(sources: readonly Source[]): Hashed {
     const at = this.#now.toISOString()
     return new Map(

@@ -1,9 +1,9 @@
 import { TableFailure } from '../base/rejects.ts'
 import { packings, type PackingRow } from './packings.ts'
 
-/** What a file really is, told from its first bytes, whatever its name says. */
+/** Kinds of files, detected by their first bytes regardless of their names. */
 
-/** What no source is. */
+/** Kinds that are no sources. */
 const foreign: readonly Kind[] = [
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },
@@ -31,26 +31,26 @@ const marks = [
   { bytes: [0xef, 0xbb, 0xbf], encodings: ['utf-8'], what: 'UTF-8 text' },
 ] as const
 
-/** How many bytes of a start are looked at. */
+/** Bytes of the start that are checked. */
 export const kindBytes = 64
 
 /**
  * @param start the first bytes of a file
- * @param packing what its name says; null for plain text
- * @throws TableFailure naming what it is instead
+ * @param packing by its name; null for plain text
+ * @throws TableFailure with the actual kind
  */
 export function requirePacking(start: Buffer, packing: PackingRow | null, name: string): void {
   const found = starts.find(({ bytes }) => startsWith(start, bytes))
   if (found?.bytes === (packing?.start ?? undefined)) return
   if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
-  // What it starts with is not shown: it may be what is to be hidden.
+  // The start is not shown: it may contain values to be hidden.
   const empty = start.length === 0 ? ': it is empty' : ''
   throw new TableFailure(`${name} is not ${packing?.what ?? 'packed'}, as its name says${empty}`)
 }
 
 /**
- * @param start the first bytes of what should be CSV text
- * @throws TableFailure where they are those of something else, or of another encoding
+ * @param start the first bytes of CSV text
+ * @throws TableFailure if they belong to another kind of file, or another encoding
  */
 export function requireText(start: Buffer, encoding: string, name: string): void {
   const found = starts.find(({ bytes }) => startsWith(start, bytes))

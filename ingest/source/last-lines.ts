@@ -4,10 +4,10 @@ import { recordBytesMax } from './soundness.ts'
 
 const [space, tab] = [0x20, 0x09]
 
-/** In characters; of a line that is told. */
+/** Most characters of a reported line. */
 const shownMax = 500
 
-/** Holds the last lines of a text back, which are no rows; blank ones after or between them count for nothing. */
+/** Withholds the last lines of a text, which are no rows; blank lines after or between them are not counted. */
 export class LastLines {
   readonly #count: number
   readonly #file: string
@@ -18,7 +18,7 @@ export class LastLines {
     this.#file = file
   }
 
-  /** The next bytes, in UTF-8 -> those that are before the last lines in any case. */
+  /** Takes the next bytes in UTF-8, and returns bytes that certainly precede the last lines. */
   push(chunk: Buffer): Buffer {
     if (this.#count === 0) return chunk
     const data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
@@ -32,20 +32,20 @@ export class LastLines {
     return data.subarray(0, cut)
   }
 
-  /** Number of lines that were left out, blank ones included. */
+  /** Number of withheld lines, including blank ones. */
   get count(): number {
     const feeds = this.#held.filter((byte) => byte === LF).length
     return this.#held.length === 0 || this.#held.at(-1) === LF ? feeds : feeds + 1
   }
 
-  /** The lines that were left out. */
+  /** Withheld lines. */
   get lines(): string[] {
     const all = this.#held.toString('utf8').split(/\r?\n/)
     return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, shownMax))
   }
 }
 
-/** Where so many lines that are not blank start at the end; 0 where there are not as many. */
+/** Returns the start of the last `count` non-blank lines; 0 if there are fewer. */
 function startOfLast(data: Buffer, count: number): number {
   let found = 0
   for (let end = data.length; end > 0;) {

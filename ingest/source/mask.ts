@@ -1,16 +1,16 @@
 import type { MaskName } from '../../core/catalog/names.ts'
 
 interface MaskRow {
-  /** The value with its personal part hidden; null where it is nothing that the mask knows, and so may not be shown. */
+  /** Returns the value with its personal part hidden; null for an unknown form, which must not be shown. */
   readonly hide: (text: string) => string | null
   readonly expects: string
 }
 
-/** How personal identifiers are hidden before anything is written, one row a mask. */
+/** Rules that hide personal identifiers before anything is written, one row each. */
 export const masks: Readonly<Record<MaskName, MaskRow>> = {
   cpf: {
     hide: (text) => {
-      // Hidden already, or the number of a company, which is public.
+      // Already hidden, or the number of a company, which is public.
       if (
         /^\*{3}\.?\d{3}\.?\d{3}-?\*{2}$/.test(text) ||
         /^(\d{14}|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2})$/.test(text)

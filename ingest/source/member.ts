@@ -1,51 +1,50 @@
 import { TableFailure } from '../base/rejects.ts'
 
-/** A text in a source: the file itself, or one of the files of a zip. */
+/** A text in a source: the file itself, or a file of a zip. */
 export interface Member {
   readonly name: string
-  /** Its path in the file, where that is a zip. */
+  /** Its path in a zip; null for the file itself. */
   readonly inner: string | null
   /**
-   * Hands the text to `sink` in chunks, then checks that it is whole.
-   *
-   * @throws TableFailure where it is damaged, or unpacks to more than it may
+   * Passes the text to `sink` in chunks, then verifies that it is complete.
+   * @throws TableFailure if it is damaged, or decompresses to more than allowed
    */
   readonly read: (sink: Sink) => Promise<void>
 }
 
 export interface Sink {
-  /** Of the file as it lies there. */
+  /** Called with each chunk of the file as stored. */
   readonly onPacked: (chunk: Buffer) => void
   readonly onText: (chunk: Buffer) => Promise<void>
 }
 
 export interface PackedFile {
   readonly path: string
-  /** How it is named to people. */
+  /** Name for messages. */
   readonly name: string
   readonly bytes: number
-  /** Whether nothing tells that it came to its end. */
+  /** True if nothing marks its end. */
   readonly isUnmeasured?: boolean
 }
 
-/** A file of a table's source, and what is known of all its rows. */
+/** A file of a table's source, with values of all its rows. */
 export interface PlacedFile extends PackedFile {
-  /** Its path under SOURCES, or that of its address, by which its name may tell fields. */
+  /** Its path under SOURCES or of its address, whose name may contain values of fields. */
   readonly place: string
-  /** Field -> the value of all its rows, as the source would write it. */
+  /** Values of all its rows by field, as the source would write them. */
   readonly constants: ReadonlyMap<string, string>
 }
 
 export interface UnpackLimits {
-  /** Text that a file may unpack to, in bytes. */
+  /** Most bytes that a file may decompress to. */
   readonly unpackedBytesMax: number
 }
 
-/** CSV packs to a hundredth at the very best; beyond this a file is made to fill the disk. */
+/** CSV compresses to a hundredth at best; a higher ratio is made to fill the disk. */
 const ratioMax = 500
 const freely = 64 * 1024 * 1024
 
-/** @throws TableFailure where a text grows past what it may, in itself or to its packed size */
+/** @throws TableFailure if a text becomes too large, absolutely or relative to its compressed size */
 export function boundsOf(
   file: PackedFile,
   { unpackedBytesMax }: UnpackLimits,

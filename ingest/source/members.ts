@@ -5,10 +5,9 @@ import { packingOf } from './packings.ts'
 import { unpacked } from './unpack.ts'
 
 /**
- * The texts in a file.
- *
- * @param pattern which of several, with * for any part of a name; null for the only one
- * @throws TableFailure where the file is not what its name says
+ * Returns the texts in a file.
+ * @param pattern name with `*` for any part; null for a single text
+ * @throws TableFailure if the file is not of the kind of its name
  */
 export async function membersOf(
   file: PackedFile,

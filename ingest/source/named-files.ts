@@ -12,17 +12,16 @@ import type { PlacedFile } from './member.ts'
 import { packings } from './packings.ts'
 import { pathIn } from './stated.ts'
 
-/** Files that somebody named, on this machine. */
+/** Local files named by a person. */
 export interface NamedFiles {
   readonly files: readonly PlacedFile[]
-  /** What the entry says of where they lie. */
+  /** Their location in the catalog entry. */
   readonly source: { readonly files?: string | readonly string[] }
 }
 
 /**
- * The files that are meant: paths, patterns, addresses, or - for standard input.
- *
- * @throws StartError where there is none of them
+ * Finds files by paths, patterns, addresses, or - for standard input.
+ * @throws StartError if there are none
  */
 export async function namedFiles(
   named: readonly string[],
@@ -47,7 +46,7 @@ export async function namedFiles(
   return { files, source: isAll ? { files: known.length === 1 ? (known[0] ?? '') : known } : {} }
 }
 
-/** As the catalog names it; null where it does not lie under SOURCES. */
+/** Returns the path for the catalog; null if it is not under SOURCES. */
 function placeOf(name: string, sources: string): string | null {
   if (isWeb(name)) return name
   const way = path.relative(path.resolve(sources), path.resolve(name))
@@ -80,7 +79,7 @@ async function fetched(
   return { ...found.file, place: pathIn(address), constants: new Map() }
 }
 
-/** Kept in a file, since it is read more than once; packed where its first bytes say so. */
+/** Stores standard input in a file, since it is read more than once; detects compression by its first bytes. */
 async function standardInput(scratch: string): Promise<PlacedFile> {
   const file = path.join(scratch, 'standard-input')
   await pipeline(process.stdin, createWriteStream(file))
@@ -98,11 +97,11 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
   return { path: file, name, bytes: (await stat(file)).size, place: name, constants: new Map() }
 }
 
-/** What a person is told of a file that could not be taken. */
+/** Converts the error of reading a file into one for a person. */
 export function startErrorOf(error: unknown, file: string): unknown {
   if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
   if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })
-  // Of the file system or DuckDB: its message says what to do.
+  // Errors of the file system and DuckDB say what to do.
   if (error instanceof Error && error.name === 'Error') return new StartError(error.message, { cause: error })
   if (!(error instanceof TableFailure)) return error
   return new StartError([error.message, ...error.rejects.slice(0, 10).map(rejectLine)].join('\n  '), {

@@ -15,18 +15,18 @@ import { nameIn, pathIn } from './stated.ts'
 import type { PlacedFile } from './member.ts'
 import { placeWithin } from './within.ts'
 
-/** A file of a source that lies on this machine. */
+/** A local file of a source. */
 export interface ObtainedFile {
   readonly file: PlacedFile
-  /** Of what came from the web. */
+  /** Headers of a file from the web. */
   readonly validators: Validators | null
 }
 
 interface ObtainOptions {
   readonly sources: string
-  /** Where what is fetched is put. */
+  /** Folder for fetched files. */
   readonly folder: string
-  /** What was fetched for the snapshot that is published, where that is all it takes to be unchanged. */
+  /** Sources of the published snapshot, if their identity is enough to be unchanged. */
   readonly known: readonly Source[]
   readonly bytesMax: number
   readonly progress: Progress
@@ -35,11 +35,9 @@ interface ObtainOptions {
 }
 
 /**
- * The files of a table's source on this machine: those of a folder where they lie, those of the web fetched, both
- * checked against their check sums where the catalog names some. `missing` where there is no source, `unchanged` where
- * the web says that nothing changed.
- *
- * @throws TableFailure where some of the files are there and others not, or one is not what its sum says
+ * Makes the files of a table's source available locally: fetches those of the web, and verifies checksums
+ * that the catalog names. Returns `missing` if there is no source, `unchanged` if the web reports no change.
+ * @throws TableFailure if only some files exist, or a checksum differs
  */
 export async function obtain(
   table: Table,
@@ -51,7 +49,7 @@ export async function obtain(
   const first = await obtainAll(places, isAllKnown ? options.known : [], options)
   const unchanged = first.filter((file) => file === 'unchanged').length
   if (unchanged > 0 && unchanged === first.length) return 'unchanged'
-  // What did not change is not kept, so where some did, all are fetched.
+  // Unchanged files are not stored, so if only some changed, all are fetched.
   const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
   const there = obtained.filter((file) => typeof file === 'object')
   if (there.length < obtained.length) {
@@ -129,7 +127,7 @@ function nameOf(place: SourceFile | undefined): string {
   return (place?.kind === 'here' ? place.namedPath : place?.path) ?? ''
 }
 
-/** @throws TableFailure where the file is not in the list of sums, or is another than the list says */
+/** @throws TableFailure if the list of sums lacks the file, or its sum differs */
 async function requireSum(
   { file, validators }: ObtainedFile,
   place: SourceFile | undefined,
@@ -145,7 +143,7 @@ async function requireSum(
     lines.find(([, , listed = '']) => path.posix.basename(listed) === name)
   const wanted = line?.[1]?.toLowerCase()
   if (wanted === undefined) throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${name}`)
-  // A list tells of files as they are, not as they were packed on the way.
+  // A list has sums of the files, not of their compression in transfer.
   const { sha256, sha512 } = await (name === here ? sumsOf(file.path) : unpackedSums(file.path))
   if (wanted !== sha256 && wanted !== sha512) {
     throw new TableFailure(`${name} has another check sum than ${checksums} says: fetch it again`)

@@ -5,23 +5,22 @@ import { unpacked, type Unpack } from './unpack.ts'
 import { zipMembers } from './zip.ts'
 import { requireWholeFrame } from './zstd-frame.ts'
 
-/** How a source may be packed. A new packing is a row here. */
+/** A compression of sources. To add one, write a row here. */
 export interface PackingRow {
-  /** Of a file's name, in lower case. */
+  /** File extension, in lower case. */
   readonly ending: string
-  /** Its first bytes; null where they tell nothing. */
+  /** First bytes; null if they identify nothing. */
   readonly start: readonly number[] | null
-  /** What it is called, as in "is a gzip file". */
+  /** Name, as in "is a gzip file". */
   readonly what: string
-  /** What to do about one whose name says something else. */
+  /** Advice for a file whose extension says otherwise. */
   readonly remedy: string
-  /** Whether the file is read from its first byte to its last, so that it can be hashed on the way. */
+  /** True if the file is read from start to end, so that it can be hashed meanwhile. */
   readonly isReadThrough: boolean
   /**
-   * The texts in it.
-   *
-   * @param pattern which of several, with * for any part of a name; null for the only one
-   * @throws TableFailure where it is not whole
+   * Returns its texts.
+   * @param pattern name with `*` for any part; null for a single text
+   * @throws TableFailure if it is incomplete
    */
   readonly members: (file: PackedFile, pattern: string | null, limits: UnpackLimits) => Promise<Member[]>
 }
@@ -57,7 +56,7 @@ export const packings: readonly PackingRow[] = [
   },
 ]
 
-/** Node has had it since 22.15. */
+/** Node has zstd since 22.15. */
 function zstdOf({ name }: PackedFile): Unpack {
   const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: Unpack }
   if (createZstdDecompress !== undefined) return createZstdDecompress
@@ -66,10 +65,10 @@ function zstdOf({ name }: PackedFile): Unpack {
   )
 }
 
-/** What the end of a file's name says of it; null for plain text. */
+/** Returns the compression by a file's extension; null for plain text. */
 export function packingOf(name: string): PackingRow | null {
   return packings.find(({ ending }) => name.toLowerCase().endsWith(ending)) ?? null
 }
 
-/** The ends of the names of sources, the plain one first. */
+/** Extensions of sources, the plain one first. */
 export const sourceEndings: readonly string[] = ['.csv', ...packings.map(({ ending }) => `.csv${ending}`)]

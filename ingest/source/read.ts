@@ -14,89 +14,89 @@ import type { Member, PlacedFile, UnpackLimits } from './member.ts'
 import { membersOf } from './members.ts'
 import { packingOf } from './packings.ts'
 
-/** A file of a source, read. */
+/** A file of a source after reading. */
 export interface ReadFile {
   readonly name: string
   readonly bytes: number
-  /** Of the bytes as the file has them. */
+  /** SHA-256 of the stored bytes. */
   readonly sha256: string
 }
 
 /** All files of a source as one. */
 export interface ReadSource {
-  /** Of each file, which are the same but where they are joined by name. */
+  /** Header of each file; all are equal unless files are joined by name. */
   readonly headers: readonly {
     readonly file: string
     readonly header: readonly string[]
     readonly constants: Constants
   }[]
-  /** Handed on. */
+  /** Records passed on. */
   readonly records: number
-  /** Of all values, in UTF-8. */
+  /** Bytes of all values, in UTF-8. */
   readonly textBytes: number
   /** Line feeds in values. */
   readonly breaks: number
-  /** Rows that were left out, since they cannot be read. */
+  /** Unreadable rows that were left out. */
   readonly rejectedRows: number
   /** The first of them. */
   readonly rejects: readonly Reject[]
   readonly blankLines: number
   readonly commentLines: number
   readonly lineCounts: LineCounts
-  /** The last row of each file; see `CsvScanner`. */
+  /** Last row of each file; see `CsvScanner`. */
   readonly lastRows: readonly { readonly file: string; readonly line: number; readonly value: string }[]
-  /** Line of the first row that begins with a byte order mark; null where none does. */
+  /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
   /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
-  /** What was left out at the ends of the files. */
+  /** Lines left out at the ends of the files. */
   readonly lastLines: readonly LastLine[]
-  /** Files that have no line at which their rows were to end. */
+  /** Files without the line that marks the end of the rows. */
   readonly endless: readonly string[]
-  /** Files whose last line is not ended. */
+  /** Files whose last line is not terminated. */
   readonly unended: readonly string[]
-  /** Record -> file and line on which it starts, for those asked for. */
+  /** File and start line of requested records. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
-  /** What each of the files came to. */
+  /** Counts of each file. */
   readonly tallies: readonly FileTally[]
 }
 
 export interface FileTally {
-  /** Texts in it: one, but for a zip. */
+  /** Texts in it: one, except in a zip. */
   readonly members: number
-  /** Handed on. */
+  /** Records passed on. */
   readonly records: number
   readonly rejectedRows: number
-  /** Of all values, in UTF-8. */
+  /** Bytes of all values, in UTF-8. */
   readonly textBytes: number
   readonly blankLines: number
   readonly commentLines: number
 }
 
-/** Number of lines of the files that were read, by what became of them. */
+/** Numbers of lines read, by their use. */
 export interface LineCounts {
-  /** All lines, counted apart: the sum of the others. */
+  /** All lines, counted separately: the sum of the others. */
   readonly all: number
-  /** Before the header. */
+  /** Lines before the header. */
   readonly skipped: number
   readonly header: number
-  /** Rows that were handed on, by their first line. */
+  /** First lines of records passed on. */
   readonly rows: number
-  /** Further lines of these rows, whose values have line breaks. */
+  /** Further lines of these records, whose values have line breaks. */
   readonly breaks: number
   readonly rejected: number
   readonly blank: number
   readonly comments: number
   readonly repeatedHeaders: number
-  /** After the rows. */
+  /** Lines after the rows. */
   readonly last: number
 }
 
-/** A line at the end of a file that the catalog says is no row. */
+/** A line at the end of a file that the catalog excludes. */
 interface LastLine {
   readonly file: string
-  /** Null where what the source says is hidden. */
+  /** Null if the source is hidden. */
   readonly text: string | null
 }
 
@@ -104,24 +104,23 @@ interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits
-  /** Takes the plain form; null only scans. */
+  /** Receives the plain form; null only scans. */
   readonly taker: BatchTaker | null
-  /** Whether the files are hashed on the way; where not, they have no name to be known by. Default true. */
+  /** True to hash files while reading (the default); otherwise they have no name. */
   readonly hashes?: boolean
   readonly locate?: ReadonlySet<number>
 }
 
 /**
- * Unpacks, decodes and scans the files of a source, one after the other, and hands their plain form on.
- *
- * @throws TableFailure where a file is not what its name says, is damaged, cannot be read as CSV, or has another header
- *   than the first
+ * Decompresses, decodes and scans the files of a source, one after the other, and passes their plain form on.
+ * @throws TableFailure if a file is not of the kind of its name, is damaged, is no valid CSV, or has
+ *   another header than the first one
  */
 export async function readSource(sources: readonly PlacedFile[], options: ReadOptions): Promise<ReadSource> {
   const { table, progress, taker, hashes = true } = options
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
-  // Those since the columns are the same.
+  // Scans since the columns are the same.
   let alike: Scan[] = []
   const files: ReadFile[] = []
   const tallies: FileTally[] = []
@@ -189,16 +188,16 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   return joined(scans, files, tallies, table)
 }
 
-/** What all rows of a text have. */
+/** Returns values of all rows of a text. */
 function constantsOf({ source }: Table, { place, constants }: PlacedFile, member: Member): Constants {
   return new Map([...source.constants, ...constants, ...namedBy(source.fromName, place, member)])
 }
 
-/** What the name of a text tells. */
+/** Returns values in the name of a text. */
 function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
   const whole = inner === null ? place : `${place}/${inner}`
-  // Such as t.csv.gz, which t.csv may mean too.
+  // For example t.csv.gz, which t.csv may mean too.
   const packing = packingOf(whole)
   const unpacked = packing === null ? [] : [whole.slice(0, -packing.ending.length)]
   for (const one of [whole, ...unpacked]) {
@@ -221,7 +220,7 @@ async function fingerprintOf(file: string): Promise<string> {
 interface Scan {
   readonly file: string
   readonly constants: Constants
-  /** Named in what is told of its rows, where there are several. */
+  /** True if messages about its rows need the name. */
   readonly isOneOfSeveral: boolean
   /** Records of the files before it. */
   readonly before: number
@@ -263,7 +262,7 @@ function scanOf(
   }
 }
 
-/** Checks the first bytes of a text, however it is cut. */
+/** Checks the first bytes of a text in any chunks. */
 function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   let start = Buffer.alloc(0)
   return (chunk) => {
@@ -273,7 +272,7 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   }
 }
 
-/** @throws TableFailure with all rejects so far where nothing more can be read */
+/** @throws TableFailure with all rejects so far if nothing more can be read */
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.stopped !== true) return
   const rows = scans.reduce((sum, { scanner }) => sum + scanner.rejectedRows, 1)
@@ -284,11 +283,11 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
   const all = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
     scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
   )
-  // What ended the reading comes last, and is told in any case.
+  // The fault that ended the reading comes last, and is always reported.
   return all.length <= rejectsKeptMax ? all : [...all.slice(0, rejectsKeptMax - 1), ...all.slice(-1)]
 }
 
-/** A file has other columns than the first, or in another order. */
+/** A file has other columns than the first one, or another order. */
 export class OtherHeader extends TableFailure {}
 
 /** @throws OtherHeader */

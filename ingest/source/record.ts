@@ -1,12 +1,12 @@
 export const [LF, CR] = [0x0a, 0x0d] as const
 
-/** Bytes that shape a record; a quote of -1 is none. */
+/** Bytes that structure a record; a quote of -1 means none. */
 export interface Marks {
   readonly delimiter: number
   readonly quote: number
 }
 
-/** The values of a record without its line end, whose structure was checked. */
+/** Returns the values of a checked record without its line end. */
 export function valuesOf(record: Buffer, { delimiter, quote }: Marks): string[] {
   const values: string[] = []
   for (let at = 0; at <= record.length; at += 1) {
@@ -28,7 +28,7 @@ export function valuesOf(record: Buffer, { delimiter, quote }: Marks): string[] 
   return values
 }
 
-/** Values as a record with its line end. Without a quote, they must need none. */
+/** Encodes values as a record with its line end. Without a quote, values must need none. */
 export function encodeRecord(values: readonly string[], { delimiter, quote }: Marks): Buffer {
   const [comma, mark] = [String.fromCharCode(delimiter), quote === -1 ? null : String.fromCharCode(quote)]
   const texts = values.map((text) => {

@@ -9,7 +9,7 @@ import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
 
-/** What was counted in one column, over all records that were handed on. */
+/** Counts of one column, over all records passed on. */
 export interface ColumnFacts {
   /** Values that are not empty. */
   readonly filled: number
@@ -17,7 +17,7 @@ export interface ColumnFacts {
   readonly bytes: number
 }
 
-/** How the values of a column are hidden: by which mask, and which of them are left alone. */
+/** Rule for hiding the values of a column, with exceptions. */
 interface Hiding {
   readonly mask: MaskName
   readonly nulls: readonly string[]
@@ -26,33 +26,33 @@ interface Hiding {
 
 interface ScanOptions {
   readonly delimiter: string
-  /** Null where values are never enclosed. */
+  /** Null if values are never quoted. */
   readonly quote: string | null
-  /** Lines before the header. */
+  /** Number of lines before the header. */
   readonly skipLines: number
-  /** Names of the columns where there is no header line. */
+  /** Names of the columns if there is no header line. */
   readonly header: readonly string[] | null
-  /** Cells of the header line that these names replace; null where there is no such line. */
+  /** Cells of the header line that these names replace; null if there is none. */
   readonly headerInFile: readonly string[] | null
-  /** What lines begin with that are no rows; null where all are. */
+  /** Start of lines that are no rows; null for none. */
   readonly comment: string | null
-  /** Whether lines that repeat the header are left out; they are rejected otherwise. */
+  /** True to skip lines that repeat the header; they are rejected otherwise. */
   readonly skipRepeatedHeaders: boolean
-  /** Whether empty cells beyond the columns of the header are dropped; such rows are rejected otherwise. */
+  /** True to drop empty cells beyond the columns of the header; such rows are rejected otherwise. */
   readonly dropEmptyExtraCells: boolean
-  /** What the first line begins with that is no row any more, as all after it; null where there is none. */
+  /** Start of the first line after the rows; null for none. */
   readonly stopAt: string | null
-  /** Which the bytes had before they became UTF-8. */
+  /** Original encoding of the bytes. */
   readonly encoding: Encoding
-  /** How the values of a column are hidden, or null. */
+  /** Returns the rule for hiding the values of a column, or null. */
   readonly maskOf: (column: string) => Hiding | null
-  /** Whether messages may not show what the source says, since something in it is to be hidden. */
+  /** True if messages must not show the source, since some values are hidden. */
   readonly hidesText: boolean
-  /** Records (from 0, the header and rejected ones not counted) whose line numbers are wanted. */
+  /** Records whose line numbers are requested (from 0, without the header and rejected ones). */
   readonly locate?: ReadonlySet<number>
 }
 
-/** In characters; of a row that is rejected. */
+/** Most characters of a rejected row in messages. */
 const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)
@@ -60,48 +60,48 @@ const nothing = Buffer.alloc(0)
 const afterEmptyRowsMax = 10
 
 /**
- * Reads CSV in UTF-8 strictly (RFC 4180) and hands on the same records in one plain form: no header, no blank lines,
- * every record ended by a line feed, what is masked hidden.
+ * Reads CSV in UTF-8 strictly (RFC 4180) and passes on the same records in one plain form: no header, no
+ * blank lines, every record terminated by a line feed, and masked values hidden.
  *
- * It is the independent witness of an ingest: it counts records, values and bytes without DuckDB, and whatever could
- * only be read by guessing is a reject. A row whose bounds are sure is rejected alone; after a fault of structure
- * nothing more is read.
+ * It is the independent witness of an ingest: it counts records, values and bytes without DuckDB, and rejects
+ * everything that could only be guessed. A row with certain bounds is rejected alone; after a structural
+ * fault, reading stops.
  */
 export class CsvScanner {
   header: readonly string[] | null
-  /** Handed on. */
+  /** Records passed on. */
   records = 0
-  /** Left out. */
+  /** Rows left out. */
   rejectedRows = 0
   blankLines = 0
   commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
-  /** Left out, since they repeat the header. */
+  /** Rows left out because they repeat the header. */
   repeatedHeaders = 0
   /** Lines before the header and of the header itself. */
   readonly headLines = { skipped: 0, header: 0 }
   /** Lines of rejected rows; a row with line breaks in its values has several. */
   rejectedLines = 0
-  /** Whether a line was met at which the rows end. */
+  /** True after the line that ends the rows. */
   isEnded = false
-  /** The start of that line, and how many are left out with it. */
+  /** Start of that line, and the number of lines left out with it. */
   readonly left = { text: '', lines: 0 }
   #isLeftOpen = false
-  /** The last record that is not blank. */
+  /** Last record that is not blank. */
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
-  /** Line feeds in values that were handed on. */
+  /** Line feeds in values that were passed on. */
   breaks = 0
-  /** Whether the last line is ended; a file that was cut off most often is not. */
+  /** True if the last line is terminated; in truncated files it usually is not. */
   endsWithLineFeed = true
   #stopped = false
   readonly rejects: Reject[] = []
-  /** Line of the first row that begins with a byte order mark, as where files were joined. */
+  /** Line of the first row that begins with a byte order mark, as in concatenated files. */
   markLine: number | null = null
-  /** Rows without an empty value that follow a row of nothing but empty ones, as the header of a second table does. */
+  /** Rows without an empty value after a row of empty values only, like the header of a second table. */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
   #isAfterEmptyRow = false
-  /** Record -> line on which it starts, for those asked for. */
+  /** Start lines of requested records. */
   readonly lines = new Map<number, number>()
 
   readonly #options: ScanOptions
@@ -112,12 +112,12 @@ export class CsvScanner {
   #filled = new Float64Array()
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
-  /** Bytes of the header line, without a byte order mark; empty where the catalog names the columns. */
+  /** Bytes of the header line, without a byte order mark; empty if the catalog names the columns. */
   #headerBytes: Buffer = nothing
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
-  /** Bytes after `#rest`, which wait until there are as many. */
+  /** Bytes after `#rest`, collected until there are as many. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   readonly #hasMarks: boolean
@@ -134,17 +134,17 @@ export class CsvScanner {
     if (options.header !== null && options.headerInFile === null) this.#begin(options.header)
   }
 
-  /** Whether a fault of structure ended the reading. */
+  /** True if a structural fault ended the reading. */
   get stopped(): boolean {
     return this.#stopped
   }
 
-  /** Number of all lines that were read, those after the rows included. */
+  /** Number of all lines read, including those after the rows. */
   get allLines(): number {
     return this.#line - 1 + this.left.lines
   }
 
-  /** Line and first value of the last record that was read, if it has one. */
+  /** Line and first value of the last record read, if it has one. */
   get lastRow(): { readonly line: number; readonly value: string } | null {
     const { line, record } = this.#last
     const values = valuesOf(record.subarray(0, 4 * rowShownMax), this.#marks)
@@ -152,12 +152,12 @@ export class CsvScanner {
     return value === undefined || this.#options.hidesText ? null : { line, value }
   }
 
-  /** Whether there was nothing to read at all. */
+  /** True if there was nothing to read. */
   get isEmpty(): boolean {
     return this.#line === 1 && this.records === 0 && this.rejectedRows === 0
   }
 
-  /** Whether there were not even the lines that are to be skipped. */
+  /** True if even the lines to skip are missing. */
   get isShort(): boolean {
     return this.#skip > 0
   }
@@ -166,11 +166,11 @@ export class CsvScanner {
     return [...this.#filled].map((filled, index) => ({ filled, bytes: this.#bytes[index] ?? 0 }))
   }
 
-  /** The next bytes of the source, in UTF-8 -> the records that they complete. */
+  /** Takes the next bytes of the source, in UTF-8, and returns completed records. */
   push(chunk: Buffer): Buffer {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    // A long record is scanned from its start each time, so it is scanned again when it has doubled.
+    // A long record is scanned from its start each time, so only after it has doubled.
     if (this.#rest.length > longRecordBytes && this.#waitingBytes < this.#rest.length) return nothing
     return this.#scanWaiting()
   }
@@ -185,7 +185,7 @@ export class CsvScanner {
     return this.#scan(this.#skip === 0 ? data : this.#skipLines(data), false)
   }
 
-  /** No more bytes -> the last records. */
+  /** Returns the last records at the end of the source. */
   end(): Buffer {
     const records = this.#waiting.length === 0 ? nothing : this.#scanWaiting()
     if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return records
@@ -207,7 +207,7 @@ export class CsvScanner {
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
-      // Asked of millions of rows, of which few sources have others.
+      // Called for millions of rows, of which few sources have others.
       const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
       if (next === null || this.#isAtEnd()) break
       if (next > start) {
@@ -228,14 +228,14 @@ export class CsvScanner {
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
     if (this.#isStopped()) return nothing
-    // What is not complete waits for more; its line feeds are counted again then.
+    // An incomplete record waits for more bytes; its line feeds are counted again then.
     this.#rest = start < data.length ? data.subarray(start) : nothing
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
     else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, this.#tooLong(this.#bounds.values))
     return kept.upTo(start)
   }
 
-  /** Where the line after a comment starts, `start` where there is none; null where more has to come to tell. */
+  /** Returns the start of the line after a comment, `start` if there is none; null if that needs more bytes. */
   #besideRows(data: Buffer, start: number, isLast: boolean, kept: HandedOn): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
       if (mark === null) continue
@@ -258,7 +258,7 @@ export class CsvScanner {
     return start
   }
 
-  /** The record from `start` on, whose bounds were found. */
+  /** Processes the record from `start` on, whose bounds are known. */
   #take(data: Buffer, start: number, areSound: boolean, kept: HandedOn): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
@@ -269,7 +269,7 @@ export class CsvScanner {
     if (end - start > recordBytesMax) {
       this.#stop(line, this.#tooLong(longestIn(valuesOf(data.subarray(start, end), this.#marks))))
     } else if (end === start && this.#filled.length !== 1) {
-      // In a file of one column a blank line is a row whose value is empty.
+      // In a file with one column, a blank line is a row with an empty value.
       this.blankLines += 1
       this.#isAfterEmptyRow = this.header !== null
       kept.leaveOut(start, next)
@@ -289,7 +289,7 @@ export class CsvScanner {
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
       else this.#leaveOut(line, reasons.repeatedHeader, data.subarray(start, end))
     } else if (areSound && this.#masks === null && values === this.#filled.length) {
-      // So are nearly all; of them nothing but their bounds is asked, since views of millions would take time.
+      // The common case: only bounds are needed, since views of millions of rows would take time.
       if (next - end > 1) kept.leaveOut(end, next - 1)
       this.#count(line)
     } else {
@@ -310,14 +310,14 @@ export class CsvScanner {
     }
   }
 
-  /** @param column of the value that is too long, from 0 */
+  /** @param column of the long value, from 0 */
   #tooLong(column: number): string {
     const name = this.header?.[column]
     const place = `column ${column + 1}${name === undefined ? '' : ` (${JSON.stringify(name)})`}`
     return `${reasons.tooLong}: in ${place}, a quote is stray or the value is too long`
   }
 
-  /** Explains how the header line differs from the one that the catalog names the columns of; null if it does not. */
+  /** Explains how the header line differs from the one that the catalog replaces; null if it does not. */
   #otherHeader(values: readonly string[]): string | null {
     const { headerInFile, hidesText } = this.#options
     if (headerInFile === null || JSON.stringify(values) === JSON.stringify(headerInFile)) return null
@@ -326,10 +326,10 @@ export class CsvScanner {
       : `${reasons.otherHeader}: it is ${JSON.stringify(values)}, and there ${JSON.stringify(headerInFile)}`
   }
 
-  /** Whether a line is the header once more, perhaps after a byte order mark of a file that was appended. */
+  /** Returns whether a line repeats the header, perhaps after a byte order mark of an appended file. */
   #repeatsHeader(data: Buffer, start: number, end: number): boolean {
     const { length } = this.#headerBytes
-    // In a file of one column a value may be the name of the column.
+    // In a file with one column, a value may equal the column's name.
     if (this.#filled.length < 2 || length === 0) return false
     const from = end - length
     if (
@@ -340,7 +340,10 @@ export class CsvScanner {
     return this.#headerBytes.equals(data.subarray(from, end))
   }
 
-  /** Number of delimiters at the end of a record beyond its last column; 0 where a cell there has a value. */
+  /**
+   * Returns the number of delimiters at the end of a record beyond its last column; 0 if a cell there has a
+   * value.
+   */
   #emptyExtraCells(data: Buffer, end: number): number {
     const extra = this.#bounds.values - this.#filled.length
     if (extra <= 0) return 0
@@ -365,7 +368,7 @@ export class CsvScanner {
     let at = 0
     for (; this.#skip > 0; this.#skip -= 1) {
       const feed = data.indexOf(LF, at)
-      // The line goes on in the next chunk, and all of it is skipped.
+      // The line continues in the next chunk, and is skipped completely.
       if (feed === -1) return nothing
       at = feed + 1
       this.#line += 1
@@ -445,14 +448,14 @@ export class CsvScanner {
     this.rejectedRows += 1
     this.rejectedLines += this.#bounds.breaks + 1
     if (this.rejects.length >= rejectsKeptMax) return
-    // What is to be hidden is not shown here either.
+    // Hidden values are not shown here either.
     const text = this.#options.hidesText
       ? null
       : record.toString('utf8', 0, 4 * rowShownMax).slice(0, rowShownMax)
     this.rejects.push({ line, field: null, text, reason })
   }
 
-  /** Asked again after what may have changed it, as the next. */
+  /** A method, since the state changes between calls. */
   #isAtEnd(): boolean {
     return this.isEnded
   }
@@ -463,7 +466,7 @@ export class CsvScanner {
 
   #stop(line: number, reason: string): void {
     this.#stopped = true
-    // The last to be told, however many went before.
+    // Always reported, however many came before.
     if (this.rejects.length >= rejectsKeptMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })
   }

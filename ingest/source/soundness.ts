@@ -3,12 +3,12 @@ import { badMark } from './decode.ts'
 import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
-/** In bytes: room for a value of 16 MB. Longer rows come from a stray quote. */
+/** Most bytes of a record: room for a value of 16 MB. Longer rows come from a stray quote. */
 export const recordBytesMax = 32 * 1024 * 1024
-/** Wider tables take more memory than an ingest has. */
+/** Wider tables need more memory than an ingest has. */
 export const columnsMax = 5000
 
-/** Why a source, or a row of it, cannot be read. */
+/** Faults of a source, or of a row. */
 export const reasons = {
   loneReturn:
     'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
@@ -26,10 +26,10 @@ export const reasons = {
 /** In UTF-8. */
 export const byteOrderMark = Buffer.from('\ufeff')
 
-/** Delimiters that files are commonly written with. */
+/** Common delimiters of files. */
 export const commonDelimiters = [',', ';', '\t', '|']
 
-/** Explains a row that has more or fewer values than the header, and what keeps the row. */
+/** Explains a row that has more or fewer values than the header, and how to keep it. */
 export function misfitReason(
   record: Buffer,
   values: number,
@@ -53,7 +53,7 @@ export function misfitReason(
     : `${counts}: its values are separated by ${JSON.stringify(other)} instead of ${sign}`
 }
 
-/** Why a record is no text in the encoding of its source; null where it is. */
+/** Returns why a record is no text in the encoding of its source; null if it is. */
 export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (record.includes(0)) return reasons.nul
   const at = firstBadByte(record)

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 
-/** What a server states of a file, in its headers and its address. */
+/** Headers of a server about a file. */
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The first of a header that may stand there several times. */
+/** Returns the first value of a header that may be repeated. */
 export function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
@@ -18,7 +18,7 @@ export function totalOf(headers: Headers, have: number): { bytes: number | null;
   return { from: 0, bytes: length === undefined ? null : Number(length) }
 }
 
-/** To ask for the rest by: RFC 9110, 13.1.5 wants a strong ETag, or, where there is none, a date that is over. */
+/** Returns the validator for requesting the rest: by RFC 9110, 13.1.5, a strong ETag, or else a past date. */
 export function validatorOf(headers: Headers): string | null {
   const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(one)
   if (etag !== undefined) return etag.startsWith('W/') ? null : etag
@@ -26,7 +26,7 @@ export function validatorOf(headers: Headers): string | null {
   return modified !== undefined && age >= 1000 ? modified : null
 }
 
-/** Whether a part is of the very version whose start is there: some servers know ranges, but not If-Range. */
+/** Returns whether a part belongs to the same version as the start: some servers support ranges, but not If-Range. */
 export function isPartOf(whole: Headers, part: Headers, total: number | null): boolean {
   const length = one(whole['content-length'])
   const [modified, stated] = [one(whole['last-modified']), one(part['last-modified'])]
@@ -37,26 +37,26 @@ export function isPartOf(whole: Headers, part: Headers, total: number | null): b
   )
 }
 
-/** Milliseconds of a Retry-After; null where it says none. */
+/** Returns the milliseconds of a Retry-After; null if there are none. */
 export function pauseOf(after: string | undefined): number | null {
   if (after === undefined) return null
   const ms = /^\d+$/.test(after) ? 1000 * Number(after) : Date.parse(after) - Date.now()
   return Number.isFinite(ms) && ms >= 0 ? ms : null
 }
 
-/** How the file is named to people, and how its packing is told. */
+/** Returns the name of a file for messages, and for detecting its compression. */
 export function nameIn({ pathname }: URL): string {
   const last = pathname.split('/').at(-1) ?? ''
   let name = last
   try {
     name = path.posix.basename(decodeURIComponent(last))
   } catch {
-    // Not UTF-8: named as it is written.
+    // Not UTF-8: keep it as written.
   }
   return /^\.{0,2}$|\p{Cc}/u.test(name) ? 'source' : name
 }
 
-/** The path of an address, as a person reads it. */
+/** Returns the path of an address in readable form. */
 export function pathIn({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).replace(/^\//, '')
@@ -65,7 +65,7 @@ export function pathIn({ pathname }: URL): string {
   }
 }
 
-/** RFC 9530, its forerunner, and the oldest of them. */
+/** Checks the digests of RFC 9530 and both of its predecessors. */
 export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
   const stated = all.flatMap((headers) => [one(headers['repr-digest']), one(headers['digest'])]).join(',')
   const found = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(

@@ -9,9 +9,8 @@ import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } 
 const chunkBytes = 1024 * 1024
 
 /**
- * A file that is one text, packed or not.
- *
- * @param unpack null where it is not packed
+ * Returns a file with a single text.
+ * @param unpack null if it is not compressed
  */
 export function unpacked(file: PackedFile, unpack: Unpack | null, limits: UnpackLimits): Member {
   return {
@@ -21,10 +20,10 @@ export function unpacked(file: PackedFile, unpack: Unpack | null, limits: Unpack
   }
 }
 
-/** So much is unpacked ahead, by another thread, while what came before is read. */
+/** Decompresses ahead in another thread while earlier bytes are read. */
 const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkBytes }
 
-/** Makes a stream that unpacks. */
+/** Creates a decompressing stream. */
 export type Unpack = (options: typeof unpackOptions) => Transform & { bytesWritten: number }
 
 async function readThrough(
@@ -44,7 +43,7 @@ async function readThrough(
     },
   })
   const takeText = async (text: Buffer): Promise<void> => {
-    // Later than this very call, after which the next text begins to be unpacked.
+    // After this call, so that the next text starts decompressing later.
     await Promise.resolve()
     requireBounds(text.length, packed)
     await sink.onText(text)
@@ -61,14 +60,14 @@ async function readThrough(
   try {
     await (unpack === null ? pipeline(input, measure, consume) : pipeline(input, measure, unpack, consume))
   } catch (cause) {
-    // What is unpacked ahead may be at fault while a text before it is still being taken.
+    // Decompression ahead may fail while an earlier text is still being read.
     await taking.catch(() => undefined)
     throw isOfUnpacking(cause) ? damaged(file, cause) : cause
   }
   if (unpack !== null) await requireNothingAfter(file, unpack.bytesWritten)
 }
 
-/** What a stream says of bytes that it cannot unpack has a code, as what the system says has, and no system call. */
+/** Errors of decompression have a code, like those of the system, but no system call. */
 function isOfUnpacking(cause: unknown): boolean {
   const code = codeOf(cause)
   return (
@@ -81,7 +80,7 @@ function damaged(file: PackedFile, cause: unknown): TableFailure {
   return Object.assign(new TableFailure(message), { cause })
 }
 
-/** Node stops at the first byte that starts no member; padding by zeros may follow, anything else would be lost. */
+/** Node stops at the first byte that starts no member; padding with zeros may follow, anything else would be lost. */
 async function requireNothingAfter(file: PackedFile, end: number): Promise<void> {
   if (end >= file.bytes) return
   for await (const chunk of createReadStream(file.path, { start: end, highWaterMark: chunkBytes })) {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** How many bytes from the start hold only whole characters; the rest waits for the next chunk. */
+/** Returns the length of the leading complete characters; the rest waits for the next chunk. */
 export function wholeCharacters(chunk: Buffer): number {
   for (let back = 1; back <= Math.min(3, chunk.length); back += 1) {
     const byte = chunk[chunk.length - back] as number
@@ -10,7 +10,7 @@ export function wholeCharacters(chunk: Buffer): number {
   return chunk.length
 }
 
-/** Index of the first byte that is not UTF-8, or -1. */
+/** Returns the index of the first byte that is not UTF-8, or -1. */
 export function firstBadByte(chunk: Buffer): number {
   if (isUtf8(chunk)) return -1
   let at = 0
@@ -22,7 +22,7 @@ export function firstBadByte(chunk: Buffer): number {
   return -1
 }
 
-/** Counts the characters beyond ASCII that are whole, and the bytes that are no UTF-8. */
+/** Counts complete characters beyond ASCII, and bytes that are not UTF-8. */
 export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes: number } {
   let [characters, badBytes] = [0, 0]
   for (let at = 0; at < bytes.length;) {

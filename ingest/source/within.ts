@@ -4,10 +4,9 @@ import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 /**
- * Where a file or folder of SOURCES really lies; null where there is none. Whoever may put a file into SOURCES is not
- * to publish, nor to see in a message, what else this machine holds.
- *
- * @throws TableFailure where that is outside of SOURCES, which may be a link itself
+ * Returns the real path of a file or folder of SOURCES; null if there is none. A person who may put a file
+ * into SOURCES must not be able to publish, or see in a message, other files of this machine.
+ * @throws TableFailure if it is outside of SOURCES, which may be a link itself
  */
 export async function placeWithin(sources: string, file: string): Promise<string | null> {
   const [home, place] = await Promise.all([realPathOf(sources), realPathOf(file)])

@@ -9,7 +9,7 @@ import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 
-/** The files of a zip, read by its directory and checked by their sums. */
+/** Returns the files of a zip, found by its directory and verified by their checksums. */
 export async function zipMembers(
   file: PackedFile,
   pattern: string | null,
@@ -34,7 +34,7 @@ export async function zipMembers(
 }
 
 function isText({ fileName }: Entry): boolean {
-  // What macOS adds to its zips has the same endings.
+  // Files that macOS adds to zips have the same extensions.
   return /\.(csv|txt|tsv)$/i.test(fileName) && !/(^|\/)(\.|__MACOSX\/)/.test(fileName)
 }
 
@@ -72,7 +72,7 @@ async function openWhole(file: PackedFile): Promise<ZipFile> {
   }
 }
 
-/** What is whole, but not read here, as yauzl says it. */
+/** Messages of yauzl about valid but unsupported files. */
 const unread = [
   [/^strong encryption/, 'is encrypted: unpack it'],
   [/^multi-disk/, 'is one of several parts of a zip: put them together, or unpack it'],
@@ -85,7 +85,7 @@ function notZip(file: PackedFile, cause: unknown): TableFailure {
   return Object.assign(new TableFailure(message), { cause })
 }
 
-/** Of APPNOTE.TXT, 4.4.5, those that are still met with. */
+/** Methods in APPNOTE.TXT, 4.4.5, that are still in use. */
 const methodNames = new Map([
   [1, 'shrink'],
   [6, 'implode'],
@@ -98,10 +98,10 @@ const methodNames = new Map([
   [98, 'PPMd'],
 ])
 const methodsRead = new Set([0, 8])
-/** Stands in for the method of what is encrypted by AES. */
+/** Replaces the method of entries encrypted by AES. */
 const aesMethod = 99
 
-/** @throws TableFailure where an entry is whole, but packed in a way that is not read here */
+/** @throws TableFailure if an entry is valid, but its compression is not supported */
 function requireReadable(file: PackedFile, entry: Entry): void {
   const name = `${file.name}/${entry.fileName}`
   const method = entry.compressionMethod
@@ -114,7 +114,7 @@ function requireReadable(file: PackedFile, entry: Entry): void {
   )
 }
 
-/** In bytes. */
+/** Minimum size of chunks, in bytes. */
 const handedOnMin = 1024 * 1024
 
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {
@@ -133,14 +133,14 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
       sum = zlib.crc32(text, sum)
       waiting.push(text)
       waitingBytes += text.length
-      // A long row is read again with each piece of it, so pieces are large.
+      // A long row is scanned again with each piece, so pieces are large.
       if (waitingBytes >= handedOnMin) await handOn()
     }
     await handOn()
     if (sum !== entry.crc32)
       throw new Error(`${entry.fileName} has another check sum than it was packed with`)
   } catch (cause) {
-    // Those of the system, a full disk say, come from the sink.
+    // Errors of the system, such as a full disk, come from the sink.
     throw cause instanceof TableFailure || /^E[A-Z]/.test(codeOf(cause) ?? '') ? cause : notZip(file, cause)
   } finally {
     zip.close()

@@ -6,15 +6,17 @@ const magicBytes = 4
 const blockHeaderBytes = 3
 const checksumBytes = 4
 const runLength = 1
-/** By the two highest bits of the frame's descriptor; the content size takes one byte in a frame of a single segment. */
+/**
+ * Sizes by the two highest bits of the frame's descriptor; in a frame of a single segment, the content size
+ * takes one byte.
+ */
 const contentSizeBytes = [0, 2, 4, 8] as const
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * Walks the blocks of a zstd file (RFC 8878, 3.1.1), since Node 22 takes one that is cut off for whole, and no version
- * finds a flipped bit without the frame's check sum.
- *
- * @throws TableFailure where the file is no single, whole frame with a check sum
+ * Checks the blocks of a zstd file (RFC 8878, 3.1.1), since Node 22 accepts a truncated one, and no version
+ * detects a flipped bit without the frame's checksum.
+ * @throws TableFailure unless the file is one complete frame with a checksum
  */
 export async function requireWholeFrame({ path, name, bytes }: PackedFile): Promise<void> {
   const cutOff = new TableFailure(`${name} is damaged or cut off: fetch it again`)
