@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 
-/** The values of a field: a column of the rows of `from`. */
+/** Values of a field: a column of the rows in `from`. */
 export interface Column {
   readonly field: Field
   /** SQL. */
@@ -9,7 +9,7 @@ export interface Column {
   readonly column: string
 }
 
-/** Maximum number of values that one statement counts, to bound its memory. */
+/** Most values that one statement counts, to bound its memory. */
 const cellsMax = 1_000_000
 
 /**

@@ -31,7 +31,6 @@ export class ChunkWriter {
 
   /**
    * Writes the directory, and reads everything back.
-   *
    * @throws TableFailure if the disk returns other bytes
    */
   async finish(): Promise<void> {
@@ -58,7 +57,7 @@ export class ChunkWriter {
     await this.#handle.write(bytes, 0, bytes.length, start)
   }
 
-  /** @param chunks that follow each other */
+  /** @param chunks consecutive ones */
   async #prove(chunks: readonly Chunk[]): Promise<void> {
     const [first, last] = [chunks[0], chunks.at(-1)]
     if (first === undefined || last === undefined) return

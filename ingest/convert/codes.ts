@@ -27,7 +27,7 @@ export class CodesWriter {
 
   /**
    * @param columns the next section of each field
-   * @throws TableFailure if they are decoded to other codes
+   * @throws TableFailure if they decode to other codes
    */
   async add(columns: readonly Codes[]): Promise<void> {
     const encoded = this.#fields.map(async (field, place) => {

@@ -16,58 +16,61 @@ import { areListed } from './steps.ts'
 import { valuesSql } from './values.ts'
 
 /**
- * Batches of a source in plain form -> typed Parquet of each -> all in the declared order -> parts. Each step
- * writes a file that the next one reads, so memory is bounded whatever their size. Inside, columns are named by number
- * (c0, c1 for texts, f0, f1 for values), so that no name of a source can collide with one of ours.
+ * Converts batches of a source in plain form into typed Parquet files, then sorts all rows, then writes
+ * parts. Each step writes a file that the next one reads, so memory is bounded for any size. Columns are
+ * named by number inside (c0, c1 for texts, f0, f1 for values), so that no name of a source collides with
+ * ours.
  */
 
 /**
- * Raised whenever the same source would be cast, sorted, profiled or written in another way than before, so that what
- * was mended reaches sources that did not change. The first lost a U+FEFF at the start of values in the profile; the third
- * left out zeros at the end of decimals in the row store, and took times of wide tables for texts in the profile.
+ * Bump this when the same source would be cast, sorted, profiled or written differently, so that a fix
+ * reaches sources that did not change. The first version lost a leading U+FEFF of values in the profile; the
+ * third omitted trailing zeros of decimals in the row store, and took times of wide tables for texts in the
+ * profile.
  */
 export const converterVersion = 4
 
 /**
- * Rows of a part, whose footer a query must walk. Measured on tables of 3, 18 and 45 fields (docs/performance.md).
+ * Rows of a part, whose footer a query must read. Measured on tables of 3, 18 and 45 fields
+ * (docs/performance.md).
  */
 export const partRowsDefault = 16 * rowGroupRows
-/** Of files that only a next step reads, where fewer and larger groups are cheaper. */
+/** Row group size of temporary files, where fewer and larger groups are cheaper. */
 export const scratchGroupRows = 131_072
 
-/** A table on its way. */
+/** A table during conversion. */
 export interface Work {
   readonly db: Connection
   readonly table: Table
   readonly fields: readonly MatchedField[]
-  /** Columns of the header. */
+  /** Number of columns of the header. */
   readonly columns: number
-  /** Of each column that is read. */
+  /** Weights of the columns that are read. */
   readonly weights: readonly ColumnWeights[]
   /** Folder of the files between the steps. */
   readonly scratch: string
-  /** Of rows in another order than the declared one: which fields they hold, besides `position`; all where it is not there. */
+  /** Fields in rows sorted in another order than the declared one, besides `position`; without this, all fields. */
   readonly held?: ReadonlySet<number>
-  /** The parts that hold all rows, where what is sorted here is some of them alone; null where it is all. */
+  /** Parts with all rows, if only some rows are sorted here; else null. */
   readonly parts: readonly RowsOfPart[] | null
 }
 
-/** A part, and where its rows are in the table. */
+/** A part, and the position of its rows in the table. */
 interface RowsOfPart {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string
   readonly firstRow: number
   readonly rows: number
 }
 
-/** Batches that were cast, and what their rows say of themselves. */
+/** Cast batches, and facts about their rows. */
 export interface Staged {
   readonly files: readonly string[]
   readonly goodRows: number
   readonly badRows: number
-  /** Sum of the hashes of the good rows, taken before anything was written. */
+  /** Sum of the hashes of good rows, taken before anything was written. */
   readonly rowHash: bigint
-  /** Of each field: the most bits, without its sign, that an integer takes; null for other types. */
+  /** Most bits of the integers of each field, without the sign; null for other types. */
   readonly bits: readonly (number | null)[]
 }
 
@@ -83,12 +86,13 @@ export function together(one: Staged, other: Staged): Staged {
   }
 }
 
-/** `count` in DuckDB's answers is a bigint. */
+/** DuckDB returns `count` as a bigint. */
 export const numberOf = (value: unknown): number => Number(value)
 
 /**
- * SQL: the rows of a batch as texts, empty as null, with the columns that fields are read from. All options are set, so
- * that DuckDB guesses nothing. It reads with several threads only if no value has a line feed: it splits such values wrongly.
+ * SQL: the rows of a batch as texts, empty ones as null, with the columns that fields need. All options are
+ * set, so that DuckDB guesses nothing. It reads with several threads only if no value has a line feed, since
+ * it would split such values.
  */
 export function plainSql(
   { table, columns, weights }: Work,
@@ -97,7 +101,7 @@ export function plainSql(
 ): string {
   const { delimiter, quote } = table.source
   const files = pieces.map(({ file }) => quotedText(file))
-  // Quotes that are doubled, or put around each value, make a line longer than its record.
+  // Escaped or added quotes make a line longer than its record.
   const line = 2 * Math.max(longest, lineBytes)
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
   const read = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
@@ -113,7 +117,7 @@ const lineBytes = 8 * 1024 * 1024
 /** Column with the file of a row. */
 const pieceColumn = 'piece'
 
-/** SQL of the text that a batch says of a field that no column fills; the empty one as null. */
+/** SQL: the constant of a batch for a field without a column; an empty one as null. */
 export function constantSql({ pieces }: Batch): (field: string) => string {
   return (field) => {
     const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
@@ -136,7 +140,7 @@ export const stagedSql = (files: readonly string[]): string =>
 export const sortedFileSql = ({ scratch }: Work): string =>
   `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
 
-/** All rows in their order, with their place as file_row_number. */
+/** SQL: all rows in their order, with their position as file_row_number. */
 export function sortedSql(work: Work): string {
   const { fields, held, parts } = work
   if (parts !== null) return partsSql(work, parts)
@@ -173,8 +177,8 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
 }
 
 /**
- * Casts every row of a batch, and tells the file. Beside its values f0, f1, ... a row says whether all are good, what
- * their hash is before anything was written, and how many values and bytes the reader saw in it, by their weights.
+ * Casts every row of a batch, and returns the file. A row has its values f0, f1, ..., whether all are good,
+ * their hash before anything was written, and a weighted count of the values and bytes that the reader saw.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
@@ -182,7 +186,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
     castSql(work, batch, group),
   )
   const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
-  // Rows come in their order, so those of each part are the same.
+  // Rows come in their order, so rows of one part are consecutive.
   if (parts.length > 1)
     for (const part of parts)
       await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
@@ -200,13 +204,16 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   return file
 }
 
-/** Fields of a wide table that are cast at once: their texts and values are in memory, of some thousand rows. */
+/** Most fields of a wide table that are cast at once: their texts and values are in memory for some thousand rows. */
 export const fieldsAtOnce = 500
 
-/** Returns whether a table has so many fields that planning statements and reserving buffers costs more than its rows. */
+/**
+ * Returns whether a table has so many fields that planning statements and reserving buffers costs more than
+ * its rows.
+ */
 export const isWide = ({ fields }: { readonly fields: readonly unknown[] }): boolean => fields.length > 2000
 
-/** SQL: the options of `copy` for a Parquet file with all fields of a table. */
+/** SQL: options of `copy` for a Parquet file with all fields of a table. */
 function parquetFormat(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
   const page = Math.floor(dictionaryBytesMax / work.fields.length)
   const dictionary = isWide(work) ? `, string_dictionary_page_size_limit ${page}` : ''
@@ -218,15 +225,18 @@ function scratchFormat(work: Work): string {
   return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
 }
 
-/** Values of a row group of a file between two steps: each thread holds one in memory. */
+/** Most values of a row group in a temporary file: each thread has one in memory. */
 const groupValuesMax = 16_000_000
-/** Rows that DuckDB works on at once. */
+/** Rows that DuckDB processes at once. */
 const vectorRows = 2048
 
-/** DuckDB allocates the dictionary page of each text column, 1 MB by default, before it knows how many values there are. */
+/**
+ * DuckDB allocates the dictionary page of each text column, 1 MB by default, before it knows the number of
+ * values.
+ */
 const dictionaryBytesMax = 100_000_000
 
-/** SQL: the values of a group of fields, whether all are good, and what is seen of them. */
+/** SQL: the values of a group of fields, whether all are good, and a weighted count of them. */
 function castSql(work: Work, batch: Batch, group: number): string {
   const first = group * fieldsAtOnce
   const own = work.fields.slice(first, first + fieldsAtOnce)
@@ -238,7 +248,7 @@ function castSql(work: Work, batch: Batch, group: number): string {
   return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${seenSql(some, batch.records)} as seen_${group} from ${from}`
 }
 
-/** What a value of a column and a byte of it weigh in the sum that stands for all that was seen of a batch. */
+/** Weights of a value and a byte of a column in the weighted count of a batch. */
 interface ColumnWeights {
   /** Index in the header. */
   readonly column: number
@@ -246,12 +256,12 @@ interface ColumnWeights {
   readonly bytes: number
 }
 
-/** The sum of a row stays in 63 bits, which DuckDB adds fast: no line that it reads has more bytes, or values, than this. */
+/** The sum of a row stays within 63 bits, which DuckDB adds fast: no line has more bytes or values than this. */
 const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 
 /**
- * Weights that nobody knows before, so that no misreading is one that adds up: whatever two readers see differently,
- * it is not seen in their sums at most once in 2^36 times.
+ * Draws random weights, so that no misreading can be prepared to add up: if two readers see a batch
+ * differently, their sums are equal at most once in 2^36 times.
  */
 export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
   return fields.flatMap(({ column }) =>
@@ -263,7 +273,7 @@ function drawWeight(): number {
   return randomInt(1, 2 ** weightBits)
 }
 
-/** SQL: what is seen of a row, by the weights of its columns. */
+/** SQL: weighted count of a row. */
 export function seenSql({ weights }: Work, rows: number): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     seenOf(`c${column}`, String(filled), String(bytes)),
@@ -281,7 +291,7 @@ export function seenSql({ weights }: Work, rows: number): string {
 const seenOf = (text: string, filled: string, bytes: string): string =>
   `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
 
-/** What `stage` must have seen in all columns that are read. */
+/** Returns the weighted count that `stage` must find in all columns that are read. */
 export function seenIn({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
   return weights.reduce((sum, { column, ...weight }) => {
     const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }
@@ -291,14 +301,14 @@ export function seenIn({ columns }: Batch, weights: readonly ColumnWeights[]): b
 
 /** A value that its declared type does not allow. */
 export interface BadValue {
-  /** Of the source, without what was left out, from 0. */
+  /** Index in the source without rejected rows, from 0. */
   readonly record: number
   readonly field: string
   readonly text: string
   readonly reason: string
 }
 
-/** All values of a batch that are not what their field declares; the first ones whole, in their order. */
+/** Returns the number of bad values of a batch, and the first ones in their order. */
 export async function badValues(
   work: Work,
   batch: Batch,
@@ -325,8 +335,8 @@ export async function badValues(
 }
 
 /**
- * SQL: a row for each cell of some fields, with its `record`, the index of its `field`, its `text` and whether it `is_good`.
- *
+ * SQL: a row for each cell of some fields, with its `record`, the index of its `field`, its `text` and
+ * whether it `is_good`.
  * @param from SQL of the rows of a batch, in their order
  */
 export function textsSql(
@@ -343,7 +353,7 @@ export function textsSql(
     from (select *, ${before} + row_number() over () - 1 as record from ${from}))`
 }
 
-/** The bits that integers hold without their sign. */
+/** Integer types by their bits without the sign. */
 const narrowTypes = [
   [7, 'TINYINT'],
   [15, 'SMALLINT'],
@@ -351,15 +361,18 @@ const narrowTypes = [
   [63, 'BIGINT'],
 ] as const
 
-/** Returns whether the sorted values of a field are narrower than its type; in wide tables, planning the casts costs more. */
+/**
+ * Returns whether the sorted values of a field are narrower than its type; in wide tables, planning the casts
+ * costs more.
+ */
 export function isNarrowed(work: Work, { type }: Field): boolean {
   return typeRow(type).isNarrowed && !isWide(work)
 }
 
 /**
- * Sorts the good rows, with their hashes, by the declared order, then by their place in the source. Integers are as narrow as they can be
- * meanwhile, which spares the sort a fifth of its work. Copies the file of a short wide table that is in order already, since
- * its plan costs more.
+ * Sorts the good rows, with their hashes, by the declared order, then by their position in the source.
+ * Integers are as narrow as possible meanwhile, which saves a fifth of the sort. Copies the file of a short
+ * wide table that is already in order, since its plan costs more.
  */
 export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
@@ -389,7 +402,7 @@ export interface WrittenPart {
 
 /** A part of rows that are sorted here. */
 export interface DuePart extends WrittenPart {
-  /** Where its first row is among the sorted ones. */
+  /** Position of its first row among the sorted ones. */
   readonly sortedRow: number
 }
 
@@ -402,7 +415,8 @@ export async function writeParts(
 ): Promise<void> {
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const due = parts.reduce((sum, { rows }) => sum + rows, 0)
-  // A partition begins at any row, and its row groups are to be whole all the same: what is sorted comes in whole pieces.
+  // A partition may begin at any row, but its row groups must be complete: sorting makes DuckDB return
+  // complete pieces.
   const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
   let done = 0
   for (const { file, sortedRow, rows } of parts) {

@@ -13,19 +13,22 @@ import { quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
-/** A field that has few different values, each of which has its number, its code, while a table is written. */
+/** A field with few distinct values, which have numbers (codes) while a table is written. */
 export interface CodedField {
-  /** Among the fields of the table. */
+  /** Index among the fields of the table. */
   readonly index: number
   readonly name: string
-  /** How many different ones, without null. */
+  /** Number of distinct values, without null. */
   readonly values: number
 }
 
-/** Holds `value`, its `text`, how many `rows` have it, and its `code`. */
+/** Table with `value`, its `text`, the number of `rows` that have it, and its `code`. */
 const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
-/** @param indexes of the fields that are said to have few different values; those that have too many, or too long ones, are left out */
+/**
+ * @param indexes of fields estimated to have few distinct values; fields with too many or too long ones are
+ *   omitted
+ */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
   const fields: CodedField[] = []
   for (const index of indexes) {
@@ -42,7 +45,7 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
   return fields
 }
 
-/** Returns a field whose values are numbered; null if they are too many or too long, and are forgotten. */
+/** Numbers the values of a field; returns null if they are too many or too long, and drops them. */
 async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
   const table = tableOf({ index })
   const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
@@ -56,7 +59,7 @@ export async function forgetValues({ db }: Work, fields: readonly CodedField[]):
   for (const field of fields) await db.rows(`drop table ${tableOf(field)}`)
 }
 
-/** Writes all different values in their order, and reads them back. */
+/** Writes all distinct values in their order, and reads them back. */
 export async function writeDictionary(
   work: Work,
   folder: string,
@@ -76,7 +79,7 @@ export async function writeDictionary(
   )
 }
 
-/** Returns the codes of consecutive rows, of each field. */
+/** Returns the codes of consecutive rows, for each field. */
 export async function readCodes(
   work: Work,
   fields: readonly CodedField[],
@@ -89,7 +92,7 @@ export async function readCodes(
   return codes
 }
 
-/** Fields of a statement: each is a join, which takes memory. */
+/** Most fields of a statement: each is a join, which takes memory. */
 const joinsMax = 24
 
 async function readSomeCodes(
@@ -102,9 +105,9 @@ async function readSomeCodes(
     (field) =>
       `left join ${tableOf(field)} on sorted.f${field.index} is not distinct from ${tableOf(field)}.value`,
   )
-  // A value that is nowhere among the numbers would show in the proof; a null may be.
+  // A value without a number would show in the proof; a null is expected.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
-  // Joined rows come as they like.
+  // Joined rows have no order.
   const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(
     `select ${[`(file_row_number - ${first})::uinteger`, ...codes].join(', ')}
       from (select * from ${sortedRowsSql(work, first, rows)}) as sorted ${joins.join(' ')}`,
@@ -118,20 +121,20 @@ async function readSomeCodes(
 }
 
 /**
- * Sums that the codes of a field must have: two of each group over the values that they stand for, of a part of the hash of a value
- * times the number of its row from 1. All numbers stay below 2^53.
+ * Sums that the codes of a field must have: two per group, over part of the hash of each value times the
+ * number of its row from 1. All numbers stay below 2^53.
  */
 export interface DueSums {
   /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
-  /** By code, two parts of the hash of its value. */
+  /** Two parts of the hash of each code's value. */
   readonly hashes: readonly Uint32Array[]
 }
 
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-/** Returns the sums by the index of the field, from one reading of the rows for all. */
+/** Returns the sums by index of the field, reading the rows once for all. */
 export async function dueSums(
   work: Work,
   fields: readonly CodedField[],
@@ -157,7 +160,7 @@ export async function dueSums(
   return due
 }
 
-/** Of each code, two parts of the hash of its value. */
+/** Returns two parts of the hash of each code's value. */
 async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...found] = await db.numberColumns(
@@ -171,7 +174,7 @@ async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]>
   })
 }
 
-/** The two sums of a group, of its codes as they were read back. */
+/** Returns the two sums of a group, from its codes as read back. */
 export function sumsOf(codes: Codes, { hashes }: DueSums): number[] {
   return hashes.map((hashed) => {
     let sum = 0

@@ -17,8 +17,7 @@ interface Slice {
 
 /**
  * Encodes rows as chunks of the row store, and decodes each one again.
- *
- * @throws TableFailure if a chunk is decoded to other values
+ * @throws TableFailure if a chunk decodes to other values
  */
 export function encodeRows({ columns, rows }: Slice): Buffer[] {
   const areCoded = columns.map((column) => 'codes' in column)
@@ -63,7 +62,7 @@ function areTexts(chunk: RowChunk, field: number, { bytes, lengths }: Texts): bo
   return areEqual(chunk.decode(field), lengths) && Buffer.compare(chunk.texts(field).bytes, bytes) === 0
 }
 
-/** Compares numbers, of which NaN is equal to NaN. */
+/** Compares numbers; NaN equals NaN. */
 function areEqual(found: ArrayLike<number>, due: ArrayLike<number>): boolean {
   for (let row = 0; row < due.length; row += 1) {
     const [one, other] = [found[row] ?? -1, due[row] ?? -1]

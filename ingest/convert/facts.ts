@@ -4,20 +4,20 @@ import type { Connection } from '../../core/duckdb/connection.ts'
 import { cellsSql, type Column } from './cells.ts'
 import { fieldsAtOnce, numberOf } from './convert.ts'
 
-/** Numbers and bounds of the values of a field. */
+/** Counts and bounds of the values of a field. */
 export interface Facts {
   readonly filled: number
   /** Number of distinct values, and whether it is exact. */
   readonly distinct: number
   readonly isExact: boolean
-  /** As they are shown; null if there is no value. */
+  /** As shown; null if there is no value. */
   readonly min: string | null
   readonly max: string | null
-  /** The least and the greatest as numbers; zeros for fields without a measure. */
+  /** Least and greatest values as numbers; zeros for fields without a measure. */
   readonly bounds: readonly [number, number]
 }
 
-/** Values of a range from `from` up to `to`; the first range has its start too. */
+/** Values of a range from `from` up to `to`; the first range includes its start. */
 export interface Range {
   readonly from: string
   readonly to: string
@@ -25,9 +25,8 @@ export interface Range {
 }
 
 /**
- * Returns the facts of columns that are counted together, which is cheaper in short wide tables: there the plan of a statement costs more
- * than its values.
- *
+ * Returns the facts of columns counted together, which is cheaper in short wide tables: there the plan of a
+ * statement costs more than its values.
  * @param columns all of one type
  */
 export async function factsTogether(
@@ -48,8 +47,8 @@ export async function factsTogether(
 }
 
 /**
- * Returns the facts of columns with estimates of their distinct values, as HyperLogLog gives them. Reads the rows once, or once for
- * each group of columns of a wide table, to bound memory.
+ * Returns the facts of columns with estimates of their distinct values by HyperLogLog. Reads the rows once,
+ * or once for each group of columns of a wide table, to bound memory.
  */
 export async function factsOf(db: Connection, columns: readonly Column[]): Promise<Map<Field, Facts>> {
   const found = new Map<Field, Facts>()
@@ -62,7 +61,7 @@ export async function factsOf(db: Connection, columns: readonly Column[]): Promi
   return found
 }
 
-/** Numbers that are read of each field. */
+/** Numbers read for each field. */
 const factsCount = 6
 
 function factsSql(field: Field, column: string, distinct: string): string {
@@ -90,10 +89,10 @@ function factsAt(row: readonly unknown[], at: number, isExact: boolean): Facts {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Longer texts are shown in part. */
+/** Longer texts are shortened. */
 export const textShownMax = 200
 
-/** SQL: a value as it is shown. */
+/** SQL: a value as shown. */
 export function shown(field: Field, value: string): string {
   const text = typeRow(field.type).rendered(value)
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`

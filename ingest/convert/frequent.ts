@@ -9,20 +9,20 @@ export interface Frequent {
   readonly rows: number
 }
 
-/** The most frequent values, and all of them if they are few and short. */
+/** The most frequent values, and all values if they are few and short. */
 interface FrequentValues {
   readonly top: readonly Frequent[]
   readonly choices?: readonly string[]
 }
 
 const topMax = 10
-/** Fields with more values offer none to choose from; the number is that of Brasil.IO. */
+/** Fields with more values have no choices; the number is that of Brasil.IO. */
 const choicesMax = 100
-/** Up to so many distinct values are counted without regard to memory. */
+/** Most distinct values that are counted without checking the memory. */
 const distinctMax = 65_536
 
 interface CountedColumn extends Column {
-  /** Number of its distinct values, about. */
+  /** Approximate number of its distinct values. */
   readonly distinct: number
 }
 
@@ -54,15 +54,14 @@ function frequentAmong(found: readonly Counted[]): FrequentValues {
 }
 
 interface Counted extends Frequent {
-  /** In the order of values. */
+  /** Rank in the order of values. */
   readonly place: number
 }
 
 /**
- * Counts the values of columns that can be counted together, and returns the most frequent of each: one more than are offered to
- * choose from.
- *
- * @param condition SQL that leaves out values which are not among the most frequent
+ * Counts values of columns that can be counted together, and returns the most frequent of each: one more than
+ * the limit of choices.
+ * @param condition SQL that excludes values which are not among the most frequent
  */
 async function countedIn(db: Connection, columns: readonly Column[], condition = ''): Promise<Counted[][]> {
   const [first] = columns
@@ -84,9 +83,8 @@ async function countedIn(db: Connection, columns: readonly Column[], condition =
 }
 
 /**
- * Counts only the values whose hash occurs often enough, since hashes take a fraction of the memory of values.
- *
- * @returns null if hashes do not decide which these are
+ * Counts only values whose hash occurs often enough, since hashes need a fraction of the memory.
+ * @returns null if hashes do not decide
  */
 async function countedByHash(db: Connection, own: Column): Promise<Counted[] | null> {
   const { column, from } = own
@@ -101,7 +99,7 @@ async function countedByHash(db: Connection, own: Column): Promise<Counted[] | n
     const [hashes = []] = await db.rows(`select count(*) ${often}`)
     if (numberOf(hashes[0]) > distinctMax) return null
     const [found = []] = await countedIn(db, [own], `and hash(value) in (select hash ${often})`)
-    // Each of several values that share a hash may occur less often than it.
+    // Values that share a hash may each occur less often than it.
     const last = found[most - 1]
     return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
   } finally {

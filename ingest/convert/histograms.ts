@@ -13,7 +13,7 @@ interface Measure extends Column {
   readonly bounds: readonly [number, number]
 }
 
-/** Counts the rows in ranges of the same width between the bounds of each measure, in one reading. */
+/** Counts the rows in ranges of equal width between the bounds of each measure, reading them once. */
 export async function histogramsOf(
   db: Connection,
   measures: readonly Measure[],

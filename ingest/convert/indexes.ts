@@ -10,10 +10,10 @@ import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
 /**
- * Files beside the parts in which the server looks up what it would else have to read the parts for, of tables of several
- * parts. They hold no row; a snapshot without them answers the same, more slowly.
+ * Files beside the parts for fast access, for tables of several parts. They contain no row; a snapshot
+ * without them gives the same answers, more slowly.
  */
-/** What a search reads, folded, one text a row of a part: `words`. */
+/** Folded search texts, one per row of a part: `words`. */
 interface WrittenIndex {
   readonly kind: 'words'
   readonly fields: readonly string[]
@@ -23,11 +23,11 @@ interface WrittenIndex {
 
 const wordGroupRows = 16_384
 
-/** What a snapshot is to have beside its parts, for the server alone. */
+/** Files for the server beside the parts of a snapshot. */
 export interface Written {
   readonly indexes: readonly WrittenIndex[]
   readonly dictionary: WrittenDictionary | null
-  /** Names of the fields that have codes; null where none has. */
+  /** Names of fields with codes; null for none. */
   readonly codes: readonly string[] | null
   readonly hasRowStore: boolean
   readonly orders: readonly WrittenOrder[]
@@ -80,7 +80,7 @@ export async function writeIndexes(
   }
 }
 
-/** A field that has more different values than this share of its rows is next to unique: codes would save nothing. */
+/** Share of distinct values above which a field has no codes, since they would save nothing. */
 const codedShare = 1 / 4
 const distinctAlways = 1000
 
@@ -94,14 +94,14 @@ async function writeWords(
   const { table, fields, db } = work
   if (!table.indexes.words || table.search.every((name) => coded.has(name))) return []
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
-  // No word holds a line feed, so none is found across two fields.
+  // No word contains a line feed, so none matches across two fields.
   const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
   const written: WrittenIndex[] = []
   for (const [part, { firstRow, rows: count }] of parts.entries()) {
     const file = fileNames.wordIndex(part)
     written.push({ kind: 'words', fields: table.search, file, part })
     if (taken.has(file)) continue
-    // Folded once, for the file and for its proof: that is most of the work.
+    // Folded once, for the file and its proof: that is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
     await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}

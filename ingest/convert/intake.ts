@@ -21,11 +21,11 @@ interface IntakeOptions {
   readonly db: Connection
   readonly scratch: string
   readonly acceptsDrift: boolean
-  /** Fields that files have which are not read. */
+  /** Returns whether other files have a column for the field. */
   readonly hasElsewhere: (field: string) => boolean
 }
 
-/** How records of the same columns are taken in. */
+/** Conversion of records with the same columns. */
 interface Taken {
   readonly header: readonly string[]
   readonly work: Work
@@ -33,30 +33,29 @@ interface Taken {
   readonly lacking: readonly string[]
 }
 
-/** Takes the batches of a source in: each is cast, reconciled and removed while the next is read. */
+/** Converts the batches of a source: casts, reconciles and removes each while the next is read. */
 export class Intake {
   readonly #options: IntakeOptions
-  /** By their columns, and what is given besides. */
+  /** By columns and constants. */
   readonly #taken = new Map<string, Taken>()
   #staged = nothingStaged
-  /** All values that are not what their field declares. */
+  /** Number of all bad values. */
   badCount = 0
-  /** The first of them, in the order of the source. */
+  /** The first bad values, in the order of the source. */
   readonly badValues: BadValue[] = []
 
   constructor(options: IntakeOptions) {
     this.#options = options
   }
 
-  /** Of all batches so far. */
+  /** Results of all batches so far. */
   get staged(): Staged {
     return this.#staged
   }
 
   /**
-   * What all batches told; there is one in every source that could be read.
-   *
-   * @throws TableFailure where a column is missing in all files of a source
+   * Returns the results of all batches; every readable source has one.
+   * @throws TableFailure if a column is missing in all files of a source
    */
   get taken(): { readonly work: Work; readonly drift: readonly string[] } {
     const all = [...this.#taken.values()]
@@ -72,12 +71,12 @@ export class Intake {
     return { work: first.work, drift }
   }
 
-  /** The fields that are null in rows of these columns, since other files alone have theirs. */
+  /** Returns fields that are null in rows with these columns, since only other files have theirs. */
   lackingIn(header: readonly string[], constants: Constants): readonly string[] {
     return this.#taken.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }
 
-  /** @throws TableFailure where the header does not fit, or two readers do not agree on the batch */
+  /** @throws TableFailure if the header does not match, or two readers disagree about the batch */
   async take(batch: Batch): Promise<void> {
     const { work } = this.#takenFor(batch)
     const found = await reconcileStaged(work, batch, await stage(work, batch))

@@ -3,26 +3,25 @@ import { hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
 
-/** A field and the column of the source that fills it. */
+/** A field and its column in the source. */
 export interface MatchedField {
   readonly field: Field
-  /** Index in the header; null where it is a constant, or where its column is gone. */
+  /** Index in the header; null for a constant, or a missing column. */
   readonly column: number | null
 }
 
 interface Match {
   readonly fields: readonly MatchedField[]
-  /** What of the header is not as declared, and was accepted. */
+  /** Accepted differences between the header and the declaration. */
   readonly drift: readonly string[]
-  /** Fields whose columns another file may have. */
+  /** Fields whose columns other files may have. */
   readonly lacking: readonly string[]
 }
 
 /**
  * Matches the fields of a table with the header of its source, by name.
- *
- * @param given fields that no column is to fill
- * @param acceptsDrift whether columns may be gone (their fields are null then) or new (they are left out)
+ * @param given fields without a column
+ * @param acceptsDrift allows missing columns (their fields are null) and new ones (they are ignored)
  * @throws TableFailure naming every name that does not match
  */
 export function matchHeader(
@@ -52,9 +51,9 @@ export function matchHeader(
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
-      // A first row in place of the header holds values, which are not to be shown where some are to be hidden.
+      // A first row in place of the header contains values, which must not be shown if some are to be hidden.
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
-      // Looking for near names takes time, which a header of garbage must not cost.
+      // Similar names take time to find, which an invalid header must not cost.
       const hint = index < problemsShown ? didYouMean(name, read) : ''
       return `the column ${shown(name)} is not a field of ${tableId(table)}${hint}`
     }),
@@ -88,7 +87,7 @@ export function misfit(
   return `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
 }
 
-/** A header of one column most often has another delimiter than was declared. */
+/** Suggests another delimiter, since a header of one column usually has one. */
 function otherDelimiter(header: string, declared: string): string {
   const found = [';', ',', '\t', '|'].find(
     (delimiter) => delimiter !== declared && header.includes(delimiter),

@@ -2,19 +2,19 @@ import type { Reading } from '../../core/catalog/catalog.ts'
 import { quotedText } from '../../core/sql.ts'
 import { escapedPattern } from '../../core/text.ts'
 
-/** How a source writes numbers, rewritten as the plain form of their types, text to text: nothing is rounded on the way. */
+/** Rewrites numbers of a source into the plain form of their types, text to text: nothing is rounded. */
 
-/** What separates groups of digits, as a character class: a space may be one that does not break. */
+/** Separators of groups as character classes; a space may be a no-break space. */
 const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
 const spaces = `${separators[' '] ?? ''}*`
 
-/** Among the marks, it stands for a pair around what is less than nothing. */
+/** Among marks, means a pair of parentheses around negative numbers. */
 const parentheses = '()'
 
 /** RE2: parentheses around all digits of a number, inside or outside of a mark. */
 const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
-/** SQL: digits without groups and marks, with a decimal point; null where the text is not written so. */
+/** SQL: digits without groups and marks, with a decimal point; null if the text has another form. */
 export function plainNumber(text: string, reading: Reading): string {
   const { minus } = reading
   const signs = minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
@@ -57,7 +57,7 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
     then ${part(1)} || ${digits} || ${fraction} || ${part(4)} end`
 }
 
-/** SQL: a plain number with its point moved by so many digits, to the right where they are more than 0; null for one with an exponent. */
+/** SQL: multiplies a plain number by a power of ten by moving its point; null for one with an exponent. */
 export function tenfold(plain: string, tenfolds: number): string {
   const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
   const [sign, whole, fraction] = [1, 2, 3].map((part) => `regexp_extract(${plain}, ${pattern}, ${part})`)
@@ -71,7 +71,7 @@ export function tenfold(plain: string, tenfolds: number): string {
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
 
-/** What is to be known of how numbers are written, in words, as `(...)`; nothing where as everywhere. */
+/** Describes the spelling of numbers as `(...)`; empty for the common one. */
 export function numbersSaid({ decimal, groups, marks, minus, tenfolds }: Reading, isWhole: boolean): string {
   const hasComma = decimal === ',' && !isWhole
   const grouped = groups === null ? null : `groups of three digits by ${JSON.stringify(groups)}`

@@ -14,19 +14,18 @@ import { writeRows } from './row-files.ts'
 
 type DeclaredOrder = Table['orders'][number]
 
-/** An order whose positions were written, and the names of the fields whose codes were. */
+/** A stored order, with the names of fields that have codes in it. */
 export interface WrittenOrder {
   readonly keys: DeclaredOrder['keys']
   readonly codes: readonly string[] | null
 }
 
-/** Positions that are in memory at once. */
+/** Positions in memory at once. */
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each other order that the catalog declares, with the codes of the filter fields in it,
- * and in the order of each filter field that has no codes and leads no other order.
- *
+ * Writes the positions of the rows in each declared order, with the codes of the filter fields in it, and in
+ * the order of each filter field that has no codes and leads no other order.
  * @param filters such fields, by name
  * @throws TableFailure if a proof fails
  */
@@ -61,7 +60,7 @@ export async function writeOrders(
   return written
 }
 
-/** Sorts what is needed of the rows, with their positions, and proves that it is in order, and of these rows. */
+/** Sorts the needed columns with their positions, and proves that they are complete and in order. */
 async function sortInto(
   work: Work,
   scratch: string,

@@ -5,19 +5,18 @@ import { TableFailure } from '../base/rejects.ts'
 import type { ReadSource } from '../source/read.ts'
 import { numberOf, stagedSql, type Staged, type Work } from './convert.ts'
 
-/** Sorted rows of one value of the field that tells partitions apart; all rows where the table declares none. */
+/** Sorted rows with one value of the partition field; all rows if the table declares none. */
 export interface SortedPartition {
-  /** As it is rendered. */
+  /** Value as rendered. */
   readonly value: string | null
   readonly rows: number
-  /** The files that they came from, by their place among those that were read. */
+  /** Indexes of its files among the files that were read. */
   readonly files: readonly number[]
 }
 
 /**
- * The partitions of the rows that were read, in their order.
- *
- * @throws TableFailure where a file has rows of several
+ * Returns the partitions of the rows that were read, in their order.
+ * @throws TableFailure if a file has rows of several
  */
 export async function partitionsIn(work: Work, staged: Staged, read: ReadSource): Promise<SortedPartition[]> {
   const { table, fields, db } = work
@@ -32,7 +31,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
     return `(${file}, ${start}, ${before})`
   })
   const { rendered } = typeRow(field.type)
-  // Of the first and the last value of each file, which are the same.
+  // The first and the last value of each file, which must be equal.
   const rows = await db.rows(
     `select ${rendered('min(value)')}, ${rendered('max(value)')}, count(value), count(*), file from
       (select f${index} as value, before + file_row_number as record from ${stagedSql(staged.files)} where is_good) as rows
@@ -59,7 +58,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
   return partitions
 }
 
-/** Which way the field goes, first of the order. */
+/** Returns the direction of the partition field, which leads the order. */
 function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
   return table.order[0]?.direction ?? 'asc'
 }

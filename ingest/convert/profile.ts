@@ -8,7 +8,7 @@ import { areListed } from './steps.ts'
 import { frequentOf, type Frequent } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 
-/** What the values of a field look like. */
+/** Statistics of a field. */
 export interface FieldProfile {
   readonly name: string
   readonly type: string
@@ -17,18 +17,18 @@ export interface FieldProfile {
   readonly distinct_estimate: number
   /** The same number if it is exact. */
   readonly distinct?: number
-  /** As text; long ones shortened. Null if all values are. */
+  /** As text; long ones are shortened. Null if all values are null. */
   readonly min: string | null
   readonly max: string | null
-  /** The most frequent values; null if nearly every value occurs once. */
+  /** Most frequent values; null if nearly all occur once. */
   readonly top?: readonly Frequent[] | null
-  /** All values, in their order, if they are few and short. */
+  /** All values in their order, if they are few and short. */
   readonly choices?: readonly string[]
-  /** Values above `from` up to `to`; the first range with its start too. */
+  /** Values above `from` up to `to`; the first range includes its start. */
   readonly histogram?: readonly Range[]
 }
 
-/** A text that has more distinct values than this share of its rows is nearly unique. */
+/** A text with more distinct values than this share of its rows is nearly unique. */
 const uniqueShare = 0.5
 const alwaysCounted = 1000
 
@@ -81,10 +81,10 @@ async function readFacts(
   return facts
 }
 
-/** Tables of at most so many rows get exact numbers of distinct values. */
+/** Tables with at most this many rows get exact numbers of distinct values. */
 const exactRowsMax = 1_000_000
 
-/** Replaces the estimates by exact numbers of distinct values, if there is memory for counting them. */
+/** Replaces estimates by exact numbers of distinct values, if there is memory for counting them. */
 async function countDistinct(
   { db }: Work,
   rows: number,
@@ -114,7 +114,7 @@ async function countDistinct(
   }))
 }
 
-/** Returns the rows of an answer; null if that takes more memory than the ingest has. */
+/** Returns the rows of a result; null if that takes more memory than the ingest has. */
 async function rowsOrNull(db: Work['db'], sql: string): Promise<readonly (readonly unknown[])[] | null> {
   try {
     return await db.rows(sql)

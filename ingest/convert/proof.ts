@@ -5,19 +5,19 @@ import { TableFailure } from '../base/rejects.ts'
 import type { Work } from './convert.ts'
 import { shorten } from '../../core/text.ts'
 
-/** How a file beside the parts is compared with the rows that it was written from. */
+/** SQL: reads a file beside the parts, for comparing it with its rows. */
 
 export function readSql(folder: string, file: string): string {
   return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
 }
 
-/** The number of rows, and the sum of the hashes of some of their values. */
+/** Returns the number of rows, and the sum of the hashes of some of their values. */
 export async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
   const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
   return row.join(' ')
 }
 
-/** @throws TableFailure if what was read back is not what the source has */
+/** @throws TableFailure if a file read back differs from the source */
 export function requireSame(what: string, source: unknown, read: unknown): void {
   const [due, found] = [String(source), String(read)]
   if (due === found) return
@@ -26,7 +26,7 @@ export function requireSame(what: string, source: unknown, read: unknown): void 
   )
 }
 
-/** Some bytes of a file that was written. */
+/** Reads some bytes of a file. */
 export async function bytesAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   await handle.read(bytes, 0, length, start)

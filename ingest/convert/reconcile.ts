@@ -18,10 +18,8 @@ import {
 } from './convert.ts'
 
 /**
- * Two readers must agree on a batch: our scanner and DuckDB's, on the number of rows and, in each column that is
- * read, of values and their bytes. These are numbers of the whole batch: what moved from one value to another of the
- * same column they do not tell.
- *
+ * Compares two readers of a batch, our scanner and DuckDB's: the number of rows and, in each column, of
+ * values and their bytes. These are totals of a batch: they do not show values that moved within a column.
  * @throws TableFailure naming the column
  */
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
@@ -44,15 +42,15 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
   }
 }
 
-/** The bits of an integer without its sign; a negative one takes as many as the one below its opposite. */
+/** Returns the bits of an integer without its sign; a negative one takes as many as the one below its opposite. */
 function bitsOf(value: unknown): number {
   const number = typeof value === 'bigint' ? value : BigInt(Number(value))
   return (number < 0n ? -1n - number : number).toString(2).length
 }
 
 /**
- * @param rows that DuckDB's reader saw, and the sum of what it saw in them
- * @throws TableFailure naming the column that the two readers see differently
+ * @param rows seen by DuckDB's reader, and their weighted count
+ * @throws TableFailure naming the column on which the readers disagree
  */
 export async function requireAgreement(
   work: Work,
@@ -64,7 +62,7 @@ export async function requireAgreement(
   if (String(seenIn(batch, work.weights)) !== seen) await nameColumn(work, batch)
 }
 
-/** @throws TableFailure naming the column that the two readers see differently */
+/** @throws TableFailure naming the column on which the readers disagree */
 async function nameColumn(work: Work, batch: Batch): Promise<never> {
   const { header, columns } = batch
   const read = [...new Set(work.weights.map(({ column }) => column))]
@@ -79,10 +77,9 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
 }
 
 /**
- * Re-reads the written parts and compares them with what was cast: the rows as wholes by the sum of their hashes, and
- * each row's position with that in the sorted rows, each of which must come after the one before it. A hash was taken
- * of values whose rendering had been compared with the text of the source.
- *
+ * Rereads the written parts and compares them with the cast values: all rows by the sum of their hashes, and
+ * each row's position with that in the sorted rows, which must be in order. Hashes were taken of values whose
+ * rendering had been compared with the text of the source.
  * @throws TableFailure naming the field; nothing is published then
  */
 export async function reconcilePublished(
@@ -91,7 +88,7 @@ export async function reconcilePublished(
   parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
-  // The hashes that were taken before the sort, in the order of the rows.
+  // Hashes from before the sort, in the order of the rows.
   const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
   const names = work.fields.map(({ field }) => quotedName(field.name))
   let [rows, whole, positioned] = [0n, 0n, 0n]
@@ -109,7 +106,10 @@ export async function reconcilePublished(
   requireSame('rows out of the declared order', 0, await misplaced(work))
 }
 
-/** Sorted rows that belong before the row that stands before them; compared value by value, not as the sort does. */
+/**
+ * Returns the number of sorted rows that belong before their predecessor; compares value by value, not as the
+ * sort does.
+ */
 async function misplaced(work: Work): Promise<number> {
   const terms = work.table.order.map(({ field, direction }) => ({
     column: `f${work.fields.findIndex((matched) => matched.field.name === field)}`,
@@ -118,14 +118,14 @@ async function misplaced(work: Work): Promise<number> {
   return countMisplaced(work, sortedSql(work), terms)
 }
 
-/** The same of any rows that have a file_row_number. */
+/** Returns the same for any rows with a file_row_number. */
 export async function countMisplaced(
   { db }: Work,
   from: string,
   terms: readonly { readonly column: string; readonly direction: OrderKey['direction'] }[],
 ): Promise<number> {
   if (terms.length === 0) return 0
-  // Nulls stand last in either direction.
+  // Nulls come last in either direction.
   const isWrong = terms.reduceRight((later, { column, direction }) => {
     const sign = direction === 'asc' ? '>' : '<'
     return `coalesce(last_${column} ${sign} ${column}, last_${column} is null and ${column} is not null)
@@ -138,8 +138,7 @@ export async function countMisplaced(
 }
 
 /**
- * Sums of the hashes of rows, which do not depend on their order and add up over parts.
- *
+ * Returns sums of the hashes of rows, which do not depend on their order and can be added over parts.
  * @param hash SQL of the hash of a row
  */
 async function hashes(work: Work, from: string, hash: string, firstRow: number) {
@@ -150,7 +149,7 @@ async function hashes(work: Work, from: string, hash: string, firstRow: number) 
   return { rows, whole, positioned }
 }
 
-/** @throws TableFailure naming the field whose values, as they were cast, are not those that were written */
+/** @throws TableFailure naming the field whose written values differ from the cast ones */
 async function nameField(
   work: Work,
   folder: string,

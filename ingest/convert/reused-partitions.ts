@@ -12,11 +12,12 @@ import type { DuePart, WrittenPart } from './convert.ts'
 import type { SortedPartition } from './partitions.ts'
 
 /**
- * Of a table whose files of the source have partitions of their own, only what changed is read, sorted, proved and packed:
- * the parts of the others are those of the snapshot before, to the bit what they would have become again.
+ * Incremental refresh of a table whose source has a file per partition: only changed partitions are read,
+ * sorted, proved and compressed. The parts of the others are those of the previous snapshot, identical to
+ * what a full ingest would write.
  */
 
-/** A partition of the snapshot before, whose files are what they were. */
+/** A partition of the previous snapshot whose files have not changed. */
 interface KeptPartition {
   readonly partition: Partition
   readonly parts: readonly KeptPart[]
@@ -24,32 +25,31 @@ interface KeptPartition {
 
 interface KeptPart {
   readonly part: Part
-  /** Its folded texts, where there are some. */
+  /** Its folded texts, if there are some. */
   readonly words: StoredFile | null
-  /** Of the download: what it has packed and unpacked, and from which byte on. */
+  /** Member of the download: compressed and uncompressed bytes, and its offset. */
   readonly member: DownloadMember
   readonly memberStart: number
 }
 
-/** What is taken over from the snapshot before. */
+/** Files reused from the previous snapshot. */
 export interface Kept {
   readonly before: Manifest
   readonly partitions: readonly KeptPartition[]
-  /** Of the files of the source, by their place: those that are read. */
+  /** Indexes of the source files that are read. */
   readonly read: readonly number[]
 }
 
-/** A file of a source, by what it is known. */
+/** A file of a source, with its identity. */
 interface KnownFile {
   readonly name: string
   readonly sha256: string
 }
 
 /**
- * What of the snapshot before can be taken over; null where all has to be read.
- *
- * @param before whole, and of the same definition
- * @param files of the source as they are now
+ * Returns what can be reused from the previous snapshot; null if everything must be read.
+ * @param before intact, and with the same definition
+ * @param files of the current source
  */
 export async function keptOf(
   store: Store,
@@ -62,12 +62,12 @@ export async function keptOf(
   // Another version may write the same rows in other bytes.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
-  // A name alone does not say which of several patterns a file came by, and so what is said of it there.
+  // A name alone does not show which of several patterns matched a file, and so which constants it has.
   const { files: named, fromName } = table.source
   const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
   if (isTold && (named?.length ?? 0) > 1) return null
   const report = await readReport(store, table, before)
-  // What was accepted once is not accepted unasked again.
+  // Drift that was accepted once is not accepted again without asking.
   if (report === null || report.accepted_drift.length > 0) return null
   const members = report.download_members
   if (members?.length !== parts.length + 1) return null
@@ -79,20 +79,20 @@ export async function keptOf(
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
-    // Rows that tie keep the order of their files.
+    // Ties keep the order of their files.
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
     if (isSame) kept.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
   }
   return requiringOne({ before, partitions: kept, read: [] }, files.length)
 }
 
-/** Without those partitions, other files of which were read. */
+/** Excludes partitions of which other files were read. */
 export function without(kept: Kept, values: ReadonlySet<string | null>, files: number): Kept | null {
   const partitions = kept.partitions.filter(({ partition }) => !values.has(partition.value))
   return requiringOne({ ...kept, partitions }, files)
 }
 
-/** At least one file is read, since it tells how all are written. */
+/** Reads at least one file, since it shows the header of all. */
 function requiringOne(kept: Kept, files: number): Kept | null {
   const { partitions } = kept
   const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
@@ -105,7 +105,7 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** By partition. */
+/** Returns parts by partition. */
 function partsOf(
   { partitions = [], parts, indexes = [] }: Manifest,
   members: readonly DownloadMember[],
@@ -127,7 +127,7 @@ function partsOf(
   })
 }
 
-/** A part of the new snapshot that is one of the snapshot before. */
+/** A part of the new snapshot that is reused. */
 interface TakenPart extends WrittenPart {
   readonly taken: KeptPart
 }
@@ -135,7 +135,7 @@ type PlannedPart = DuePart | TakenPart
 
 export const isTaken = (part: PlannedPart): part is TakenPart => 'taken' in part
 
-/** A partition of the new snapshot: kept, or read. */
+/** A partition of the new snapshot: reused, or read. */
 type PlannedPartition = KeptPartition['partition'] | SortedPartition
 
 export interface Planned {
@@ -144,10 +144,10 @@ export interface Planned {
 }
 
 /**
- * The partitions of the new snapshot in their order, and its parts, none of which has rows of two.
- *
- * @param read in their order
- * @param partRows at most in a part
+ * Returns the partitions of the new snapshot in their order, and its parts, none of which has rows of two
+ * partitions.
+ * @param read partitions in their order
+ * @param partRows most rows of a part
  */
 export function planned(
   table: Table,
@@ -185,7 +185,7 @@ export function planned(
   return { partitions, parts }
 }
 
-/** Whether a value comes after another in the order of the table. */
+/** Returns a test of whether a value comes after another in the order of the table. */
 function comparing({
   fields,
   order,
@@ -201,13 +201,13 @@ function comparing({
   }
 }
 
-/** A file that is taken over under another name. */
+/** A file that is reused under another name. */
 export interface TakenFile extends StoredFile {
-  /** Where it is in the warehouse. */
+  /** Its key in the warehouse. */
   readonly key: string
 }
 
-/** Files that are taken over into the folder of a new snapshot, by their names there. */
+/** Returns files to copy into the folder of a new snapshot, by their names there. */
 export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart[]): Map<string, TakenFile> {
   const files = new Map<string, TakenFile>()
   const folder = layout.snapshot(table, kept.before.snapshot)
@@ -223,7 +223,7 @@ export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart
   return files
 }
 
-/** The download of the snapshot before, whose members are taken over. */
+/** Returns the previous download, whose members are reused. */
 export function downloadBefore(table: Table, { before }: Kept): HeldFile {
   const name = fileNames.download(table)
   const stored = before.files.find(({ file }) => file === name)
@@ -235,7 +235,7 @@ export function downloadBefore(table: Table, { before }: Kept): HeldFile {
   }
 }
 
-/** All that is read of the snapshot before. */
+/** Returns all files that are read of the previous snapshot. */
 export function heldFiles(table: Table, kept: Kept): HeldFile[] {
   const { snapshot } = kept.before
   const folder = layout.snapshot(table, snapshot)
@@ -249,14 +249,14 @@ export function heldFiles(table: Table, kept: Kept): HeldFile[] {
 }
 
 /**
- * Copies files of the warehouse into a folder of this machine, where the disk can without writing them again. Another name for
- * the same bytes would change a file that is served, and what damages one snapshot would damage the other.
+ * Copies files of the warehouse into a local folder, as clones if the file system can. A hard link would
+ * change a file that is being served, and damage of one snapshot would damage the other.
  */
 export async function takeOver(store: Store, files: Iterable<TakenFile>, folder: string): Promise<void> {
   for (const { key, file } of files) {
     const target = path.join(folder, file)
     await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
-    // On the disk while other work is done, so that publishing need not wait for it.
+    // Synced while other work is done, so that publishing need not wait for it.
     const handle = await open(target, 'r+')
     try {
       await handle.sync()

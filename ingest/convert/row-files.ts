@@ -7,10 +7,9 @@ import { requireSame } from './proof.ts'
 import { RowStoreWriter } from './row-store.ts'
 
 /**
- * Writes codes and the row store, from one reading of the sorted rows.
- *
- * @param files where to; without a row store if it is null
- * @param fields whose codes the row store has; of which `coded` have a file of them
+ * Writes codes and the row store, reading the sorted rows once.
+ * @param files targets; without a row store if it is null
+ * @param fields with codes in the row store; of which `coded` have a file of them
  * @throws TableFailure if a proof fails
  */
 export async function writeRows(
@@ -62,7 +61,7 @@ export async function writeRows(
   }
 }
 
-/** @throws TableFailure if the codes of a field do not stand for the values of the sorted rows */
+/** @throws TableFailure if the codes of a field do not match the values of the sorted rows */
 function requireDue(
   { name }: CodedField,
   due: DueSums | undefined,

@@ -7,19 +7,22 @@ import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
 import type { CodedField } from './dictionary.ts'
 import { encodeRows } from './encode-rows.ts'
 
-/** A field of the table and what is stored of it: its codes, its values as whole numbers, or as texts. */
+/** A field of the table in its stored form: codes, whole numbers, or texts. */
 interface StoredField {
   readonly index: number
   readonly kind: 'codes' | 'integers' | 'texts'
-  /** Of numbers: digits after the point. */
+  /** Decimal places of numbers. */
   readonly digits: number
   /** Rows that are read at once if it has texts. */
   readonly rowsAtOnce: number
 }
 
-/** Of the texts of a field that are in memory at once, about. */
+/** Approximate bytes of a field's texts in memory at once. */
 const textBytesMax = 32_000_000
-/** A number of more digits is not exact, or not written in JSON as it is in DuckDB; nor is one of more digits after the point. */
+/**
+ * A number with more digits is inexact, or JSON writes it otherwise than DuckDB; the same goes for more
+ * decimal places.
+ */
 const integerMax = 1e15
 const digitsMax = 4
 
@@ -49,14 +52,18 @@ export class RowStoreWriter {
     return new RowStoreWriter(work, await ChunkWriter.open(file), fields)
   }
 
-  /** Reads the values without codes of some rows ahead; null if they do not fit into memory, and `add` has to read them. */
+  /**
+   * Reads the values without codes of some rows ahead; null if they do not fit into memory, and `add` has to
+   * read them.
+   */
   async read(first: number, rows: number): Promise<Columns | null> {
     return rows > this.#rowsAtOnce ? null : this.#read(first, rows)
   }
 
   /**
-   * @param codes of the next rows, by the index of the field; of a multiple of 128 rows, except for the last ones
-   * @param others what `read` returned for them
+   * @param codes of the next rows, by the index of the field; of a multiple of 128 rows, except for the
+   *   last ones
+   * @param others result of `read` for them
    */
   async add(codes: ReadonlyMap<number, Codes>, others: Columns | null, rows: number): Promise<void> {
     const atOnce = Math.min(rows, this.#rowsAtOnce)
@@ -127,7 +134,7 @@ function textSql(work: Work, index: number): string {
   return wire.kind === 'text' || wire.kind === 'json' ? value : `to_json(${value})::varchar`
 }
 
-/** A multiple of 128 rows whose texts fit into memory. */
+/** Returns a multiple of 128 rows whose texts fit into memory. */
 async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
   const [row = []] = await work.db.rows(
     `select max(bytes)::double from (select sum(strlen(${textSql(work, index)})) as bytes from ${sortedSql(work)}

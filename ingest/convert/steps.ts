@@ -1,30 +1,32 @@
-/** Tables of more fields have one expression for all fields that are read alike: DuckDB takes milliseconds to plan each. */
+/**
+ * Tables with more fields have one expression for all fields that are converted alike: DuckDB takes
+ * milliseconds to plan each.
+ */
 const wideFields = 100
 const shortRows = 1000
 
-/** Whether columns of so many rows are made as lists. */
+/** Returns whether columns are computed as lists. */
 export const areListed = (columns: number, rows: number): boolean => columns > wideFields && rows <= shortRows
 
 type Make = (input: string, index: number) => string
 
-/** Selections around each other, each of which has columns that are made of those of the one inside. */
+/** Nested subqueries, each with columns computed from those of the inner one. */
 export class Steps {
-  /** SQL of the outermost selection so far. */
+  /** SQL of the outermost subquery so far. */
   from: string
 
   readonly #rows: number
 
-  /** @param rows of it, about: of many, each column costs more in a list than its plan */
+  /** @param rows approximate number: with many rows, a column in a list costs more than its plan */
   constructor(from: string, rows: number) {
     this.from = from
     this.#rows = rows
   }
 
   /**
-   * Makes a column of each input, unless it is no more than a column already.
-   *
-   * @param make SQL of what becomes of an input
-   * @returns the names of the columns
+   * Computes a column from each input, unless the result is a plain column.
+   * @param make SQL of the result for an input
+   * @returns names of the columns
    */
   next(prefix: string, inputs: readonly string[], make: Make): string[] {
     const expressions = inputs.map(make)
@@ -36,12 +38,12 @@ export class Steps {
     return names
   }
 
-  /** Makes an expression of each input, which in wide tables is a column. */
+  /** Returns an expression for each input, as a column in wide tables. */
   last(prefix: string, inputs: readonly string[], make: Make): string[] {
     return areListed(inputs.length, this.#rows) ? this.next(prefix, inputs, make) : inputs.map(make)
   }
 
-  /** Makes all columns that are made alike as one list, of which each is an element. */
+  /** Computes all columns with the same expression as one list, and refers to its elements. */
   #makeAlike(prefix: string, inputs: readonly string[], expressions: string[], make: Make): void {
     const alike = new Map<string, number[]>()
     for (const [index, input] of inputs.entries()) {

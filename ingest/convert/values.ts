@@ -7,34 +7,33 @@ import type { MatchedField } from './match.ts'
 import { numbersSaid, plainNumber, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
-/** How one field gets its values, as SQL over `from`. */
+/** SQL that computes the value of a field, over `from`. */
 interface ValueSql {
-  /** What the source says; null for its words for null. */
+  /** Source text; null for words that mean null. */
   readonly text: string
-  /** The value as it is stored; null where the text is not one. */
+  /** Stored value; null if the text is invalid. */
   readonly value: string
-  /** Whether the text is a value (or null), and the value is written out as the text says. */
+  /** True if the text is a valid value, or null, and is rendered like the text. */
   readonly isGood: string
-  /** What a right text looks like. */
+  /** Describes valid texts. */
   readonly expects: string
 }
 
 export interface ValuesSql {
   readonly fields: readonly ValueSql[]
-  /** All columns of the texts, and what the fields make of them on the way to their values. */
+  /** All columns of the texts, and intermediate results of the fields. */
   readonly from: string
 }
 
-/** Whatever is to be trimmed. */
+/** White space to trim. */
 const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
 
 /**
- * Text to value in steps that each can only lose a text by making it a reject: white space around it and words for null, then
- * the dialect rewritten as the plain form of the type (text to text), then the cast, then its rendering compared with the
- * text. What a step makes of a text is a column that the next one reads.
- *
+ * Converts text to value in steps, each of which can lose a text only by rejecting it: remove white space and
+ * words for null, rewrite the dialect into the plain form of the type (text to text), cast, and compare the
+ * rendering with the text. The result of a step is a column for the next one.
  * @param from SQL of the texts of the source, c0, c1, ...
- * @param constantOf SQL of the text of a field that no column fills
+ * @param constantOf SQL of the text of a field without a column
  */
 export function valuesSql(
   matched: readonly MatchedField[],
@@ -77,7 +76,7 @@ function withoutSpace(text: string, { reading }: Field): string {
   return reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 
-/** The reader makes the empty text null. */
+/** SQL: null for words that mean null; the reader makes empty texts null. */
 function withoutNulls(text: string, nulls: readonly string[]): string {
   const words = nulls.filter((word) => word !== '')
   const whole = nulls.includes('') ? text : `coalesce(${text}, '')`
@@ -86,7 +85,7 @@ function withoutNulls(text: string, nulls: readonly string[]): string {
     : `case when ${whole} not in (${words.map(quotedText).join(', ')}) then ${whole} end`
 }
 
-/** The text as the type's plain form, null where it is not in the dialect. */
+/** Returns SQL of the plain form of a text; null if it is not in the dialect. */
 function dialectOf(text: string, field: Field): { plain: string; expects: string } {
   const { reading } = field
   const type = typeRow(field.type)
@@ -108,7 +107,7 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   return { plain: text, expects }
 }
 
-/** As JSON; white space around a text is none of it. */
+/** SQL: a list as JSON, without white space around its texts. */
 function splitList(text: string, separator: string): string {
   return `to_json(list_transform(string_split(${text}, ${quotedText(separator)}), lambda one: trim(one, ${whiteSpace})))::varchar`
 }
@@ -122,7 +121,7 @@ function wordsSaid({ booleans }: Reading): string {
   return `${booleans.true.join(', ')} or ${booleans.false.join(', ')}`
 }
 
-/** In one of the formats; what could be meant by two of them is none. */
+/** SQL: a moment in one of the formats; null if two of them match differently. */
 function momentOf(
   text: string,
   moment: MomentType,
@@ -157,7 +156,7 @@ function isGood(text: string, plain: string, field: Field): string {
   if (pattern === null) return 'true'
   const value = valueOf(plain, field)
   const rendered = type.rendered(value)
-  // Most values are written as they are rendered, which is cheaper to see than the pattern.
+  // Most values are written as they are rendered, which is cheaper to test than the pattern.
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
     type.held === undefined ? '' : ` and ${type.held(plain, value)}`
   }`

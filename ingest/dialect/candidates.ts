@@ -17,10 +17,9 @@ const quotes = ['"', "'"]
 const skippedMax = 10
 
 /**
- * The best way to read a sample.
- *
- * @param text in UTF-8; its last line is ended where it is the whole file
- * @throws TableFailure where there is none, or where it would be a guess
+ * Returns the best way to read a sample.
+ * @param text in UTF-8; its last line is terminated if it is the complete file
+ * @throws TableFailure if there is none, or if it would be a guess
  */
 export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   if (text.toString('latin1').trim() === '')
@@ -31,13 +30,16 @@ export function bestWay(text: Buffer, isWhole: boolean): Candidate {
   return withoutUnits(text, belowTitle(text, isWhole, best))
 }
 
-/** Whether a cell holds the unit of its column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
+/**
+ * Returns whether a cell contains the unit of its column, such as `[cm]` or `(mm)`; numbers and lists in
+ * brackets are none.
+ */
 function isUnit(cell: string): boolean {
   const [inner, ends] = [cell.slice(1, -1), `${cell[0] ?? ''}${cell.at(-1) ?? ''}`]
   return ['[]', '()'].includes(ends) && !/[[\]()",]/.test(inner) && /[\p{L}%°‰]/u.test(inner)
 }
 
-/** The same way, with the line below the header as a comment where it holds units of columns of numbers. */
+/** Treats the line below the header as a comment if it contains units of columns of numbers. */
 function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const { skipLines, firstLine, delimiter, comment } = best
   if (comment !== null || firstLine.length < 2) return best
@@ -46,7 +48,7 @@ function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const cells = line.split(delimiter).map((cell) => cell.trim())
   const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
   if (cells.length !== firstLine.length || !filled.every(({ cell }) => isUnit(cell))) return best
-  // One word in parentheses may stand for a value that is missing.
+  // One word in parentheses may mean a missing value.
   if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
   const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
   const areNumbers = filled.every(({ index }) => below.some((row) => /^-?[\d.,]+$/.test(row[index] ?? '')))
@@ -78,7 +80,10 @@ function candidatesIn(
   return found
 }
 
-/** Returns whether the skipped lines may stand above a header: none of them has its number of values, and is filled as it is. */
+/**
+ * Returns whether the skipped lines may stand above a header: none of them has as many values and is filled
+ * like it.
+ */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: Reading): boolean {
   // Any last line would be a header without rows.
   if (rows === 0) return false
@@ -99,7 +104,10 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
   return true
 }
 
-/** Returns whether some delimiter splits lines at the start alike: they are rows, of another delimiter than those below. */
+/**
+ * Returns whether some delimiter splits the first lines alike: then they are rows, with another delimiter
+ * than those below.
+ */
 function isTable(text: Buffer, lines: number): boolean {
   const start = text.toString('latin1').split('\n', lines)
   return commonDelimiters.some((delimiter) => {
@@ -108,7 +116,7 @@ function isTable(text: Buffer, lines: number): boolean {
   })
 }
 
-/** Which comes first of the same lines; `'` is an apostrophe wherever it need not be a quote. */
+/** Ranks readings of the same lines; `'` counts as an apostrophe unless it must be a quote. */
 function rankOf({ quote, firstLine, enclosed, needed, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
@@ -134,7 +142,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
   return best?.one ?? null
 }
 
-/** Whether the delimiter stands within values that another reading of the same lines finds enclosed. */
+/** Returns whether the delimiter occurs within values that another reading of the same lines finds quoted. */
 function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
   return enclosing.some(
     (other) =>
@@ -152,14 +160,17 @@ function compareKeys(left: readonly number[], right: readonly number[]): number 
 
 const commentMark = '#'
 
-/** The best way where lines between the rows are comments; null where none is one, or one may be the header or a row. */
+/**
+ * Returns the best way with lines between the rows as comments; null if none is a comment, or one may be the
+ * header or a row.
+ */
 function withComments(text: Buffer, isWhole: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
   const marked = lines.filter((line) => line.startsWith(commentMark))
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isWhole, commentMark))
   if (best === null || best.firstLine.length === 1) return null
-  // Whoever takes rows for comments has to skip what they leave.
+  // A reading that takes rows for comments has to skip the rest.
   const plain = bestOf(candidatesIn(text, isWhole))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
@@ -167,8 +178,8 @@ function withComments(text: Buffer, isWhole: boolean): Candidate | null {
 }
 
 /**
- * Where nothing splits the rows alike, but the header and most rows are split by something: rows that do not fit are told
- * then, as they would not be of one column.
+ * Returns a way if no delimiter splits the rows alike, but one splits the header and most rows: then rows
+ * that do not fit are reported, as they would not be in one column.
  */
 function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Candidate | null {
   if (best !== null && best.firstLine.length > 1) return best
@@ -183,7 +194,7 @@ function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Ca
   return bestOf(split) ?? best
 }
 
-/** The same way from the header on, where no more than a title stands above it: one value in a line of several. */
+/** Starts at the header if only a title stands above it: one value in a line of several. */
 function belowTitle(text: Buffer, isWhole: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best

@@ -5,31 +5,31 @@ import { bestWay } from './candidates.ts'
 import { looksLikeHeader } from './header.ts'
 import type { Candidate } from './reading.ts'
 
-/** How a CSV is written, as far as its bytes tell. */
+/** Dialect of a CSV file, as far as its bytes show. */
 export interface Dialect {
   readonly encoding: Encoding
   readonly delimiter: string
   readonly quote: string | null
   readonly lineTerminator: 'lf' | 'cr'
   readonly skipLines: number
-  /** What lines begin with that are no rows. */
+  /** Start of lines that are no rows. */
   readonly comment: string | null
-  /** Lines at the end that are no rows. */
+  /** Number of lines at the end that are no rows. */
   readonly skipLast: number
-  /** What the first line that is read holds. */
+  /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
   readonly hasHeader: boolean
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
-  /** Why, in words. */
+  /** Reasons in words. */
   readonly evidence: readonly string[]
 }
 
 /**
- * Finds the delimiter, the quote and the lines before the header that a sample is written with.
+ * Detects the delimiter, the quote and the lines before the header.
  *
- * A quote that encloses something is never read as a plain character, however many columns that would give; one that
- * encloses nothing is none.
+ * A quote that encloses something is never read as a plain character, however many columns that would give; a
+ * quote that encloses nothing is none.
  */
 export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, evidence: string): Dialect {
   const decoded = decoderOf(encoding, 'the sample').write(sample)

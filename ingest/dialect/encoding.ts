@@ -2,14 +2,14 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { countBeyondAscii, wholeCharacters } from '../source/utf8.ts'
 
-/** Tells the encoding of a text from all of its bytes. */
+/** Detects the encoding of a text from all of its bytes. */
 export class EncodingWitness {
   #isUtf8 = true
   #isAscii = true
   #hasControls = false
-  /** Characters beyond ASCII that are UTF-8, and bytes that are not. */
+  /** Characters beyond ASCII in valid UTF-8, and invalid bytes. */
   readonly #counts = { characters: 0, badBytes: 0 }
-  /** NUL bytes at even and at odd places. */
+  /** NUL bytes at even and at odd positions. */
   readonly #nuls: [number, number] = [0, 0]
   #bytes = 0
   #start = Buffer.alloc(0)
@@ -61,7 +61,7 @@ export class EncodingWitness {
       : { encoding: 'latin-1', evidence: 'it is not UTF-8, and has no bytes from 0x80 to 0x9f: latin-1' }
   }
 
-  /** The encoding where most characters are ASCII and take two bytes each; else null. */
+  /** Returns UTF-16 if most characters are ASCII in two bytes each; else null. */
   get #utf16WithoutMark(): Encoding | null {
     const [even, odd] = this.#nuls
     if (Math.max(even, odd) < 0.3 * this.#bytes || Math.min(even, odd) > 0.05 * this.#bytes) return null

@@ -1,39 +1,42 @@
 import { RecordBounds } from '../source/bounds.ts'
 import { LF, valuesOf, type Marks } from '../source/record.ts'
 
-/** Where the rows of a sample are looked for, and how. */
+/** A way to find and read the rows of a sample. */
 export interface Way {
   readonly marks: Marks
   readonly skipLines: number
-  /** What lines begin with that are no rows. */
+  /** Start of lines that are no rows. */
   readonly comment: string | null
 }
 
 /** A sample as one way reads it. */
 export interface Reading {
-  /** What the first line that is read holds. */
+  /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
-  /** Below the first line. */
+  /** Number of rows below the first line. */
   readonly rows: number
-  /** Of the rows, those with as many values as the first line. */
+  /** Rows with as many values as the first line. */
   readonly fitting: number
-  /** Of the rows, those with more than one value. */
+  /** Rows with more than one value. */
   readonly several: number
-  /** Lines at the end of the file that are no rows, since they hold one value where others hold several. */
+  /** Lines at the end of the file that are no rows, since they have one value and others several. */
   readonly lastLines: number
 }
 
-/** What the values of a reading tell about quotes; each counts rows, the first line included. */
+/** Signs of quotes in the values of a reading; each counts rows, including the first line. */
 interface QuoteSigns {
-  /** In which the quote of the reading encloses a value. */
+  /** Rows in which the quote of the reading encloses a value. */
   readonly enclosed: number
-  /** In which it encloses a value that needs it, for its delimiters, line breaks or quotes. */
+  /** Rows in which it encloses a value that needs it, for delimiters, line breaks or quotes. */
   readonly needed: number
-  /** In which a plain value starts with this quote and has an odd number of it: so look values that were cut apart. */
+  /**
+   * Rows with a plain value that starts with this quote and has an odd number of it, like values that were
+   * cut apart.
+   */
   readonly cut: ReadonlyMap<string, number>
 }
 
-/** A way of reading a sample that gives rows of the same number of values. */
+/** A reading whose rows have the same number of values. */
 export interface Candidate extends Reading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
@@ -43,18 +46,18 @@ export interface Candidate extends Reading, QuoteSigns {
   readonly share: number
 }
 
-/** Minimum share of the rows of the sample that have as many values as the first line, and no value cut in two. */
+/** Minimum share of rows of the sample that have as many values as the first line, and no value cut in two. */
 export const consistentShare = 0.98
 
-/** Of a sample that ends somewhere in the file, what may be left of a value whose end is not in it. */
+/** Most of a sample that may be an incomplete value at its end. */
 const unreadShareMax = 0.1
 
-/** More of them are not the end of a table, but lines that do not fit. */
+/** More lines are not the end of a table, but lines that do not fit. */
 const lastLinesMax = 10
 
 /**
- * @param text in UTF-8; its last line is ended where it is the whole file
- * @returns null where quotes and line ends do not fit, or nothing is there to read
+ * @param text in UTF-8; its last line is terminated if it is the complete file
+ * @returns null if quotes and line ends do not fit, or there is nothing to read
  */
 export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | null {
   const { marks } = way
@@ -62,7 +65,7 @@ export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | n
   const found = { rows: 0, fitting: 0, several: 0 }
   let tail = { rows: 0, start: 0 }
   const end = walk(text, way, (start, bounds) => {
-    // In a file of one column a blank line is a row whose value is empty.
+    // In a file with one column, a blank line is a row with an empty value.
     if (bounds.end === start && first?.length !== 1) return
     if (first === null) {
       first = valuesOf(text.subarray(start, bounds.end), marks)
@@ -73,7 +76,7 @@ export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | n
     if (bounds.values > 1) found.several += 1
     tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
   })
-  // What a callback sets is not seen by the compiler.
+  // The compiler does not see assignments in callbacks.
   const firstLine = first as readonly string[] | null
   const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
@@ -84,14 +87,14 @@ export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | n
     : { firstLine, ...found, rows: found.rows - tail.rows, lastLines: last }
 }
 
-/** Whether a line stands after a blank one, or says what it is: one that does neither may be a row that was cut off. */
+/** Returns whether a line comes after a blank one, or says that it is no row; others may be truncated rows. */
 function isSetOff(text: Buffer, start: number): boolean {
   const before = text.toString('latin1', Math.max(0, start - 3), start)
   const end = text.indexOf(LF, start)
   return /\n\r?\n$/.test(before) || text.toString('latin1', start, end).includes(': ')
 }
 
-/** That are not blank. */
+/** Returns the number of lines that are not blank. */
 function linesIn(text: Buffer): number {
   return text
     .toString('utf8')
@@ -99,7 +102,7 @@ function linesIn(text: Buffer): number {
     .filter((line) => line.trim() !== '').length
 }
 
-/** Of a reading that there is. */
+/** Counts signs of quotes in a valid reading. */
 export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
   const { marks } = way
   let [enclosed, needed] = [0, 0]
@@ -119,7 +122,7 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
   return { enclosed, needed, cut }
 }
 
-/** What first keeps a sample from being read so, and in which line; null where nothing does. */
+/** Returns the first fault of reading a sample this way, and its line; null if there is none. */
 export function faultOf(
   text: Buffer,
   isWhole: boolean,
@@ -128,14 +131,17 @@ export function faultOf(
   const bounds = new RecordBounds(marks)
   let at = 0
   while (at < text.length && bounds.find(text, at)) at = bounds.next
-  // Of a file whose last line is ended nothing else is left.
+  // In a complete file, the only other fault.
   if (bounds.fault === null && isWhole && at < text.length)
     return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
   return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
-/** Goes through the records -> where the last whole one ends; null after a fault, or without the lines to skip. */
+/**
+ * Iterates over the records; returns the end of the last complete one, or null after a fault, or without the
+ * lines to skip.
+ */
 function walk(
   text: Buffer,
   { marks, skipLines, comment }: Way,
@@ -163,13 +169,13 @@ function walk(
 }
 
 interface WrittenValue {
-  /** With its quotes. */
+  /** Bytes with quotes. */
   readonly bytes: Buffer
   readonly isEnclosed: boolean
   readonly isNeeded: boolean
 }
 
-/** The values of a record whose structure was checked, as they are written. */
+/** Returns the values of a checked record as written. */
 function writtenValues(record: Buffer, { delimiter, quote }: Marks): WrittenValue[] {
   const values: WrittenValue[] = []
   for (let at = 0; at <= record.length; at += 1) {

@@ -3,9 +3,8 @@ import { filledIn } from './header.ts'
 import { consistentShare, faultOf, readingOf, type Candidate } from './reading.ts'
 
 /**
- * Refuses texts whose best reading would lose something.
- *
- * @throws TableFailure naming the line and what keeps the data
+ * Refuses texts whose best reading would lose data.
+ * @throws TableFailure with the line, and a way to keep the data
  */
 export function requireReadable(text: Buffer, isWhole: boolean, best: Candidate): void {
   requireNoErrorPage(text, isWhole, best)
@@ -14,7 +13,7 @@ export function requireReadable(text: Buffer, isWhole: boolean, best: Candidate)
   requireNoLostHeader(text, isWhole, best)
 }
 
-/** @throws TableFailure where values are enclosed in quotes, but for some that are not written so */
+/** @throws TableFailure if values are quoted, except for some in another way */
 function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }: Candidate): void {
   if (quote !== null) return
   const fault = faultOf(text, isWhole, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -32,7 +31,8 @@ function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }
 }
 
 /**
- * @throws TableFailure where the header has fewer columns than nearly all rows: values that hold the delimiter are cut apart
+ * @throws TableFailure if the header has fewer columns than nearly all rows: values that contain the
+ *   delimiter are cut apart
  */
 function requireNoLostHeader(
   text: Buffer,
@@ -59,11 +59,11 @@ function requireNoLostHeader(
   )
 }
 
-/** Matches what services say in one or two lines of text instead of a file. */
+/** Matches messages that services return in one or two lines of text instead of a file. */
 const errorPattern =
   /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
 
-/** @throws TableFailure where one or two lines of text say why there is no table */
+/** @throws TableFailure if one or two lines of text explain why there is no table */
 function requireNoErrorPage(text: Buffer, isWhole: boolean, { rows, firstLine }: Candidate): void {
   const said = text.toString('utf8').trim()
   if (!isWhole || said.split('\n').length > 2 || !errorPattern.test(said)) return
@@ -73,7 +73,7 @@ function requireNoErrorPage(text: Buffer, isWhole: boolean, { rows, firstLine }:
   )
 }
 
-/** @throws TableFailure where quotes in values are escaped by backslashes, which plain values may begin or end with */
+/** @throws TableFailure if quotes in values are escaped by backslashes, which plain values may begin or end with */
 function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   if (quote !== null) return
   const lines = text.toString('utf8').split('\n')

@@ -9,25 +9,25 @@ import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
 import { dialectOf, type Dialect } from './dialect.ts'
 import { EncodingWitness } from './encoding.ts'
 
-/** Bytes of the start that the dialect is told from, and those that the columns are. */
+/** Bytes of the start for detecting the dialect, and for inspecting columns. */
 const dialectBytes = 1024 * 1024
 const sampleBytes = 4 * 1024 * 1024
-/** Of a column; what is different after them tells little. */
+/** Most distinct texts of a column; further ones add little. */
 const textsMax = 3000
-/** Between the rows that are looked at one after the other, so that sorted ones are seen too. */
+/** Rows between inspected ones, so that sorted sources are covered too. */
 const stride = 97
 
-/** The start of a text, as it was read: how it is written, and what its columns hold. */
+/** The start of a text: its dialect, and values of its columns. */
 interface Sample {
   readonly dialect: Dialect
-  /** Of each column its different texts but the empty one, and how often they are there. */
+  /** Distinct non-empty texts of each column, with their frequency. */
   readonly texts: readonly ReadonlyMap<string, number>[]
 }
 
-/** What is enough of a text. */
+/** Ends reading early. */
 class Enough extends TableFailure {}
 
-/** Tells the encoding of texts from all their bytes. */
+/** Detects the encoding of texts from all their bytes. */
 export async function encodingOf(members: readonly Member[]): Promise<EncodingWitness['encoding']> {
   const witness = new EncodingWitness()
   for (const member of members) {
@@ -42,7 +42,7 @@ export async function encodingOf(members: readonly Member[]): Promise<EncodingWi
   return witness.encoding
 }
 
-/** @throws TableFailure where it is no CSV that can be read without guessing */
+/** @throws TableFailure if it is no CSV that can be read without guessing */
 export async function sampleOf(member: Member): Promise<Sample> {
   const start = await startOf(member, sampleBytes)
   const isAll = start.isWhole && start.bytes.length <= dialectBytes
@@ -55,7 +55,7 @@ export async function sampleOf(member: Member): Promise<Sample> {
   return sampleIn(await startOf(member, sampleBytes + recordBytesMax), sampleBytes + recordBytesMax)
 }
 
-/** Whether half of a text is a record that does not end in it, perhaps since a value is enclosed that is long. */
+/** Returns whether half of a text is an incomplete record, perhaps with a long quoted value. */
 function endsInValue(text: Buffer): boolean {
   return commonDelimiters.some((delimiter) => {
     const bounds = new RecordBounds({ delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -67,7 +67,7 @@ function endsInValue(text: Buffer): boolean {
 
 interface Start {
   readonly bytes: Buffer
-  /** Whether this is all. */
+  /** True if this is the complete text. */
   readonly isWhole: boolean
   readonly encoding: EncodingWitness['encoding']
 }
@@ -94,7 +94,7 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
   return { bytes: Buffer.concat(kept), isWhole, encoding: witness.encoding }
 }
 
-/** @param bytesMax from which the dialect is told */
+/** @param bytesMax for detecting the dialect */
 function sampleIn({ bytes, isWhole, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
   const dialect = dialectOf(start, isWhole && start.length === bytes.length, encoding, evidence)
@@ -137,7 +137,7 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
   return texts
 }
 
-/** In their plain form, each ended by a line feed. */
+/** Splits the plain form into records, each terminated by a line feed. */
 function recordsIn(plain: Buffer, delimiter: string, quote: string | null): string[][] {
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const bounds = new RecordBounds(marks)
