@@ -14,13 +14,16 @@ import { Board, silentProgress } from './base/progress.ts'
 import { outcomeLines, type Outcome } from './job/report.ts'
 import { openWarehouse, runProgram } from './base/program.ts'
 
-/** `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published or unchanged, 1 = not. */
+/**
+ * `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published
+ * or unchanged, 1 = not.
+ */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       unpublished: { type: 'boolean', default: false },
       'accept-drift': { type: 'boolean', default: false },
-      // Nothing is said but faults and warnings.
+      // Prints only faults and warnings.
       quiet: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -32,7 +35,7 @@ async function main(): Promise<number> {
   const tables = chosenTables(catalog, positionals)
   const began = new Date()
   const board = new Board(process.stderr)
-  // For people; a log is better off with the line alone, and the report has it all.
+  // For people; in a log the line is enough, and the report has everything.
   const withFields = process.stdout.isTTY && !values.unpublished
   const outcomes: Outcome[] = []
   const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
@@ -51,7 +54,7 @@ async function main(): Promise<number> {
     outcomes.push(outcome)
     board.above(() => {
       const lines = outcomeLines(outcome, withFields && !values.quiet)
-      // More than one line of what was published are warnings.
+      // Further lines of a published table are warnings.
       if (
         values.quiet &&
         (outcome.status !== 'published' || lines.length === 1) &&
@@ -82,7 +85,7 @@ async function main(): Promise<number> {
   return rest.every((isDone) => isDone) ? code : 1
 }
 
-/** What follows from the tables; one that fails keeps none of the others. */
+/** Runs work that depends on all tables; a failed part does not prevent the others. */
 async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

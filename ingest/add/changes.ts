@@ -1,13 +1,12 @@
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import type { Suggestion } from '../suggest/suggest.ts'
 
-/** Types of numbers: values of one are values of each after it. */
+/** Types of numbers; values of each are valid for all later ones. */
 const numbers = ['integer', 'decimal', 'float']
 
 /**
- * Explains how the entry of a table would have to change for a file, in lines.
- *
- * @param target where the file is to be put; null where it is there
+ * Explains, in lines, how the entry of a table would have to change for a file.
+ * @param target path for the file; null if it is already there
  */
 export function changesFor(table: Table, { entry, fields }: Suggestion, target: string | null): string {
   const lines = entry.split('\n').filter((line) => line.startsWith('    - { name: '))
@@ -39,7 +38,7 @@ export function changesFor(table: Table, { entry, fields }: Suggestion, target: 
     : [`${id} is in the catalog already; for this file, change there`, ...changes, `then ${next}`].join('\n')
 }
 
-/** Whether values that look like one type may be declared as another. */
+/** Returns whether values of one type may be declared as another. */
 function fits(seen: string, declared: string): boolean {
   const [from, to] = [numbers.indexOf(seen), numbers.indexOf(declared)]
   return seen === declared || ['string', 'text'].includes(declared) || (from !== -1 && from <= to)

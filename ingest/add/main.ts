@@ -22,8 +22,8 @@ import { copiesOf, place, placingOf, requireNewFile, takeAway } from './placing.
 import { runProgram } from '../base/program.ts'
 
 /**
- * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry into the catalog, and
- * ingests; where that fails, or is stopped, the catalog is as it was.
+ * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry
+ * into the catalog, and ingests; after a failure or a stop, restores the catalog.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   const catalog = parseCatalogFiles(files)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
-  // Before anything that takes its time; a terminal is told as it goes.
+  // Before long work; a terminal shows progress.
   if (!process.stderr.isTTY) progress.say(`looking at ${first}`)
   try {
     const given = await namedFiles(positionals, scratch, settings, progress)
@@ -70,7 +70,7 @@ async function main(): Promise<number> {
       throw new StartError(changesFor(known, suggestion, copy?.to ?? null))
     }
     const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
-    // From here on something has to be taken back.
+    // From here on, a failure must be undone.
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
     if (placing !== null) await place(placing)
@@ -98,7 +98,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** The file of the catalog that takes the entry, and its text before and after; all of the catalog is valid after it. */
+/**
+ * Returns the file of the catalog for the entry, with its text before and after; the complete catalog stays
+ * valid.
+ */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
   if (holder === undefined) throw new RangeError('the catalog has no file')
@@ -113,7 +116,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   return { file, before, after, dataset: changed.datasets.get(names.dataset) }
 }
 
-/** Keys of the catalog that say where a dataset is from, and are not there. */
+/** Returns keys of the dataset's origin that are missing. */
 function missingOf(dataset: Dataset | undefined): string[] {
   if (dataset === undefined) return []
   const { author, source, license, codeUrl } = dataset
@@ -127,14 +130,14 @@ function addressesOf(id: string, { families }: Catalog, { publicUrl }: Settings)
   return [`${base}/en/dataset/${id}`, `${base}${families[0]?.prefix ?? ''}/dataset/${id}/data/`]
 }
 
-/** In one step, so that no reader meets half of it. */
+/** Replaces a file atomically. */
 async function replaced(file: string, text: string): Promise<void> {
   const next = `${file}.next`
   await writeFile(next, text)
   await rename(next, file)
 }
 
-/** Whether the program of ingests published it, which is waited for when it is stopped. */
+/** Runs the ingest program, and waits for it even when stopped. Returns whether it published the table. */
 async function isIngested(id: string, stop: AbortSignal): Promise<boolean> {
   if (stop.aborted) return false
   const program = fileURLToPath(new URL('../main.js', import.meta.url))

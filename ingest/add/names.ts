@@ -4,16 +4,15 @@ import { StartError } from '../../core/errors.ts'
 import type { NamedFiles } from '../source/named-files.ts'
 import { tableNameFor } from '../suggest/names.ts'
 
-/** What a table that is added is called. */
+/** Names of a table to be added. */
 export interface Names {
   readonly dataset: string
   readonly table: string
 }
 
 /**
- * As it is asked for, or after the folder and the file.
- *
- * @throws StartError where the catalog cannot have such a name
+ * Returns the requested names, or names after the folder and the file.
+ * @throws StartError if the catalog cannot have such a name
  */
 export function namesOf(
   { files, source }: NamedFiles,
@@ -30,7 +29,7 @@ export function namesOf(
   return { dataset, table }
 }
 
-/** A slug as people read it. */
+/** Formats a slug for people. */
 export function titled(slug: string): string {
   const words = slug.replaceAll(/[_-]+/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)

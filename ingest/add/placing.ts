@@ -17,7 +17,6 @@ interface Placing {
 
 /**
  * Plans the copies of files to the default location of their table.
- *
  * @throws StartError if a file exists there
  */
 export function placingOf(files: readonly PlacedFile[], names: Names, sources: string): Placing {
@@ -45,7 +44,6 @@ export function copiesOf(
 
 /**
  * Refuses a file that another table of the catalog has already, by its bytes.
- *
  * @throws StartError naming that table
  */
 export async function requireNewFile(

@@ -3,10 +3,9 @@ import { didYouMean } from '../../core/text.ts'
 import { StartError } from '../../core/errors.ts'
 
 /**
- * The tables named on the command line, all where none is named.
- *
+ * Returns the tables named on the command line; all without a name.
  * @param names each `dataset/table`, or `dataset` for all its tables
- * @throws StartError naming the one that the catalog does not have
+ * @throws StartError naming the one that the catalog lacks
  */
 export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
   const tables = allTables(catalog)

@@ -4,7 +4,7 @@ import type { Settings } from '../../core/settings/read.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
-/** Runs a program, which may return its exit code; the code is 1 where it fails, and the error is printed. */
+/** Runs a program, which may return its exit code; prints an error and sets the code 1 if it fails. */
 export async function runProgram(main: () => Promise<number> | Promise<void>): Promise<void> {
   try {
     process.exitCode = (await main()) ?? 0
@@ -14,7 +14,7 @@ export async function runProgram(main: () => Promise<number> | Promise<void>): P
   }
 }
 
-/** Opens the warehouse for a job. Its local copies are apart from those of servers. */
+/** Opens the warehouse for a job, with local copies separate from those of servers. */
 export function openWarehouse(settings: Settings): Store {
   return openStore(settings.warehouse, {
     ...settings,

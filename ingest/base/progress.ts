@@ -1,12 +1,12 @@
-/** How far a table is; every call is cheap. */
+/** Reports the progress of a table; every call is cheap. */
 export interface Progress {
-  /** A new step of the work, such as `reading`. */
+  /** Starts a step, such as `reading`. */
   readonly step: (name: string) => void
-  /** `fraction` of the step from 0 to 1; rows and bytes so far where the step counts them. */
+  /** Reports the `fraction` of the step from 0 to 1, and rows and bytes if the step counts them. */
   readonly advance: (state: State) => void
-  /** A line that stays. */
+  /** Prints a permanent line. */
   readonly say: (line: string) => void
-  /** The work is over. */
+  /** Ends the progress. */
   readonly end: () => void
 }
 
@@ -22,16 +22,16 @@ interface Screen {
   write: (text: string) => unknown
 }
 
-/** A terminal gets one line that renews itself; anything else gets a plain line once in a while. */
+/** A terminal gets one line that is updated; other outputs get a line from time to time. */
 const terminalEveryMs = 100
 const plainEveryMsDefault = 5000
 
-/** Shows the progress of tables that are worked on at the same time. */
+/** Shows the progress of tables that are ingested concurrently. */
 export class Board {
   readonly #screen: Screen
   readonly #now: () => number
   readonly #plainEveryMs: number
-  /** What each table does now, in words. */
+  /** Current step of each table, in words. */
   readonly #active = new Map<string, string>()
   #drawn = 0
 
@@ -69,7 +69,7 @@ export class Board {
     }
   }
 
-  /** Writes lines that stay, where the line that renews itself was. */
+  /** Writes permanent lines in place of the line that is updated. */
   above(write: () => void): void {
     this.#clear()
     write()

@@ -1,25 +1,25 @@
 import { shorten } from '../../core/text.ts'
 
-/** A value or row of a source that is not what the catalog declares. */
+/** A value or row of a source that violates the catalog. */
 export interface Reject {
-  /** Named where a source has several files. */
+  /** Present if a source has several files. */
   readonly file?: string
-  /** Line of the file on which the row starts, from 1. */
+  /** First line of the row in the file, from 1. */
   readonly line: number
-  /** Null where the fault is in the row itself. */
+  /** Null if the row itself is at fault. */
   readonly field: string | null
-  /** The text as the source has it, of the value or the row; null where it is to be hidden. */
+  /** Text of the value or row in the source; null if it is to be hidden. */
   readonly text: string | null
   readonly reason: string
 }
 
-/** Rejects that are kept whole; beyond them only the count goes on. */
+/** Most rejects with details; further ones are only counted. */
 export const rejectsKeptMax = 1000
 
-/** Of a table, or its source: publishing it stops, and the old snapshot goes on serving. */
+/** A fault of a table or its source: it is not published, and the old snapshot continues to serve. */
 export class TableFailure extends Error {
   readonly rejects: readonly Reject[]
-  /** All rejects, those not kept included. */
+  /** Number of all rejects, including those without details. */
   readonly rejectCount: number
 
   constructor(message: string, rejects: readonly Reject[] = [], rejectCount = rejects.length) {
@@ -32,11 +32,11 @@ export class TableFailure extends Error {
 
 const textShownMax = 80
 
-/** `line 3, field "deaths": "12.75" is not a whole number ...`. */
+/** Formats a reject, such as `line 3, field "deaths": "12.75" is not a whole number ...`. */
 export function rejectLine({ file, line, field, text, reason }: Reject): string {
   const place = file === undefined ? `line ${line}` : `${file}, line ${line}`
   const where = field === null ? place : `${place}, field "${field}"`
-  // Of a whole row the text is for the report.
+  // Texts of complete rows are only in the report.
   if (field !== null && text === null) return `${where}: the value ${reason}`
   return text === null || field === null
     ? `${where}: ${reason}`

@@ -30,7 +30,7 @@ families:
 datasets: []
 `
 
-/** `npm run init`: writes a small catalog for a new portal; one that is there is set aside. */
+/** `npm run init`: writes a small catalog for a new portal; keeps an existing one under another name. */
 async function main(): Promise<void> {
   const { catalog: file } = readSettings(process.env)
   parseCatalog(catalog, file)
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   console.log(`${file} is written; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)
 }
 
-/** The first of a.1, a.2 and so on that is free. */
+/** Returns the first unused name of a.1, a.2 and so on. */
 async function freeName(file: string): Promise<string> {
   for (let number = 1; ; number += 1) if (!(await isThere(`${file}.${number}`))) return `${file}.${number}`
 }

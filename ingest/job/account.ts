@@ -5,7 +5,7 @@ import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'
 import { headerOf, type TakenIn } from './take-in.ts'
 
-/** What the whole source comes to, with what was taken over. */
+/** Returns counts of the complete source, including reused partitions. */
 export function allRead(
   { files }: Job,
   { read, kept }: TakenIn,
@@ -17,7 +17,7 @@ export function allRead(
   const known = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
   return {
-    // A name alone says which file it is where some are taken over.
+    // With reused partitions, a name must identify a file.
     files:
       kept === null
         ? read.files
@@ -33,7 +33,7 @@ export function allRead(
   }
 }
 
-/** What the next ingest may take over. */
+/** Returns the partitions that the next ingest may reuse. */
 export function partitionsOf(
   { table, files }: Job,
   { read, intake, kept, plan }: TakenIn & { readonly plan: Planned },
@@ -69,9 +69,9 @@ export function partitionsOf(
   }
 }
 
-/** What an operator should look at. */
+/** Returns warnings for the operator. */
 export function warningsOf({ table, files }: Job, { unended, endless }: ReadSource): string[] {
-  // What is packed, or summed up elsewhere, tells itself that it is whole.
+  // Compressed files and files with checksums show themselves that they are complete.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>
       isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,
@@ -86,7 +86,7 @@ export function warningsOf({ table, files }: Job, { unended, endless }: ReadSour
   ]
 }
 
-/** Of several files, one that is not there any more takes its rows with it in silence. */
+/** Returns missing files of a source with several, since their rows would disappear silently. */
 export function goneFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))

@@ -22,9 +22,9 @@ import { pack, type Packed, type Proved } from './pack.ts'
 import { heldOf, takeIn, type TakenIn } from './take-in.ts'
 
 /**
- * read and cast in batches -> sort -> write -> reconcile -> index -> compare with the snapshot before -> pack -> publish.
- *
- * @throws TableFailure where the source is not what the catalog declares; nothing is published then
+ * Read and cast in batches -> sort -> write -> reconcile -> index -> compare with the previous snapshot ->
+ * compress -> publish.
+ * @throws TableFailure if the source violates the catalog; nothing is published then
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
@@ -40,17 +40,17 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
   }
 }
 
-/** All parts lie there, and what was learnt on the way. */
+/** All parts in their folder, with facts from their conversion. */
 interface Converted extends Proved {
   readonly work: Work
   readonly rows: number
-  /** Files of the snapshot before. */
+  /** Files of the previous snapshot. */
   readonly taken: ReadonlyMap<string, TakenFile>
   readonly profiles: readonly FieldProfile[]
   readonly beside: Written
-  /** What of the header is not as declared, and was accepted. */
+  /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
-  /** The fields that files lack which are joined by name. */
+  /** Missing fields of files that are joined by name. */
   readonly lacking: Report['missing_columns']
 }
 
@@ -92,9 +92,8 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
 }
 
 /**
- * What is unlike the snapshot before, or unlikely in itself, in sentences, where that was accepted.
- *
- * @throws TableFailure where it was not
+ * Returns accepted differences from the previous snapshot, and implausible facts, in sentences.
+ * @throws TableFailure if they were not accepted
  */
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
@@ -156,7 +155,7 @@ async function publishAndReport(
     table: table.name,
     snapshot: named.snapshot,
     import_date: labelled.importDate.toISOString(),
-    // Addresses may be of inner hosts, or carry a token; the report is public.
+    // Addresses may belong to internal hosts, or contain a token; the report is public.
     sources: all.files,
     rows_in: all.records + all.rejectedRows,
     rows_out: rows,
@@ -179,19 +178,19 @@ async function publishAndReport(
   const manifest = await label(labelled, named, folder, beside)
   const same = new Map([...taken].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
-  // Such as texts of fields that have codes by now.
+  // For example texts of fields that have codes by now.
   for (const file of [...same.keys()].filter((one) => !written.has(one))) {
     await rm(path.join(folder, file))
     same.delete(file)
   }
   await publish(store, table, folder, manifest, same)
   await clearFailure(store, table)
-  // What is published anew is not held back any more.
+  // A newly published source is not held back any more.
   await forgetWithdrawn(store, table)
   return { status: 'published', table, manifest, report }
 }
 
-/** Lines by what became of them; rows with a value that is not as declared are rejected too. */
+/** Returns the lines by their use; rows with an invalid value count as rejected. */
 function linesOf({ lineCounts }: ReadSource, badRows: number): LineCounts {
   return { ...lineCounts, rows: lineCounts.rows - badRows, rejected: lineCounts.rejected + badRows }
 }

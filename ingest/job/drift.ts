@@ -2,18 +2,18 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import type { FieldProfile } from '../convert/profile.ts'
 import type { ReadSource } from '../source/read.ts'
 
-/** What the last report says of the snapshot that is published. */
+/** Facts of the last report about the published snapshot. */
 export interface Before {
   readonly rows: number
   readonly fields: readonly Pick<FieldProfile, 'name' | 'nulls'>[]
 }
 
-/** Below this share of the rows before, a source is more likely cut off than right. */
+/** Below this share of the previous rows, a source is more likely truncated than right. */
 const rowsMin = 0.5
 
 /**
- * A source without any row is more likely cut off than right, though nothing was there before. One whose rows were all
- * left out is no such source: that is counted against what the catalog allows.
+ * Reports a source without any row, which is more likely truncated than right, even for a new table. A source
+ * whose rows were all rejected is not empty: those count against the limit of the catalog.
  */
 export function emptinessOf(
   { mayBeEmpty }: Table,
@@ -26,7 +26,7 @@ export function emptinessOf(
   ]
 }
 
-/** What makes a source unlike the one before, in sentences; none where it may be published unasked. */
+/** Returns differences from the previous source, in sentences; none if it may be published without asking. */
 export function driftSince(before: Before | null, rows: number, fields: readonly FieldProfile[]): string[] {
   if (before === null) return []
   const drift: string[] = []

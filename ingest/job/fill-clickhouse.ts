@@ -10,10 +10,10 @@ import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
 import { inScratch } from '../publish/scratch.ts'
 
 /**
- * Loads a published snapshot into a ClickHouse of one server that does not have all of it, as one that is new, or that lost its disk.
- *
+ * Loads a published snapshot into a single ClickHouse server that lacks it, such as a new one, or one that
+ * lost its disk.
  * @param memory of DuckDB, such as `500MB`
- * @throws TableFailure where what is there then is not what was sent
+ * @throws TableFailure if the loaded data differs
  */
 export async function fillClickHouse(
   store: Store,
@@ -22,7 +22,7 @@ export async function fillClickHouse(
   link: ClickHouse,
   options: { readonly memory: string; readonly threads: number; readonly progress: Progress },
 ): Promise<void> {
-  // In a cluster one server that lacks a table says nothing of the others, which must not lose theirs for it.
+  // In a cluster, a table missing on one server may exist on the others, and must not be replaced.
   if (manifest.clickhouse === undefined || link.cluster !== null) return
   if (await hasLoaded(link, table, manifest.snapshot, manifest.rows)) return
   const { memory, threads, progress } = options

@@ -9,34 +9,34 @@ import type { Progress } from '../base/progress.ts'
 import type { ReadFile } from '../source/read.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 
-/** One table whose source is to be converted. */
+/** A table whose source is to be converted. */
 export interface Job {
   readonly table: Table
   readonly dataset: Dataset
   readonly files: readonly PlacedFile[]
-  /** What else is known of a file that was read, such as its address. */
+  /** Returns the identity of a file that was read, such as its address. */
   readonly identify: (file: ReadFile, index: number) => Source
   readonly limits: UnpackLimits
   readonly store: Store
-  /** What is published now, damaged or not: a new snapshot is compared with it. */
+  /** Published manifest, intact or not: a new snapshot is compared with it. */
   readonly before: Manifest | null
-  /** What of it is taken over; null where all is read. */
+  /** Reusable parts of it; null to read everything. */
   readonly kept: Kept | null
-  /** What a rollback of the new snapshot would lead to. */
+  /** Target of a rollback of the new snapshot. */
   readonly previous: SnapshotId | null
-  /** Folder of this job alone, from which the warehouse takes what is finished. */
+  /** Folder of this job alone, from which finished files move into the warehouse. */
   readonly scratch: string
   readonly db: Connection
   readonly progress: Progress
   readonly partRows: number
-  /** Of the table, as `definitionOf` tells it. */
+  /** Definition of the table, as `definitionOf` returns it. */
   readonly definition: string
-  /** Fields of the catalog's filters with more different values have no codes. */
+  /** Filter fields with more distinct values have no codes. */
   readonly codedDistinctMax: number
-  /** Text that is cast at once. */
+  /** Bytes of text that are cast at once. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly clickHouse: ClickHouse | null
   readonly now: () => Date
 }
@@ -45,7 +45,7 @@ const progressEveryMs = 100
 
 export type Stopwatch = ReturnType<typeof stopwatch>
 
-/** Times the steps of a job and shows how far DuckDB is in each, where the step does not tell itself. */
+/** Times the steps of a job, and shows the progress of DuckDB unless the step reports its own. */
 export function stopwatch({ db, progress }: Job) {
   const seconds: Record<string, number> = {}
   return {

@@ -8,13 +8,13 @@ import { writeDownload, type MemberBefore } from '../publish/download.ts'
 import type { Job } from './job.ts'
 import type { TakenIn } from './take-in.ts'
 
-/** What was read lies proved in a folder. */
+/** Proved parts in a folder. */
 export interface Proved extends TakenIn {
   readonly folder: string
   readonly plan: Planned
 }
 
-/** The download, as it lies in the folder. */
+/** The download in its folder. */
 export interface Packed {
   readonly members: DownloadMember[]
   readonly sums: Sums

@@ -13,8 +13,8 @@ import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
 import { shorten } from '../../core/text.ts'
 
 /**
- * What came of one table: kept = published already and not looked at; skipped = it never had a source; held = its
- * source was published and taken back, and is still the same.
+ * Outcome of a table: kept = already published and not checked; skipped = it never had a source; held = its
+ * source was published and rolled back, and has not changed.
  */
 export type Outcome =
   | {
@@ -34,7 +34,7 @@ export type Outcome =
       readonly report: string
     }
 
-/** `report.json`, beside the parts: what the ingest saw and proved. */
+/** `report.json`, beside the parts: findings and proofs of the ingest. */
 export interface Report {
   readonly dataset: string
   readonly table: string
@@ -44,27 +44,27 @@ export interface Report {
   readonly sources: readonly Pick<Source, 'name' | 'bytes' | 'sha256'>[]
   readonly rows_in: number
   readonly rows_out: number
-  /** Rows that were left out. */
+  /** Number of rejected rows. */
   readonly rejected_rows: number
-  /** The first of their faults. */
+  /** First faults of rejected rows. */
   readonly first_rejects: readonly Reject[]
-  /** Lines of the files that were read, by what became of them. */
+  /** Lines of the files by their use. */
   readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number
-  /** Of files that are joined by name: the fields whose columns they lack. */
+  /** Missing fields of files that are joined by name. */
   readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
-  /** Left out at the ends of the files, as the catalog says. */
+  /** Lines left out at the ends of files, as the catalog declares. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
-  /** Partitions, by their value, that are those of the snapshot before: what else is told here of lines and files is of the others. */
+  /** Values of reused partitions; other facts here about lines and files exclude them. */
   readonly taken_over: readonly (string | null)[]
-  /** What is unlike the snapshot before, or the catalog, and was accepted. */
+  /** Accepted differences from the previous snapshot, or from the catalog. */
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
   readonly fields: readonly FieldProfile[]
-  /** Bytes of each gzip member of the download, packed and unpacked. */
+  /** Compressed and uncompressed bytes of each gzip member of the download. */
   readonly download_members: readonly DownloadMember[]
-  /** Of each step. */
+  /** Duration of each step. */
   readonly seconds: Readonly<Record<string, number>>
   readonly tools: Readonly<Record<string, string>>
 }
@@ -73,9 +73,8 @@ export interface Report {
 const rejectsShown = 10
 
 /**
- * The lines that tell a person about an outcome; those without news are only counted.
- *
- * @param withFields whether a table of the fields follows what was published
+ * Returns the lines about an outcome; outcomes without news are only counted.
+ * @param withFields adds a table of the fields
  */
 export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   const id = tableId(outcome.table)
@@ -160,7 +159,7 @@ function rejectLines(rejects: readonly Reject[], count: number): string[] {
 
 const cellMax = 30
 
-/** A short table of the fields: name, type, nulls, distinct values, bounds. */
+/** Returns a short table of the fields: name, type, nulls, distinct values, bounds. */
 function profileLines({ fields, rows_out: rows }: Report): string[] {
   const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
   const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [
@@ -179,7 +178,7 @@ function profileLines({ fields, rows_out: rows }: Report): string[] {
 }
 
 function shortened(text: string): string {
-  // What would move the cursor or change colours on a terminal is shown as white space.
+  // Replaces control characters, which could move the cursor or change colours on a terminal.
   return shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), cellMax)
 }
 
@@ -187,16 +186,16 @@ export async function writeReport(folder: string, report: Report): Promise<void>
   await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** What the report of a snapshot says of its rows, as far as it can be read. */
+/** Returns facts of a snapshot's report about its rows, as far as it is readable. */
 export async function readBefore(store: Store, table: Table, manifest: Manifest): Promise<Before> {
   const report = await readReport(store, table, manifest)
-  // The manifest knows the rows, if not the fields.
+  // The manifest has the number of rows, but not the fields.
   return report === null
     ? { rows: manifest.rows, fields: [] }
     : { rows: report.rows_out, fields: report.fields }
 }
 
-/** What `failure.json` says of a table that was not published. */
+/** Returns the content of `failure.json`. */
 export function failureReport({ dataset, name }: Table, failure: TableFailure, at: Date): object {
   return {
     dataset,

@@ -13,7 +13,7 @@ import { readSource, type ReadSource } from '../source/read.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { Job, Stopwatch } from './job.ts'
 
-/** What is taken over has to be here; where that is more than may be, all is read. */
+/** Pins reusable files on this machine; if they do not fit, everything is read. */
 export async function heldOf({ store, table, kept }: Job): Promise<{ kept: Kept | null; letGo: () => void }> {
   try {
     return { kept, letGo: await store.hold(kept === null ? [] : heldFiles(table, kept)) }
@@ -23,17 +23,17 @@ export async function heldOf({ store, table, kept }: Job): Promise<{ kept: Kept 
   }
 }
 
-/** What was read of a source, and what did not have to be. */
+/** A source after reading, and its reused partitions. */
 export interface TakenIn {
   readonly kept: Kept | null
   readonly intake: Intake
   readonly read: ReadSource
   readonly rejects: readonly Reject[]
-  /** Of the rows that were read, in their order. */
+  /** Partitions that were read, in their order. */
   readonly partitions: readonly SortedPartition[]
 }
 
-/** Reads and casts what is not taken over; where a file turns out to belong to what was to be, that too. */
+/** Reads and casts partitions that are not reused, and reusable ones if a file turns out to belong to them. */
 export async function takeIn(job: Job, held: Kept | null, steps: Stopwatch): Promise<TakenIn> {
   const { table, files, scratch, db, progress, acceptsDrift, limits } = job
   let kept = held
@@ -62,15 +62,14 @@ export async function takeIn(job: Job, held: Kept | null, steps: Stopwatch): Pro
   }
 }
 
-/** What all files that are not joined by name have in common. */
+/** Returns the common header of files that are not joined by name. */
 export function headerOf({ headers }: ReadSource): string {
   return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
 }
 
 /**
- * The rejects of a source that has no more than the catalog allows, the first ones whole.
- *
- * @throws TableFailure with every bad row and value, and its line, where there are more
+ * Returns the rejects of a source with no more than the catalog allows, the first ones with details.
+ * @throws TableFailure with every bad row and value, and its line, if there are more
  */
 async function requireFewRejects(
   job: Job,
@@ -109,5 +108,5 @@ async function requireFewRejects(
   )
 }
 
-/** Rows of a partition that were left out. */
+/** Returns the number of rejected rows of a partition. */
 const leftOut = ({ records, rejectedRows, rows }: Partition): number => records + rejectedRows - rows

@@ -20,14 +20,13 @@ import { sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 
-/** Rows that go to ClickHouse in one piece. */
+/** Rows per insert into ClickHouse. */
 const pieceRows = 1_048_576
 
 /**
- * Loads what conditions and orders look at into a table of ClickHouse for the snapshot, from the rows that became its parts, and
- * compares what is there with them; only then it has the name by which it is asked.
- *
- * @throws TableFailure where what is there is not what was sent
+ * Loads the columns for conditions and orders into a ClickHouse table of the snapshot, from the sorted rows,
+ * and compares the loaded data with them; only then the table gets its final name.
+ * @throws TableFailure if the loaded data differs
  */
 export async function loadClickHouse(
   work: Work,
@@ -39,7 +38,7 @@ export async function loadClickHouse(
   const { table, db, scratch } = work
   const name = clickHouseName(table, snapshot)
   const columns = writtenColumns(table, 'file_row_number')
-  // What a killed job left.
+  // Remains of a killed job.
   for (const statement of [
     ...dropStatements(name, link.cluster),
     ...createStatements(table, name, link.cluster),
@@ -63,7 +62,10 @@ export async function loadClickHouse(
   await link.command(renameStatement(name, link.cluster))
 }
 
-/** Of each column, on both sides: how many values, the least and the greatest, and the bytes of texts or the sum of whole numbers. */
+/**
+ * Compares each column on both sides: number of values, least and greatest, and the bytes of texts or the sum
+ * of whole numbers.
+ */
 async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
   const { table, db } = work
   const columns = writtenColumns(table, 'file_row_number')
@@ -100,7 +102,7 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
       `the proof of what ClickHouse has failed: of ${column === rowColumn ? 'rows' : column} ${one} is due, and ${other} there; nothing was published`,
     )
   }
-  // As many as there are, and none twice.
+  // All positions, each exactly once.
   const [[there] = []] = await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`)
   if (Number(there) !== rows)
     throw new TableFailure(
@@ -113,12 +115,12 @@ function said(terms: readonly string[], join: string, text: (term: string) => st
   return `${join}(' ', ${terms.map(text).join(', ')})`
 }
 
-/** Numbers without zeros at the end of their fractions, which not everybody writes. */
+/** Removes trailing zeros of fractions, which not every system writes. */
 function plain(texts: string): string {
   return texts.replaceAll(/(\.(?:\d*[1-9])?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
 }
 
-/** Whether a ClickHouse has all rows of a snapshot. */
+/** Returns whether a ClickHouse has all rows of a snapshot. */
 export async function hasLoaded(
   link: ClickHouse,
   table: Table,
@@ -135,7 +137,7 @@ export async function hasLoaded(
   return Number(count) === rows
 }
 
-/** Drops the tables of snapshots that are not in the warehouse any more, and of jobs that were killed. */
+/** Drops tables of removed snapshots and of killed jobs. */
 export async function dropForgotten(
   link: ClickHouse,
   table: Table,

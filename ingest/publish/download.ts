@@ -16,22 +16,22 @@ import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
 
-/** Levels above cost twice the time for a twentieth of the size, measured on tables of 3 and 18 fields. */
+/** Higher levels take twice the time to save a twentieth, measured on tables of 3 and 18 fields. */
 const gzipLevel = 4
 const chunkBytes = 1024 * 1024
 const marks: Marks = { delimiter: ','.charCodeAt(0), quote: '"'.charCodeAt(0) }
 
-/** Pieces in work at the same time: one is written out by DuckDB while others are packed, each by a thread. */
+/** Concurrent pieces: DuckDB writes one while threads compress others. */
 const atOnceMax = 3
 
 /**
- * Writes all rows, in the declared order, as one gzipped CSV: a header, null as nothing, an empty text as "". The header
- * and the rows of each part are gzip members of their own, so that several are packed at the same time.
- *
+ * Writes all rows, in the declared order, as one gzipped CSV: a header, null as empty, an empty text as "".
+ * The header and the rows of each part are gzip members of their own, so that several are compressed
+ * concurrently.
  * @param work the rows that are sorted here
- * @param hasBreaks whether values of these hold line feeds
- * @returns what each gzip member has packed and unpacked, in bytes, the header first
- * @throws TableFailure where it has other lines than rows and line feeds in values
+ * @param hasBreaks whether their values have line feeds
+ * @returns compressed and uncompressed bytes of each gzip member, the header first
+ * @throws TableFailure if the number of lines differs from rows and line feeds in values
  */
 export async function writeDownload(
   work: Work,
@@ -79,7 +79,7 @@ export async function writeDownload(
         progress.advance({ fraction: done / rows, rows: done })
       }
     } finally {
-      // Nothing goes on once it has failed.
+      // Stop all work after a failure.
       await pieces.return(undefined)
     }
   }
@@ -97,11 +97,11 @@ export async function writeDownload(
   )
 }
 
-/** Some rows of the download before, as they are packed there. */
+/** Compressed rows of the previous download. */
 export interface MemberBefore {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string
-  /** From which byte on. */
+  /** Offset in bytes. */
   readonly start: number
   readonly member: DownloadMember
 }
@@ -109,7 +109,7 @@ export interface MemberBefore {
 const bytesIn = (members: readonly DownloadMember[]): number =>
   members.reduce((sum, [packed]) => sum + packed, 0)
 
-/** The first parts, where they are those with which the download before began too; none where most of it is other ones. */
+/** Returns the leading parts shared with the previous download; none if most of it differs. */
 async function beginningOf(
   parts: readonly (DuePart | MemberBefore)[],
   headerBytes: number,
@@ -124,7 +124,7 @@ async function beginningOf(
   return begun[0] !== undefined && at > (await stat(begun[0].file)).size / 2 ? begun : []
 }
 
-/** By the system, which does it at a fraction of what it costs here, or has not to do it at all. */
+/** Copies bytes by the system, which is far cheaper, or free with a clone. */
 async function copyBeginning(file: string, target: string, bytes: number): Promise<void> {
   await copyFile(file, target, constants.COPYFILE_FICLONE)
   await truncate(target, bytes)
@@ -135,7 +135,7 @@ async function* chunksOf(file: string, range: { start?: number; end?: number } =
     yield chunk as Buffer
 }
 
-/** The rows of a part, written out. */
+/** Rows of a part as text. */
 interface Rendered {
   readonly file: string
   readonly rows: number
@@ -144,14 +144,14 @@ interface Rendered {
 /** The same as a gzip member. */
 interface Piece extends Rendered {
   readonly lines: number
-  /** Unpacked. */
+  /** Uncompressed. */
   readonly bytes: number
 }
 
 function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Piece> {
   let lastRendering: Promise<unknown> = Promise.resolve()
   return inOrder(parts, atOnceMax, async (part, stop) => {
-    // One after the other, since the connection runs one statement at a time.
+    // One after the other, since a connection runs one statement at a time.
     const rendering = lastRendering.then(() => {
       stop.throwIfAborted()
       return render(work, part)
@@ -178,9 +178,9 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
   return { file: `${file}.gz`, rows, lines, bytes }
 }
 
-/** Line feeds in values. */
+/** Returns the number of line feeds in values. */
 async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
-  // Constants were not read with the rest.
+  // Constants were not read from files.
   const canHave = hasBreaks || work.fields.some(({ column }) => column === null)
   const texts = work.fields.flatMap(({ field }, index) => (isQuoted(field) ? [`f${index}`] : []))
   if (!canHave || texts.length === 0) return 0
@@ -197,7 +197,7 @@ function lineFeeds(chunk: Buffer): number {
   return count
 }
 
-/** The rows of a part as CSV. Each is put together as one text, which takes half the time of a CSV writer's checks. */
+/** Writes the rows of a part as CSV. Each is one text expression, which takes half the time of a CSV writer. */
 async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
   const target = path.join(work.scratch, `${file}.csv`)
   const csvOf = work.fields.map(({ field }) => (value: string): string => {

@@ -7,12 +7,12 @@ import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readWithdrawn } from '../../core/warehouse/state-files.ts'
 
-/** Servers give out what is over its time no more; whoever has begun to read it may end. */
+/** Time for clients to finish reading a snapshot that servers have stopped offering. */
 const readersMs = 3_600_000
 
 /**
- * Removes the snapshots of a table that are over their time, and those that a killed job moved into the warehouse but
- * never pointed to. Only under the lock of the table.
+ * Removes expired snapshots of a table, and snapshots that a killed job moved into the warehouse without
+ * publishing them. Call it only under the lock of the table.
  */
 export async function removeGarbage(
   store: Store,
@@ -23,18 +23,18 @@ export async function removeGarbage(
 ): Promise<void> {
   const ids: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
-    // What is damaged takes no place of what is whole.
+    // Damaged snapshots do not count as replacements of intact ones.
     if (id === current.snapshot || (await setAsideAt(store, table, id)) === null) ids.push(id)
     else await removeSetAside(store, table, id, now, graceMs + readersMs)
   }
   const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
-  // A clock may have been set back since they were published.
+  // Clocks may have been set back since they were published.
   const published = new Set<SnapshotId>()
   for await (const { snapshot } of publishedBefore(store, table, current)) published.add(snapshot)
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
-  // Where a folder is not moved in one step, a job that was killed leaves a part of it.
+  // Stores without atomic folders may have incomplete ones of killed jobs.
   for (const id of ids) {
     const isBegun = id !== current.snapshot && !orphans.includes(id)
     if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)

@@ -23,9 +23,8 @@ import { bytesAt } from '../convert/proof.ts'
 import type { TakenFile } from '../convert/reused-partitions.ts'
 
 /**
- * Returns a hash of all that shapes the rows besides the bytes of the source: if it changes, an unchanged source is
- * converted again.
- *
+ * Returns a hash of everything that determines the rows besides the bytes of the source: if it changes, an
+ * unchanged source is converted again.
  * @param converter its version, see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
@@ -42,7 +41,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
       mask,
     })),
     form,
-    // Files are known by their bytes, unless their names or patterns fill fields.
+    // Files are identified by their bytes, unless their names or patterns fill fields.
     fromName,
     paths: fromName === null ? null : files?.map(({ path: file }) => file),
     constants: files?.some(({ constants }) => constants.size > 0) === true ? files : null,
@@ -61,7 +60,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** What the definition of a table would be under a converter, and under each before it. */
+/** Returns the definitions of a table under a converter, and under each earlier one. */
 export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
@@ -75,18 +74,18 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly textBytes: number
   readonly definition: string
   readonly importDate: Date
-  /** What is published now. */
+  /** Published manifest. */
   readonly before: Manifest | null
-  /** What a rollback leads to. */
+  /** Target of a rollback. */
   readonly previous: SnapshotId | null
-  /** Files whose sums are known, since they are those of another snapshot. */
+  /** Files of another snapshot, whose sums are known. */
   readonly taken: ReadonlyMap<string, TakenFile>
-  /** Whether a ClickHouse has it. */
+  /** True if a ClickHouse has it. */
   readonly isLoaded: boolean
   readonly download: Sums
 }
 
-/** The name of a snapshot whose parts lie finished in a folder: the time, and a hash of what is in it. */
+/** Names a snapshot whose parts are finished: the time, and a hash of its content. */
 export async function nameSnapshot(
   { sources, definition, importDate, taken }: Labelled,
   folder: string,
@@ -103,7 +102,7 @@ export async function nameSnapshot(
   return { snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`, parts }
 }
 
-/** The manifest of a snapshot all of whose files lie finished in a folder. */
+/** Returns the manifest of a snapshot whose files are all finished in a folder. */
 export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
@@ -150,7 +149,7 @@ export async function label(
   }
 }
 
-/** What the server reads itself. */
+/** Describes files that only the server reads. */
 async function readApart(
   { dictionary, codes, hasRowStore, orders }: Written,
   folder: string,
@@ -185,7 +184,7 @@ async function readApart(
   }
 }
 
-/** Returns the last four bytes of a file that the server reads piece by piece. */
+/** Returns the last four bytes of a file that the server reads by chunks. */
 async function directorySum(file: string): Promise<number> {
   const handle = await open(file)
   try {
@@ -207,7 +206,7 @@ async function sumsOfFile(
   return { bytes, sha256, sha512 }
 }
 
-/** When the source last was another than before; nothing where it never was. */
+/** Returns when the source last changed; undefined if it never did. */
 function changedAt(
   before: Manifest | null,
   sources: readonly Source[],

@@ -7,9 +7,8 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 /**
- * Works on a table as the only job that does.
- *
- * @throws TableFailure naming the process that works on it already
+ * Runs work on a table under its lock.
+ * @throws TableFailure naming the process that holds the lock
  */
 export async function withTable<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
   let release: () => Promise<void>
@@ -25,11 +24,11 @@ export async function withTable<T>(store: Store, table: Table, work: () => Promi
   return releasing(release, work)
 }
 
-/** Another job holds the lock for some 100 ms at a time, and dozens of jobs may wait for it. */
+/** Another job holds the lock for about 100 ms, and dozens of jobs may wait for it. */
 const lockEveryMs = 50
 const lockTriesMax = 6000
 
-/** Works on the files beside those of the tables as the only job that does, when it is its turn. */
+/** Runs work on the files beside the tables under their lock, waiting for it. */
 export async function withWarehouse<T>(store: Store, work: () => Promise<T>): Promise<T> {
   return releasing(await patientLock(store), work)
 }

@@ -7,14 +7,14 @@ import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
 const lockName = 'lock'
-/** A job makes its folder and then the lock in it, which takes milliseconds. */
+/** A job creates its folder and then the lock in it, which takes milliseconds. */
 const lockWithinMs = 60_000
-/** Containers on one warehouse have the same process numbers, and other host names. */
+/** Containers on one warehouse have the same process numbers, but different host names. */
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 
 /**
- * Runs work in a scratch folder of its own beside the warehouse, removed whatever happens. A lock in it tells
- * other jobs, in other containers too, that it is in use.
+ * Runs work in a new scratch folder beside the warehouse, which is always removed. A lock in it shows other
+ * jobs, in other containers too, that it is in use.
  */
 export async function inScratch<T>(
   { scratchFolder }: Store,
@@ -29,7 +29,7 @@ export async function inScratch<T>(
     return await work(folder)
   } finally {
     try {
-      // While it is held, nobody else sweeps it.
+      // While the lock is held, no other job removes the folder.
       await rm(home, { recursive: true, force: true })
     } finally {
       await release()
@@ -37,13 +37,13 @@ export async function inScratch<T>(
   }
 }
 
-/** Removes the scratch folders that killed jobs left behind; that of this job can be made then. */
+/** Removes scratch folders of killed jobs, before this job creates its own. */
 export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
   await mkdir(scratchFolder, { recursive: true })
   for (const name of await namesIn(scratchFolder)) {
     const home = path.join(scratchFolder, name)
     const hasLock = (await namesIn(home)).includes(lockName)
-    // The job has not made its lock yet, or was killed before.
+    // The job has not locked it yet, or was killed before.
     if (!hasLock && (await mayBeginIn(home))) continue
     try {
       await (hasLock ? removeLeft(home, lockName) : rm(home, { recursive: true, force: true }))
@@ -62,7 +62,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Returns whether a job may still be about to make its lock in a folder. */
+/** Returns whether a job may still be about to lock a folder. */
 async function mayBeginIn(folder: string): Promise<boolean> {
   const [pid, itsHost] = path.basename(folder).split('-')
   if (itsHost === host) return isAlive(Number(pid))

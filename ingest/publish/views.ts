@@ -12,9 +12,8 @@ import { withWarehouse } from './lock.ts'
 import { inScratch } from './scratch.ts'
 
 /**
- * Makes `warehouse.duckdb` anew and puts it in the place of the old one: views of all that is published, usable from any
- * folder, without tables whose parts cannot be read. Whoever has the old one open keeps it, and its snapshots stay for
- * their time of grace.
+ * Replaces `warehouse.duckdb`: views of all published tables, usable from any folder, without tables whose
+ * parts are unreadable. Users with the old file open keep it, and its snapshots stay for their grace time.
  */
 export async function publishViews(store: Store, catalog: Catalog): Promise<LeftOut[]> {
   return withWarehouse(store, () =>
@@ -26,7 +25,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
         base: store.address,
         scratch,
       })
-      // Of someone who wrote into the old file; it would be taken for ours.
+      // Left by a person who wrote into the old file; DuckDB would apply it to ours.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
       // Files of former versions.
@@ -36,10 +35,10 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Left
   )
 }
 
-/** Tables that are read at once, since each takes some requests to an object store. */
+/** Tables that are read concurrently, since each takes some requests to an object store. */
 const tablesAtOnce = 16
 
-/** Returns the tables that are published as the catalog declares them, with their earlier versions. */
+/** Returns tables that are published as the catalog declares them, with their earlier versions. */
 async function publishedTables(store: Store, catalog: Catalog): Promise<PublishedTable[]> {
   const found: PublishedTable[] = []
   for await (const published of inOrder(allTables(catalog), tablesAtOnce, (table) =>
@@ -51,7 +50,7 @@ async function publishedTables(store: Store, catalog: Catalog): Promise<Publishe
 
 async function publishedTable(store: Store, catalog: Catalog, table: Table): Promise<PublishedTable | null> {
   const dataset = catalog.datasets.get(table.dataset)
-  // The ingest and `make verify` report a damaged manifest; the views only leave its table out.
+  // The ingest and `make verify` report a damaged manifest; the views only omit its table.
   const manifest = await publishedOf(store, table).catch(() => null)
   if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
   const earlier: Manifest[] = []

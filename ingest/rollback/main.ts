@@ -9,7 +9,7 @@ import { TableFailure } from '../base/rejects.ts'
 import { rollback } from './rollback.ts'
 import { openWarehouse, runProgram } from '../base/program.ts'
 
-/** `npm run rollback -- dataset/table`: exit 0 = the snapshot before is the current one now. */
+/** `npm run rollback -- dataset/table`: exit 0 = the previous snapshot is current again. */
 async function main(): Promise<void> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)

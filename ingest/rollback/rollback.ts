@@ -16,10 +16,10 @@ interface RolledBack {
 }
 
 /**
- * Points a table to the snapshot that was published before the current one, and holds the current one back: its source
- * is not published again until it changes or the operator says so.
- *
- * @throws TableFailure where there is no whole snapshot before that the catalog of now describes; nothing is changed then
+ * Points a table to the snapshot published before the current one, and holds the current one back: its source
+ * is not published again until it changes or the operator requests it.
+ * @throws TableFailure if there is no intact earlier snapshot that matches the current catalog; nothing is
+ *   changed then
  */
 export async function rollback(store: Store, table: Table, now: Date): Promise<RolledBack> {
   return withTable(store, table, async () => {
@@ -33,7 +33,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is not kept any more`}`,
       )
     }
-    // The server would refuse it, and the ingest would hold back what could take its place.
+    // The server would refuse it, and the ingest would not replace it.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog declares for ${tableId(table)} now, ` +
@@ -42,7 +42,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
       )
     }
     await requireFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)
-    // First, so that a job that begins in between cannot publish it again.
+    // First, so that a concurrent job cannot publish it again.
     await withdraw(store, table, current, now)
     await pointTo(store, table, earlier.snapshot)
     return { from: current.snapshot, to: earlier.snapshot, rows: earlier.rows }
@@ -50,7 +50,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
 }
 
 function fieldsOf({ fields }: Manifest): string {
-  // Of a decimal its digits tell too.
+  // Decimals include their digits.
   return fields
     .map(({ name, type, stored }) => `${name} ${type === 'decimal' ? stored.toLowerCase() : type}`)
     .join(', ')

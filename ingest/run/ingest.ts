@@ -45,51 +45,54 @@ export interface IngestOptions {
   /** A folder, or an http(s) address. */
   readonly sources: string
   readonly store: Store
-  /** What a run may use, in bytes. */
+  /** Memory limit of a run, in bytes. */
   readonly memoryBytes: number
-  /** What a source may unpack to, in bytes. */
+  /** Most bytes that a source may decompress to. */
   readonly unpackedBytesMax: number
   readonly now: () => Date
   readonly progress: (table: Table) => Progress
-  /** Leave alone what is published as the catalog declares it, whatever its source is now. */
+  /** Skips tables that are published as declared, without checking their source. */
   readonly onlyUnpublished?: boolean
-  /** Publish what is unlike the snapshot before. */
+  /** Publishes in spite of differences from the previous snapshot. */
   readonly acceptsDrift?: boolean
   readonly partRows?: number
-  /** Version of what turns sources into rows. */
+  /** Version of the conversion from source to rows. */
   readonly converter?: number
-  /** Different values from which on a field gets an index. */
+  /** Distinct values from which on a field gets an index. */
   readonly codedDistinctMax?: number
-  /** Text that is cast at once. */
+  /** Bytes of text that are cast at once. */
   readonly batchBytes?: number
-  /** Removes snapshots that are over their time; without it all are kept. */
+  /** Removes expired snapshots; without it, all stay. */
   readonly retention?: Retention
-  /** Milliseconds before what could not be fetched is tried again. */
+  /** Milliseconds before a failed download is retried. */
   readonly retryMs?: number
-  /** Milliseconds of silence after which a server is asked again. */
+  /** Timeout of a silent server, in ms. */
   readonly silenceMs?: number
-  /** Milliseconds that a file of a source must have been as it is, before it is told by its times alone. */
+  /** Milliseconds without a change until the times of a source file are trusted. */
   readonly settledMs?: number
-  /** Milliseconds after which such a file is read again all the same. */
+  /** Milliseconds after which such a file is read again. */
   readonly believedMs?: number
-  /** Tables at the same time, where memory allows. */
+  /** Most concurrent tables, memory permitting. */
   readonly jobs?: number
-  /** Has what chooses the rows of tables that the catalog gives to it. */
+  /** Engine for filters and orders of tables that the catalog assigns to it. */
   readonly clickHouse?: ClickHouse | null
 }
 
-/** What a job needs to sort at all; with less there are fewer jobs at the same time. */
+/** Memory that a job needs for sorting; with less, fewer jobs run concurrently. */
 const jobBytesMin = 400e6
-/** Share of the memory of a job for DuckDB; the rest is for what reads and packs outside of its buffers. */
+/** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
 const duckdbShare = 0.55
-/** Share for a wide table: DuckDB counts buffers of 2,048 rows for every column, and a short table fills little of them. */
+/**
+ * Share for a wide table: DuckDB counts buffers of 2,048 rows for every column, and a short table fills
+ * little of them.
+ */
 const wideShare = 0.8
 /** Each thread has buffers of its own. */
 const threadsMax = 4
 const retryMsDefault = 1000
 const silenceMsDefault = 30_000
 
-/** Ingests tables, side by side as far as cores and memory allow; outcomes come as they are there. */
+/** Ingests tables, concurrently as far as cores and memory allow; yields outcomes as they complete. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
   try {
     await sweepScratch(options.store)
@@ -122,7 +125,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
       const outcome = await ingestOrFail(table, options, progress)
       if (options.retention !== undefined && 'manifest' in outcome) {
         await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
-          // What is published is published.
+          // Published tables stay published.
           (error: unknown) =>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
         )
@@ -139,12 +142,12 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
     const failure = asFailure(error, options.memoryBytes)
     return { status: 'failed', table, failure, report: 'none, nothing was looked at' }
   } finally {
-    // Before the outcome is told, so that it does not stand behind the line that renews itself.
+    // Before the outcome, so that it is not printed behind the line that is updated.
     progress.end()
   }
 }
 
-/** Under the lock of the table, so that no other job's report is written over. */
+/** Under the lock of the table, so that no other job's report is overwritten. */
 async function ingestOrFail(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
   try {
     return await ingestTable(table, options, progress)
@@ -154,7 +157,7 @@ async function ingestOrFail(table: Table, options: IngestOptions, progress: Prog
   }
 }
 
-/** What stops a table may also stop its report, a full disk say; the other tables go on all the same. */
+/** Writes a failure report. Its own failure, for instance on a full disk, must not stop the other tables. */
 async function tryToReport(
   failure: TableFailure,
   table: Table,
@@ -222,7 +225,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
-    // Another converter alone is no reason to publish again what was rolled back.
+    // Another converter alone is no reason to publish a rolled back source again.
     const definitions = definitionsUntil(table, partRows, converter)
     for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
       if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
@@ -237,7 +240,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
           `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
       )
     }
-    // Before another takes their place, so that a job that is killed leaves nothing to be done by hand.
+    // Before they are replaced, so that a killed job leaves no manual work.
     await setAside(store, table, found.damaged, options.now()).catch((error: unknown) =>
       progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
     )
@@ -290,7 +293,7 @@ function duckdbLimits({ memoryBytes }: IngestOptions, table: Table): { memory: s
   }
 }
 
-/** What is published is served by DuckDB as long as ClickHouse has none of it. */
+/** Loads a missing table; DuckDB serves it until then. */
 async function fill(
   table: Table,
   current: Manifest,
@@ -313,7 +316,7 @@ function withoutSource(table: Table, sources: string, found: Current): Outcome {
   throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
 }
 
-/** Null where a server can serve what is published. */
+/** Returns why a server cannot serve the published snapshot; null if it can. */
 function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | null {
   if (manifest === null || isDamaged) return 'the published snapshot is damaged'
   return holdsFields(manifest, table)
@@ -321,18 +324,18 @@ function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | 
     : 'the published snapshot has other fields than the catalog declares now, so it is not served'
 }
 
-/** What is published. */
+/** Published state of a table. */
 interface Current {
-  /** Null where nothing ever was, or where it cannot be read. */
+  /** Null if nothing was ever published, or the manifest is unreadable. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
-  /** Where it is damaged, all of the table that are: the one that is published next takes their place. */
+  /** All damaged snapshots if the published one is damaged: the next publication replaces them. */
   readonly damaged: readonly SnapshotId[]
-  /** What a rollback of the next snapshot leads to. */
+  /** Target of a rollback of the next snapshot. */
   readonly previous: SnapshotId | null
 }
 
-/** A damaged snapshot must not stop the ingest that would replace it. */
+/** Reads the published state; a damaged snapshot must not stop the ingest that would replace it. */
 async function currentSnapshot(store: Store, table: Table, progress: Progress): Promise<Current> {
   let manifest: Manifest | null = null
   try {
@@ -352,7 +355,7 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
     for await (const one of earlierThan(store, table, manifest)) {
-      // Where the pointer cannot be read, the newest that is left is what a new one is compared with.
+      // If the pointer is unreadable, a new snapshot is compared with the newest remaining one.
       manifest ??= one
       if (damaged.includes(one.snapshot)) continue
       previous = one.snapshot
@@ -362,7 +365,7 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
   }
 }
 
-/** What was published before; where a damaged manifest breaks the chain, what is left is the next best. */
+/** Yields earlier snapshots; if a damaged manifest breaks the chain, the remaining ones. */
 async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
   if (manifest !== null) yield* publishedBefore(store, table, manifest)
   for await (const one of newestIn(store, table)) {
@@ -370,7 +373,7 @@ async function* earlierThan(store: Store, table: Table, manifest: Manifest | nul
   }
 }
 
-/** Whether what is published was made from these very files. */
+/** Returns whether the published snapshot was made from these very files. */
 async function isSame(
   { sources }: Manifest,
   obtained: readonly ObtainedFile[],

@@ -8,7 +8,7 @@ import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { Outcome } from '../job/report.ts'
 
-/** What one run came to. */
+/** Results of one run. */
 interface Run {
   readonly outcomes: readonly Outcome[]
   readonly began: Date
@@ -16,8 +16,8 @@ interface Run {
 }
 
 /**
- * How all tables of the catalog stand after a run, for the textfile collector of node_exporter. It is read from the
- * warehouse, so that a run of some tables tells of the others too.
+ * Returns the state of all tables after a run, for the textfile collector of node_exporter. Reads the
+ * warehouse, so that a run of some tables reports the others too.
  */
 export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): Promise<string> {
   const registry = new Registry()
@@ -58,7 +58,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   return registry.metrics()
 }
 
-/** Of a table that was looked at ever; null of one that never was. */
+/** Returns the state of a table; null if it was never checked. */
 async function standOf(store: Store, table: Table) {
   const looks = await readLooks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
@@ -79,9 +79,9 @@ async function standOf(store: Store, table: Table) {
   }
 }
 
-/** Replaces the file in one step, since the collector may read it at any moment. */
+/** Replaces the file atomically, since the collector may read it at any moment. */
 export async function writeMetrics(file: string, text: string): Promise<void> {
-  // Another ending than `.prom`, which the collector does not read.
+  // The collector reads only names that end with `.prom`.
   const draft = `${file}.${randomUUID()}`
   try {
     await writeFile(draft, text)

@@ -6,7 +6,7 @@ import { states, type State } from './vocabulary.ts'
 const firstDay = Date.UTC(2020, 1, 25)
 const [daysMin, daysMax] = [60, 730]
 
-/** How many days a series has, so that a larger sample has both more places and longer series. */
+/** Returns the days of a series, so that a larger sample has both more places and longer series. */
 function daysFor(rows: number): number {
   return Math.min(daysMax, Math.max(daysMin, Math.round(Math.sqrt(rows))))
 }
@@ -37,18 +37,18 @@ function areaAt(index: number, random: Random): Area {
 interface Day {
   readonly place: Area
   readonly time: number
-  /** From 1. */
+  /** Number from 1. */
   readonly order: number
   readonly isLast: boolean
   readonly confirmed: number
   readonly deaths: number
   readonly newConfirmed: number
   readonly newDeaths: number
-  /** On a day without a bulletin the figures of this earlier day stand. */
+  /** Day whose figures are repeated if there is no bulletin. */
   readonly available: number
 }
 
-/** One series after the other, each in its own random numbers; nothing is kept but the current day. */
+/** Yields one series after the other, each from its own random numbers; only the current day is in memory. */
 function* series(rows: number, seed: string): Generator<Day> {
   const days = daysFor(rows)
   for (let made = 0, index = 0; made < rows; index += 1) {
@@ -146,7 +146,7 @@ const notes = [
   'Casos importados: 2, indefinidos: 5',
 ]
 
-/** Several bulletins for one date and state, as many as the number of rows asks for. */
+/** Several bulletins for one date and state, depending on the number of rows. */
 function* boletim(rows: number): Generator<Record<string, Cell>> {
   const random = randomFrom('boletim')
   const days = Math.min(daysMax, Math.max(1, Math.floor(rows / states.length / 1.4)))
@@ -166,7 +166,7 @@ function* boletim(rows: number): Generator<Record<string, Cell>> {
 
 const causes = ['indeterminate', 'others', 'pneumonia', 'respiratory_failure', 'sars', 'septicemia']
 
-/** One row a state and date; the totals of a state go on from day to day. */
+/** One row per state and date; the totals of a state increase from day to day. */
 function* obitoCartorio(rows: number): Generator<Record<string, Cell>> {
   const random = randomFrom('obito_cartorio')
   const totals = new Map<string, number>()

@@ -25,7 +25,7 @@ const details = [
   'Terreno de 10 x 25 m; escritura em andamento',
 ]
 
-/** Municipal offices are voted for in 2020, the others in 2018; who has few votes is not elected. */
+/** Municipal offices are elected in 2020, the others in 2018; candidates with few votes are not elected. */
 function candidacy(random: Random) {
   const year = random.pick(years)
   const office = random.pick(offices.filter((candidate) => candidate.year === year))

@@ -6,7 +6,7 @@ import { eachRow, type Cell, type SampleTable } from './samples.ts'
 const rowsOfAny = 1000
 const nullShare = 0.05
 
-/** The sample of a table that nobody described: values by the types of its fields. */
+/** Sample of an undescribed table: values by the types of its fields. */
 export function genericSample(table: Table): SampleTable {
   return eachRow(tableId(table), rowsOfAny, (random) =>
     Object.fromEntries(table.fields.map((field) => [field.name, cell(field, random)])),

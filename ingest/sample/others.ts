@@ -81,7 +81,7 @@ function variants(name: string, random: Random): string {
   return `|${[...new Set(others)].toSorted().join('|')}|`
 }
 
-/** First names as the census counts them: without accents. */
+/** First names as in the census: without accents. */
 function countedName(random: Random) {
   const woman = random.chance(0.5)
   const root = random

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts'
 import * as words from './vocabulary.ts'
 
-/** Invented people, companies and places; none of their numbers passes a check digit on purpose. */
+/** Invented people, companies and places; no number passes its check digits, except by chance. */
 
 interface City extends words.State {
   readonly city: string
@@ -44,7 +44,7 @@ export function personOf(random: Random): Person {
   }
 }
 
-/** A CPF as it is published: `***697419**`. */
+/** Masks a CPF as published: `***697419**`. */
 export function maskedCpf(cpf: string): string {
   return `***${cpf.slice(3, 9)}**`
 }
@@ -76,14 +76,14 @@ export function isoDay(time: number): string {
   return new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
-/** Epidemiological week: from Sunday, and of the year in which its Wednesday falls. */
+/** Returns the epidemiological week: from Sunday, in the year of its Wednesday. */
 export function weekOf(time: number): number {
   const wednesday = new Date(time + (3 - new Date(time).getUTCDay()) * dayMs)
   const dayOfYear = (wednesday.getTime() - Date.UTC(wednesday.getUTCFullYear(), 0, 1)) / dayMs
   return Math.floor(dayOfYear / 7) + 1
 }
 
-/** An amount with two decimals, small ones far more often than large ones. */
+/** Returns an amount with two decimals, small ones far more often than large ones. */
 export function money(random: Random, max: number): string {
   return (max * random.next() ** 4 + random.next()).toFixed(2)
 }

@@ -1,19 +1,19 @@
 import { randomFrom, type Random } from './random.ts'
 
-/** A value of a sample, before it is written as CSV. */
+/** A value of a sample before it is written as CSV. */
 export type Cell = string | number | boolean | null
 
-/** How the sample of one table is made. */
+/** Generator of the sample of a table. */
 export interface SampleTable {
-  /** `dataset/table`. */
+  /** Id, `dataset/table`. */
   readonly id: string
-  /** At scale 1. */
+  /** Number of rows at scale 1. */
   readonly rows: number
-  /** Exactly that many rows, one at a time, so that memory does not grow with them. */
+  /** Yields exactly this many rows, one at a time, in constant memory. */
   readonly make: (rows: number) => Generator<Record<string, Cell>>
 }
 
-/** A table whose rows do not depend on each other. */
+/** A table whose rows are independent. */
 export function eachRow(
   id: string,
   rows: number,

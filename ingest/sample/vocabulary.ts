@@ -1,4 +1,4 @@
-/** Words that make the samples look like what Brazilian public bodies publish. */
+/** Words that make samples look like data of Brazilian public bodies. */
 
 export interface State {
   readonly uf: string
@@ -65,7 +65,7 @@ export const beaches = words(
 export const assets = words(
   'Depósito bancário em conta corrente no País, Casa, Apartamento, Terreno, Veículo automotor terrestre: caminhão automóvel moto etc., Quotas ou quinhões de capital, Caderneta de poupança, Outros bens móveis, Terra nua, Ações (inclusive as provenientes de linha telefônica), Gado',
 ).map((name, index) => ({ name, code: [61, 12, 11, 13, 21, 32, 41, 29, 14, 31, 26][index] ?? 99 }))
-/** With the year of the election and the digits of a candidate's number. */
+/** Offices, with the year of the election and the digits of a candidate's number. */
 export const offices = [
   { name: 'VEREADOR', code: 13, year: 2020, digits: 5 },
   { name: 'PREFEITO', code: 11, year: 2020, digits: 2 },

@@ -20,12 +20,12 @@ const described = new Map(
   [covid19, electionTables, governmentTables, otherTables].flat().map((sample) => [sample.id, sample]),
 )
 
-/** Names every sample with its hash, so that a source that is none of them is never written over. */
+/** Ledger with the hash of every sample, so that other sources are never overwritten. */
 const ledgerName = 'SAMPLES.txt'
 const ledgerHead = '# Synthetic sources, which `make sample` writes over; SHA-256 and name of each.'
 const chunkCharacters = 256 * 1024
 
-/** Whether a folder holds anything at all that could be a source. */
+/** Returns whether a folder contains a possible source. */
 export async function hasSources(folder: string): Promise<boolean> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   return names.some((name) => /\.csv(\.\w+)?$/.test(name))
@@ -33,8 +33,7 @@ export async function hasSources(folder: string): Promise<boolean> {
 
 /**
  * Writes samples as `<dataset>/<table>.csv.gz`, yielding each table with its rows.
- *
- * @throws StartError before anything is written where a source that is no sample stands in the way
+ * @throws StartError before anything is written if a source that is no sample exists
  */
 export async function* writeSamples(
   folder: string,
@@ -57,7 +56,7 @@ function sampleName(table: Table): string {
   return `${tableId(table)}.csv.gz`
 }
 
-/** Name of the file -> its hash. */
+/** Returns hashes by file name. */
 async function readLedger(folder: string): Promise<Map<string, string>> {
   const text = await readFile(path.join(folder, ledgerName), 'utf8').catch(() => '')
   return new Map(
@@ -84,7 +83,7 @@ function asStartError(error: unknown): never {
   throw error instanceof TableFailure ? new StartError(error.message, { cause: error }) : error
 }
 
-/** -> number of rows */
+/** Returns the number of rows. */
 async function writeSample(folder: string, table: Table, scale: number): Promise<number> {
   const sample = described.get(tableId(table)) ?? genericSample(table)
   const rows = Math.max(1, Math.round(sample.rows * scale))
@@ -92,7 +91,7 @@ async function writeSample(folder: string, table: Table, scale: number): Promise
   return rows
 }
 
-/** Writes rows as the source of a table, a CSV in gzip, under its name only when it is whole. */
+/** Writes rows as the source of a table, a CSV in gzip, which appears only when it is complete. */
 export async function writeSource(
   file: string,
   table: Table,

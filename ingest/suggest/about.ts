@@ -1,12 +1,12 @@
 import type { Frequency } from '../../core/catalog/names.ts'
 import type { SeenColumn } from './column.ts'
 
-/** The codes of the states of Brazil, and of the whole. */
+/** Codes of the states of Brazil, and of the whole country. */
 const states = new Set(
   'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO BR'.split(' '),
 )
 
-/** Days between a date and the next that are usual, most often one of these. */
+/** Usual intervals of dates in days, for each frequency. */
 const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
   ['daily', 1, 1],
   ['weekly', 7, 7],
@@ -18,9 +18,8 @@ const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
 const dayMs = 86_400_000
 
 /**
- * What a file tells of the dataset that it belongs to, as lines that an author may take over: the keys by which datasets are
- * found, with the evidence, and those of which no file tells anything.
- *
+ * Describes the dataset of a file in lines of YAML for its author: keys by which datasets are found, with the
+ * evidence, and keys that no file can tell.
  * @param days of each field that has some, in their order
  */
 export function aboutDataset(
@@ -34,7 +33,7 @@ export function aboutDataset(
   ]
 }
 
-/** The days that it covers, by the dated field that has the most, and how often there is a new one. */
+/** Returns the days that the dataset covers, by the field with the most days, and the frequency of new ones. */
 function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
   const [most] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = most ?? ['', []]
@@ -51,7 +50,7 @@ function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
   ]
 }
 
-/** The most frequent number; 0 of none. */
+/** Returns the most frequent number; 0 if there are none. */
 function usual(numbers: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)

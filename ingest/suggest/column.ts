@@ -27,7 +27,7 @@ export interface SuggestedField {
   readonly spelling?: readonly string[]
   /** Explains the proposal; empty if the question says it all. */
   readonly evidence: (found: Found) => string
-  /** Whether `make add` prints the evidence too. */
+  /** True if `make add` prints the evidence too. */
   readonly isNotable?: boolean
   /** Question for a person, with the keys that answer it; null if the type is certain. */
   readonly question: string | null
@@ -39,7 +39,7 @@ export interface SuggestedField {
 export interface SeenColumn {
   readonly name: string
   readonly texts: ReadonlyMap<string, number>
-  /** Whether it must be text, because other types failed on all rows. */
+  /** True if it must be text, because other types failed on all rows. */
   readonly isText?: boolean
 }
 

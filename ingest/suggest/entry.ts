@@ -6,7 +6,7 @@ import type { FieldKeys } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 
-/** An entry of the catalog on its way: what it says of a table and its source. */
+/** A draft of a catalog entry: a table and its source. */
 export interface Entry {
   readonly name: string
   readonly dialect: Dialect
@@ -15,10 +15,10 @@ export interface Entry {
   readonly fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly evidence: string }[]
 }
 
-/** What a table may say for all its fields: where all that say it say the same, and it changes no other. */
+/** Keys that a table may set for all its fields: if all fields with the key agree, and no other field changes. */
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
-/** The entry as the catalog has it, each field on a line with its evidence. */
+/** Formats the entry for the catalog, each field on a line with its evidence. */
 export function entryText({ name, dialect, source, fields }: Entry): string {
   const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
   const keys = {
@@ -66,7 +66,7 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
   return { source, fields: own }
 }
 
-/** Whether a field that does not say something would be read in another way where the table says it. */
+/** Returns whether a key of the table would change how a field without it is read. */
 function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unknown): boolean {
   const { dialect, isText } = typeRow(keys.type as FieldType)
   if (key === 'decimal') return dialect === 'number' || 'groups' in keys
@@ -116,7 +116,7 @@ function dialectKeys(
   }
 }
 
-/** The least of a catalog around an entry. */
+/** Minimal catalog around an entry. */
 const around = `title: t
 limits: { rows: [], catalog: [] }
 families:
@@ -131,7 +131,7 @@ datasets:
     tables:
 `
 
-/** The entry as a program that loads the catalog has it. */
+/** Loads the entry as a catalog does. */
 export function tableOf(text: string): Table {
   const catalog = parseCatalog(`${around}${text.replaceAll(/(?<=^|\n)/g, '      ')}`, 'the suggestion')
   const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]

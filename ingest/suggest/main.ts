@@ -9,11 +9,14 @@ import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
 import { runProgram } from '../base/program.ts'
 
-/** Where a file is asked for that takes none. */
+/** Usage for a missing file. */
 const usage =
   'name a file, such as `make suggest FILE=sources/rain/daily.csv.gz`, a pattern in quotes, an address, or - for standard input'
 
-/** `npm run suggest -- FILE... [--member=PATTERN]`: prints a catalog entry for a CSV, to paste under `tables:` of a dataset. */
+/**
+ * `npm run suggest -- FILE... [--member=PATTERN]`: prints a catalog entry for a CSV, to paste under `tables:`
+ * of a dataset.
+ */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     options: { member: { type: 'string' } },
@@ -23,11 +26,11 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(positionals[0] ?? '')
-  // Before anything that takes its time; a terminal is told as it goes.
+  // Before long work; a terminal shows progress.
   if (!process.stderr.isTTY) progress.say(`looking at ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await namedFiles(positionals, scratch, settings, progress)
-    // Several that lie elsewhere are named as they would be below SOURCES.
+    // Several files outside of SOURCES get the names they would have below it.
     const areElsewhere = source.files === undefined && files.length > 1
     const placed = areElsewhere ? { files: positionals.map((name) => path.basename(name)) } : source
     const member = values.member === undefined ? {} : { member: values.member }

@@ -1,21 +1,21 @@
 import { dateOf } from '../../core/catalog/types/date.ts'
 
-/** How the dates and times of a column are written, as formats of the catalog. */
+/** Formats of the dates and times of a column. */
 export interface MomentForm {
   readonly type: 'date' | 'datetime' | 'time'
-  /** All of them are needed; none where as ISO 8601. */
+  /** All of them are needed; none for ISO 8601. */
   readonly formats: readonly string[]
 }
 
-/** Formats that give two values for one text: nobody is to guess. */
+/** Formats that read one text as two values, so that a person must choose. */
 export interface AmbiguousMoments {
   readonly type: MomentForm['type']
   readonly example: string
-  /** One of them is meant. */
+  /** Candidates, of which one is meant. */
   readonly formats: readonly string[]
-  /** What other texts are written in. */
+  /** Formats of other texts. */
   readonly beside: readonly string[]
-  /** Whether every text could be in each of the formats. */
+  /** True if every text could be in each of the formats. */
   readonly areAll: boolean
 }
 
@@ -43,14 +43,14 @@ const yearMax = 2200
 
 interface Reading {
   readonly format: string
-  /** ISO 8601, by which two readings are the same. */
+  /** ISO 8601; equal for equal readings. */
   readonly iso: string
 }
 
-/** No date is longer. The patterns below take quadratic time. */
+/** Longest date. The patterns below take quadratic time. */
 const lengthMax = 60
 
-/** All ways in which a text is a date, a time of day, or both. */
+/** Returns all readings of a text as a date, a time of day, or both. */
 export function momentsOf(text: string): readonly Reading[] {
   if (text.length > lengthMax) return []
   const time = /^(\d{1,2}):(\d{2})(?::(\d{2}))?( ?[AaPp]\.?[Mm]\.?)?$/.exec(text)
@@ -143,7 +143,7 @@ function datesOf(text: string): Reading[] {
   return [...readings(dayFirst ?? [], three, two, one), ...readings(monthFirst ?? [], three, one, two)]
 }
 
-/** How parts of a date may be said to be written: of two digits, or of one or two. */
+/** Returns possible widths of parts of a date: two digits, or one or two. */
 function widthsOf(first: string, second: string): ('two' | 'one')[] {
   return /^\d{2}$/.test(first) && /^\d{2}$/.test(second) ? ['two', 'one'] : ['one']
 }
@@ -154,7 +154,7 @@ function readings(formats: readonly string[], year: string, month: string, day: 
   return formats.map((format) => ({ format, iso }))
 }
 
-/** Returns how the name of a month is written, and its number from 1; null if it is none. */
+/** Returns the form of a month's name, and its number from 1; null if it is none. */
 function monthOf(text: string): { format: 'mmm' | 'mmmm'; number: string } | null {
   const name = text.toLowerCase().replace(/\.$/, '')
   for (const [index, [short = [], long = []]] of months.entries()) {
@@ -169,7 +169,7 @@ const typeOf = (format: string): MomentForm['type'] => {
   return format.includes('h') ? 'datetime' : 'date'
 }
 
-/** Formats that are what the catalog takes where it says none. */
+/** Returns whether a format needs no declaration in the catalog. */
 function isPlain(format: string): boolean {
   return /^yyyy-mm-dd([ T]hh:mm:ss(\.f)?)?$/.test(format) || format === 'hh:mm:ss' || format === 'h:mm:ss'
 }
@@ -177,9 +177,9 @@ function isPlain(format: string): boolean {
 const formatsMax = 3
 
 /**
- * How all texts are written, where they are dates or times: in one format, or in few of which each text fits one alone.
- *
- * @returns null where they are not
+ * Finds the formats of texts that are dates or times: one format, or a few of which each text matches exactly
+ * one.
+ * @returns null if they are not
  */
 export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
   const all = texts.map(momentsOf)
@@ -187,7 +187,7 @@ export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMomen
   const formats = [...new Set(all.flatMap((found) => found.map(({ format }) => format)))]
   const fitting = (format: string): number =>
     all.filter((found) => found.some((one) => one.format === format)).length
-  // The narrower first, as two digits before one or two.
+  // Narrower formats first, as two digits before one or two.
   const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
   const whole = ranked.filter((format) => fitting(format) === all.length)
   const [first] = whole
@@ -210,7 +210,7 @@ export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMomen
   return several(texts, all, ranked)
 }
 
-/** Few formats of one type that cover all, where no text fits two. */
+/** Returns a few formats of one type that cover all texts, with no text in two of them. */
 function several(
   texts: readonly string[],
   all: readonly (readonly Reading[])[],
@@ -236,7 +236,7 @@ function several(
     const beside = chosen.filter((format) => !own.includes(format))
     return { type, example: doubtful, formats: own, beside, areAll: false }
   }
-  // Beside the others, one of them may be read in another way throughout.
+  // Beside the others, one of them may have a second reading.
   for (const format of chosen) {
     const own = all.filter((found) => hasFormat(found, format))
     for (const other of ranked) {

@@ -1,4 +1,4 @@
-/** Names of fields from a header: lower-case letters, digits and underscores, each once. */
+/** Returns names of fields for a header: lower-case letters, digits and underscores, unique. */
 export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
   const names = new Set<string>()
   for (const [index, cell] of header.entries()) {
@@ -12,12 +12,12 @@ export function namesFor(header: readonly string[], hasHeader: boolean): string[
   return [...names]
 }
 
-/** Whether columns can be told apart by their names, and renamed by them. */
+/** Returns whether columns have unique names, by which they can be renamed. */
 export function canBeMatched(header: readonly string[]): boolean {
   return new Set(header).size === header.length && !header.some((cell) => cell === '' || cell === '__proto__')
 }
 
-/** What a table is called after its file. */
+/** Returns the name of a table for its file. */
 export function tableNameFor(file: string): string {
   const name = file
     .toLowerCase()

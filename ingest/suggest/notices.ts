@@ -1,6 +1,6 @@
 import type { Suggestion } from './suggest.ts'
 
-/** Returns what was noticed about a file, in lines: first what is certain, then numbered questions. */
+/** Returns lines about a file: first facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
   const said = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
   const columns = fields.flatMap(({ name, notice }) =>

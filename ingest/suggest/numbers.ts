@@ -1,32 +1,32 @@
 import { minusForms, type MinusForm } from '../../core/catalog/names.ts'
 
-/** How the numbers of a column are written, as the catalog says it. */
+/** Spelling of the numbers of a column, in terms of the catalog. */
 export interface NumberForm {
   readonly decimal: '.' | ','
   readonly groups: string | null
   readonly marks: readonly string[]
-  /** How numbers below zero are written besides -5. */
+  /** Spellings of numbers below zero besides -5. */
   readonly minus: readonly MinusForm[]
-  /** Digits before and after the point, the most that there are. */
+  /** Most digits before and after the point. */
   readonly whole: number
   readonly scale: number
   readonly hasExponent: boolean
 }
 
-/** Texts that look like numbers, but would not be the same texts if the numbers were written back. */
+/** Texts that look like numbers, but would change if the numbers were written back. */
 interface LossyNumbers {
-  /** Reason for people, such as `digits with a plus, which a number would lose`; empty where they are asked. */
+  /** Reason for people, such as `digits with a plus, which a number would lose`; empty if they must decide. */
   readonly loss: string
   readonly question: string | null
 }
 
-/** What numbers may be read as, where two ways give two values: nobody is to guess. */
+/** Two readings with different values, so that a person must choose. */
 export interface AmbiguousNumbers {
   readonly example: string
   readonly separator: '.' | ','
 }
 
-/** Texts beside numbers that say nothing of their value, the longest first. */
+/** Texts beside numbers without effect on their value, the longest first. */
 const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
 const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
 const spaces = '[ \\u00a0\\u202f]*'
@@ -34,19 +34,19 @@ const marked = new RegExp(
   `^((?:(?:${markPattern})${spaces})*)([-+\\u2212\\u2013]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
-/** The text of a number without its sign and its marks; null where it is none. */
+/** Text of a number without its sign and marks; null if it is none. */
 interface Bare {
   readonly digits: string
   readonly sign: string
-  /** How it is written, if it is below zero; null for -5 and in parentheses. */
+  /** Spelling of a negative number; null for -5 and in parentheses. */
   readonly minus: MinusForm | null
-  /** Parentheses among them. */
+  /** Marks, including parentheses. */
   readonly marks: readonly string[]
 }
 
 const parentheses = '()'
 
-/** No number is longer. The pattern of a number takes quadratic time. */
+/** Longest number. Its pattern takes quadratic time. */
 const lengthMax = 400
 
 function bareOf(text: string): Bare | null {
@@ -55,7 +55,7 @@ function bareOf(text: string): Bare | null {
   const isBehind = text.endsWith('-')
   const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
   if (inner === undefined && !isBehind) return bare
-  // Two signs are none.
+  // Two signs make no number.
   if (bare === null || bare.sign !== '') return null
   return inner === undefined
     ? { ...bare, sign: '-', minus: '5-' }
@@ -83,7 +83,7 @@ const groupClass = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u202f]', "'": "['\\u
 
 type Grouping = (typeof groupings)[number] | null
 
-/** Every pair of separators, and the pattern of what is written with them. */
+/** Every pair of separators, and the pattern of numbers with them. */
 const allForms = (['.', ','] as const).flatMap((decimal) =>
   [null, ...groupings].flatMap((groups: Grouping) => {
     if (groups === decimal) return []
@@ -95,8 +95,7 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 )
 
 /**
- * Finds how all texts are written, if they are numbers.
- *
+ * Finds the spelling of all texts, if they are numbers.
  * @returns null if they are not
  */
 export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
@@ -106,11 +105,11 @@ export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbe
     if (one === null) return null
     bare.push(one)
   }
-  // In all of them they are no minus, but a note, or a part of a code.
+  // In all texts they are no minus, but a note, or a part of a code.
   if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
-  // What needs no separator is not said to have one.
+  // Unused separators are not declared.
   const isUsed = (sign: string): boolean =>
     all.some((digits) =>
       sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
@@ -154,7 +153,10 @@ export function isLossy(form: object): form is LossyNumbers {
   return 'loss' in form
 }
 
-/** Whether texts with a minus behind are rather codes, or ends that are open, such as `2019-`: all have it, or all are whole. */
+/**
+ * Returns whether texts with a trailing minus are rather codes, or open ranges such as `2019-`: all texts
+ * have it, or all are whole.
+ */
 function isOpenEnded(bare: readonly Bare[]): boolean {
   const behind = bare.filter(({ minus }) => minus === '5-')
   return (
@@ -164,7 +166,7 @@ function isOpenEnded(bare: readonly Bare[]): boolean {
 
 const lost = (loss: string): LossyNumbers => ({ loss, question: null })
 
-/** Explains what numbers would lose of their texts; null if nothing. */
+/** Explains the parts of texts that numbers would lose; null if there are none. */
 function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lost('digits, some with a leading zero, which a number would lose')
@@ -185,7 +187,7 @@ function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   return { loss: '', question: `say what the marks mean, which a number would lose: ${marks}` }
 }
 
-/** Returns the marks that say what a number counts, such as currencies; signs are left out. */
+/** Returns marks that state what a number counts, such as currencies, without signs. */
 export function valueMarks(marks: readonly string[]): string[] {
   return [...new Set(marks)].filter((mark) => mark !== '+' && mark !== parentheses).toSorted()
 }

@@ -8,21 +8,21 @@ import type { Trial } from './trial.ts'
 
 const rejectsShown = 3
 
-/** What was found out about files. */
+/** Findings about files. */
 interface Finding {
   readonly dialect: Dialect
-  /** How many. */
+  /** Number of columns. */
   readonly columns: number
   readonly trial: Trial
 }
 
-/** What is said of files. */
+/** A remark about files. */
 export interface Remark {
   readonly text: string
   readonly isQuestion: boolean
 }
 
-/** What an author should know of files, and is asked of them. */
+/** Returns remarks and questions about files for their author. */
 export function remarksOf(files: readonly PlacedFile[], { dialect, columns, trial }: Finding): Remark[] {
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
@@ -94,7 +94,10 @@ function birthsAsked(days: Trial['days']): string[] {
   })
 }
 
-/** Where the names of files differ in their digits alone, these may be what no column says. */
+/**
+ * Returns values that file names tell: if names differ only in their digits, these may be missing from the
+ * columns.
+ */
 function toldByNames(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
   const [first = '', ...others] = names

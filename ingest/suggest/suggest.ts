@@ -23,59 +23,58 @@ interface SuggestOptions {
   readonly scratch: string
   readonly limits: UnpackLimits
   readonly progress: Progress
-  /** What the entry says of where its source lies, such as `files` and `member`. */
+  /** Location of the source in the entry, such as `files` and `member`. */
   readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
-  /** What the table is called, where it is not called after its file. */
+  /** Name of the table, by default that of its file. */
   readonly name?: string
 }
 
-/** What was made of some files. */
+/** A suggestion for some files. */
 export interface Suggestion {
   /** The table, as YAML. */
   readonly entry: string
-  /** What an author should know of it. */
+  /** Remarks for the author. */
   readonly remarks: readonly Remark[]
   /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
-  /** What each field is, and why. */
+  /** Each field, with the evidence. */
   readonly fields: readonly SuggestedColumn[]
   readonly name: string
 }
 
 interface SuggestedColumn {
   readonly name: string
-  /** What the header calls it. */
+  /** Name in the header. */
   readonly column: string
   readonly keys: SuggestedField['keys']
-  /** Whether all its values are null. */
+  /** True if all its values are null. */
   readonly isEmpty: boolean
-  /** All that is said of it, for a comment. */
+  /** All evidence, for a comment. */
   readonly evidence: string
-  /** Of that, what whoever adds the file should read. */
+  /** Evidence that the author should read. */
   readonly notice: string | null
-  /** What he is to decide; the field is a text until then. */
+  /** Question to the author; the field is a text until it is answered. */
   readonly question: string | null
 }
 
-/** As it is printed: what an author should know first, as comments. */
+/** Formats a suggestion for printing, with important remarks as comments. */
 export function suggestionText({ remarks, dataset, entry }: Suggestion): string {
   return `${[...remarks.map(({ text }) => text), ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
-/** Of texts that were not seen before, each of which may change what a column is taken for. */
+/** Most rounds with new texts, each of which may change the type of a column. */
 const roundsMax = 6
-/** Rounds in which a column may still be something else than texts. */
+/** Rounds in which a column may still get a type other than text. */
 const roundsTyped = 3
 const misfitsShown = 3
-/** As much as an ingest has by default. */
+/** The default memory of an ingest. */
 const memory = '550MB'
 
 /**
- * A catalog entry for files that nobody has described: what their start looks like, tried on all their rows, and changed
+ * Suggests a catalog entry for undescribed files: by their start, then tried on all their rows, and changed
  * until it fits them all.
- *
- * @param files in the order in which their rows follow each other
- * @throws TableFailure where they are no CSV that can be read without guessing
+ * @param files in the order of their rows
+ * @throws TableFailure if they are no CSV that can be read without guessing
  */
 export async function suggest(files: readonly PlacedFile[], options: SuggestOptions): Promise<Suggestion> {
   const { scratch, source, limits, progress } = options
@@ -127,7 +126,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   }
 }
 
-/** An entry that is changed until all rows are as it says. */
+/** An entry that is changed until all rows match. */
 class Draft {
   readonly #files: readonly PlacedFile[]
   readonly #name: string
@@ -149,7 +148,7 @@ class Draft {
     this.#options = options
   }
 
-  /** Looks at the start of every file: what the columns are called in some of them. */
+  /** Reads the start of every file, for columns that only some files have. */
   async takeAllColumns(): Promise<void> {
     const { source, limits, progress } = this.#options
     progress.step('looking at each file')
@@ -231,7 +230,7 @@ class Draft {
     }
   }
 
-  /** Changes the dialect where rejected rows show what it lacks, and returns whether it did. */
+  /** Changes the dialect if rejected rows show what it lacks; returns whether it did. */
   async #isOtherwise(rejects: readonly Reject[]): Promise<boolean> {
     return (
       (await this.#isOtherwiseEncoded(rejects)) ||
@@ -256,7 +255,7 @@ class Draft {
     return true
   }
 
-  /** Looks at all bytes where one was met that the encoding of the start does not have. */
+  /** Reads all bytes if one was found that is invalid in the encoding of the start. */
   async #isOtherwiseEncoded(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
@@ -286,8 +285,8 @@ function isTextColumn(column: SeenColumn): boolean {
 const columnNamePattern = /^\p{L}[\p{L}\p{M}\d _./()%-]*$/u
 
 /**
- * @throws TableFailure if a row after an empty one reads like the header of a second table: it has as many different names,
- *   and without it, at least one column is numbers or dates
+ * @throws TableFailure if a row after an empty one reads like the header of a second table: it has as many
+ *   distinct names, and without it, at least one column is numbers or dates
  */
 function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
   for (const { line, values } of rows) {
@@ -306,7 +305,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
   }
 }
 
-/** A column with the texts that did not fit. */
+/** Adds texts that did not match to a column. */
 function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
   if (misfits.length === 0) return column
   const texts = new Map(column.texts)
@@ -341,7 +340,7 @@ function saidOf(
   }
 }
 
-/** What all values but few are, and these few; null where there is nothing of the kind. */
+/** Describes the type of nearly all values, and the few exceptions; null if there is none. */
 function nearlyAll(
   { probe }: SuggestedField,
   trial: Trial,
@@ -358,7 +357,7 @@ function nearlyAll(
   return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}: ${shown.join(', ')}${more}`
 }
 
-/** Where the misfits that are shown stand: they are looked for where there are some. */
+/** Finds the lines of the misfits that are shown. */
 async function linesOf(
   files: readonly PlacedFile[],
   { limits, progress }: SuggestOptions,

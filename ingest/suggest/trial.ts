@@ -22,17 +22,17 @@ import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { readSource, type ReadSource } from '../source/read.ts'
 import type { Found } from './column.ts'
 
-/** A text that is not what its field declares. */
+/** A text that does not match its field. */
 export interface Misfit {
   readonly text: string
   readonly rows: number
-  /** The first record that has it. */
+  /** Index of the first record with it. */
   readonly record: number
 }
 
-/** What became of a field on all rows. */
+/** Result of a field on all rows. */
 interface Tried extends Found {
-  /** Values that are not as declared, and the most frequent of them. */
+  /** Number of bad values, and the most frequent ones. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
 }
@@ -40,9 +40,9 @@ interface Tried extends Found {
 export interface Trial {
   readonly read: ReadSource
   readonly fields: readonly Tried[]
-  /** Of each probe; null where there is none. */
+  /** Results of each field's probe; null without a probe. */
   readonly probes: readonly (Tried | null)[]
-  /** Of the fields that have days: all of them, in their order, where they are not too many. */
+  /** All days of fields with dates, in their order, unless there are too many. */
   readonly days: ReadonlyMap<string, readonly string[]>
 }
 
@@ -51,7 +51,7 @@ interface TrialOptions {
   readonly table: Table
   /** RE2 patterns per field; a text that does not match all of them is a misfit. */
   readonly spellings: readonly (readonly string[])[]
-  /** Of each field another that its column might be. */
+  /** Alternative type of each field's column. */
   readonly probes: readonly (Field | null)[]
   readonly db: Connection
   readonly scratch: string
@@ -59,22 +59,21 @@ interface TrialOptions {
   readonly progress: Progress
 }
 
-/** Of text: little, since it is held in memory while it is read. */
+/** Bytes of text; few, since they are held in memory while they are read. */
 const batchBytes = 32 * 1024 * 1024
-/** Of a field; of more different ones the most frequent are told of those that were met first. */
+/** Most misfits of a field; of more distinct ones, the most frequent of those found first. */
 const misfitsMax = 200
 const daysMax = 20_000
 /** Fields of a wide table that are tried at once: their texts and values are in memory. */
 const fieldsAtOnce = 250
 /** Maximum number of statements for a batch, each of which has to list all columns of the file. */
 const statementsMax = 12
-/** Fields whose days are gathered. */
+/** Most fields whose days are collected. */
 const dayFieldsMax = 3
 
 /**
- * Reads and casts all rows as an ingest would, and publishes nothing.
- *
- * @throws TableFailure where the source cannot be read, or two readers of it do not agree
+ * Reads and casts all rows like an ingest, without publishing.
+ * @throws TableFailure if the source is unreadable, or two readers disagree
  */
 export async function tryEntry(options: TrialOptions): Promise<Trial> {
   const { table, probes, scratch, limits, progress, files } = options
@@ -127,7 +126,7 @@ async function tryBatch(
   }
 }
 
-/** A field of a batch, or what else it might be. */
+/** A field of a batch, or its alternative type. */
 interface Attempt {
   readonly matched: MatchedField
   readonly patterns: readonly string[]
@@ -177,7 +176,7 @@ async function tryFields(
   }
 }
 
-/** The fields of a batch, of which a text `isGood` where it also has their spellings. */
+/** Returns SQL of the fields of a batch; a text `isGood` only if it matches the spellings. */
 function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),
@@ -201,7 +200,7 @@ function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): Val
   return { fields: spelled, from: steps.from }
 }
 
-/** What was found of a field, batch after batch. */
+/** Results of a field over all batches. */
 class Tally {
   #filled = 0
   #longest = 0

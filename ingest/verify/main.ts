@@ -7,7 +7,10 @@ import { chosenTables } from '../base/choose.ts'
 import { faultOfSummed, verify } from './verify.ts'
 import { openWarehouse, runProgram } from '../base/program.ts'
 
-/** `npm run verify -- [dataset/table ...]`: reads all published files again; exit 0 = there are some, as they were written. */
+/**
+ * `npm run verify -- [dataset/table ...]`: rereads all published files; exit 0 = there are some, and all are
+ * intact.
+ */
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const settings = readSettings(process.env)

@@ -9,18 +9,18 @@ import { isAsSummed } from '../../core/warehouse/summed-files.ts'
 import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
 import { readWithdrawn } from '../../core/warehouse/state-files.ts'
 
-/** What one snapshot, or what points to it, turned out to be. */
+/** Result for a snapshot, or its pointer. */
 export interface Verified {
   readonly table: Table
   /** Path below the folder of the table. */
   readonly what: string
-  /** Of the files that were read. */
+  /** Bytes that were read. */
   readonly bytes: number
-  /** Null where all is as it was written. */
+  /** Null if everything is intact. */
   readonly fault: string | null
 }
 
-/** Reads every file of every snapshot of the tables again, and compares it with what was written. */
+/** Rereads every file of every snapshot of the tables, and compares it with its hash. */
 export async function* verify(store: Store, tables: readonly Table[]): AsyncGenerator<Verified> {
   for (const table of tables) {
     const ids = await snapshotsIn(store, table)
@@ -37,7 +37,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
     for (const id of ids) {
-      // Its damage is known, and mended by the snapshot that took its place.
+      // Its damage is known, and repaired by the snapshot that replaced it.
       if (id !== current?.snapshot && (await setAsideAt(store, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
@@ -47,17 +47,17 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
         bytes = filesOf(manifest).reduce((sum, file) => sum + file.bytes, 0)
         await requireFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
       })
-      // One that was over its time may have been removed meanwhile.
+      // An expired snapshot may have been removed meanwhile.
       const isGone = fault !== null && !(await snapshotsIn(store, table)).includes(id)
       if (!isGone) yield { table, what: id, bytes, fault }
     }
   }
 }
 
-/** Explains how a file that belongs to no snapshot is damaged; null if it is intact, or if there is none. */
+/** Explains the damage of a file that belongs to no snapshot; null if it is intact, or missing. */
 export async function faultOfSummed(store: Store, name: string): Promise<string | null> {
   return faultOf(async () => {
-    // A job may put another in its place between two looks.
+    // A job may replace it between two checks.
     if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
       throw new Error('it is not as it was written: `make ingest` makes it anew')
   })
