@@ -1,17 +1,16 @@
 import { LRUCache } from 'lru-cache'
 
-/** What is kept as long as there is room: the least recently used goes first. Counts how often it was of use. */
+/** LRU cache bounded by bytes, with counts of hits and misses. */
 export class Cache<V extends object> {
   readonly #entries: LRUCache<string, V> | null
   #hits = 0
   #misses = 0
 
   /**
-   * @param bytesMax of all together; 0 keeps none
-   * @param sizeOf in bytes
+   * @param bytesMax limit for all entries together; 0 disables the cache
+   * @param sizeOf returns the bytes of an entry
    */
   constructor(bytesMax: number, sizeOf: (value: V) => number) {
-    // A share of what there is may be a fraction.
     const maxSize = Math.floor(bytesMax)
     this.#entries = maxSize === 0 ? null : new LRUCache({ maxSize, sizeCalculation: sizeOf })
   }
@@ -23,7 +22,7 @@ export class Cache<V extends object> {
     return found
   }
 
-  /** The same for whoever looks again for one and the same ask, which is counted once. */
+  /** Looks up a value again for a request that was already counted. */
   getAgain(key: string): V | undefined {
     return this.#entries?.get(key)
   }
@@ -36,7 +35,6 @@ export class Cache<V extends object> {
     this.#entries?.set(key, value)
   }
 
-  /** Whether anything is kept at all. */
   get isKeeping(): boolean {
     return this.#entries !== null
   }
@@ -48,35 +46,38 @@ export class Cache<V extends object> {
 }
 
 export interface CacheStats {
-  /** Since the start. */
+  /** Hits since the process started. */
   readonly hits: number
   readonly misses: number
   readonly bytes: number
   readonly entries: number
 }
 
-/** Bytes that are kept, and the headers that came with them. */
+/** A cached body, and the headers that belong to it. */
 interface CachedBody {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What an entry takes besides its bytes, about. */
+/** Approximate bytes of an entry besides its body. */
 const entryBytes = 300
-/** In bytes; a few larger ones would push out all others. Their compressed forms are kept, which cost the most to make. */
+/**
+ * Largest uncompressed body that is cached: a few larger ones would evict all others. Compressed bodies are
+ * cached at any size, since they cost most to make.
+ */
 const wholeBytesMax = 1_000_000
-/** Names of bodies asked for once, to know those that are asked for again. */
+/** Most names that are remembered of bodies that were requested once. */
 const askedOnceMax = 10_000
 
 /**
- * Finished bodies by their name, and their compressed forms. A name never gets other bytes, so nothing is thrown out
- * but for room: the least recently used goes first.
+ * Caches finished bodies by name, and their compressed forms. A name always has the same bytes, so entries
+ * are evicted only to make room: the least recently used first.
  */
 export class ResponseCache {
   readonly #kept: Cache<CachedBody>
   readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
 
-  /** @param bytesMax of all bodies together; 0 keeps none */
+  /** @param bytesMax limit for all bodies together; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#kept = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
   }
@@ -85,7 +86,7 @@ export class ResponseCache {
     return this.#kept.get(key)
   }
 
-  /** Another form of what was looked for before. */
+  /** Looks up another form of a body that was already counted. */
   getAgain(key: string): CachedBody | undefined {
     return this.#kept.getAgain(key)
   }
@@ -103,8 +104,8 @@ export class ResponseCache {
   }
 
   /**
-   * Whether a body that was made now is to be kept: a walk asks for each page once, and must not push out by its bulk
-   * what others ask for again and again.
+   * Returns whether a new body should be cached: only if it is requested for the second time. A client that
+   * pages through a table requests each page once, and must not evict what others need again.
    */
   isWanted(key: string, bytes: number): boolean {
     if (!this.#askedOnce.has(key)) {

@@ -4,22 +4,24 @@ import type { LogLevel } from '../../core/settings/rows.ts'
 export type Log = Logger
 
 /**
- * Lines are written together, since one by one they would cost a system call each, and so many bytes at once that they
- * do not mix with those of another process in a pipe (PIPE_BUF).
+ * Writes lines in batches, since a system call for each is slow, and in at most 4 KiB, so that they do not
+ * mix with lines of other processes in a pipe (PIPE_BUF).
  */
 const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 100 }
 
 /**
- * JSON lines, on standard output where no other stream is given.
- *
- * @param base what every line has
+ * Opens a log of JSON lines, on standard output by default.
+ * @param base fields of every line
  */
 export function openLog(level: LogLevel, base: object = {}, stream?: DestinationStream): Log {
   const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime }
   return pino(options, stream ?? pino.destination(together))
 }
 
-/** Where people look, lines that they can read, each as soon as it is written; undefined elsewhere. */
+/**
+ * Returns a stream that formats lines for a terminal and writes each at once; undefined if standard output is
+ * no terminal.
+ */
 export async function linesForPeople(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined
   const { default: pretty } = await import('pino-pretty')

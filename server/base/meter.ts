@@ -1,21 +1,21 @@
 import type { LimitClass } from '../../core/catalog/names.ts'
 
-/** What counts what happens, for metrics. */
+/** Counts events for the metrics. */
 export interface Meter {
-  /** @param ms from its coming in until its answer is sent, or its reader gone */
+  /** @param ms from the arrival of the request until its response is sent, or its client has disconnected */
   readonly answered: (request: AnsweredRequest, ms: number) => void
-  /** @param code of the problem that was answered */
+  /** @param code of the problem in the response */
   readonly refused: (code: string) => void
-  /** What it waited and ran, in ms. */
+  /** Reports how long a statement waited and ran, in ms. */
   readonly queried: (pool: PoolName, timing: { readonly queue: number; readonly query: number }) => void
 }
 
 interface AnsweredRequest {
-  /** What the resource is called; `none` for an address of which there is none. */
+  /** Name of the resource; `none` for an unknown address. */
   readonly route: string
   readonly countsAs: LimitClass
   readonly status: number
 }
 
-/** Pages are read by one pool of connections, and rows are looked for by another. */
+/** Pools of connections: one reads pages, the other scans for matching rows. */
 export type PoolName = 'pages' | 'scans'

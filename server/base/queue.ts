@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Who waits, in turn by client and first come first served within one: a client who asks for a hundred things at
- * once keeps another, who asks for one, waiting for one.
+ * Queue that serves clients in turn, and the requests of one client in their order. A client with a hundred
+ * requests delays the single request of another by one.
  */
 export class FairQueue<T> {
-  /** Lane -> its waiters; the lane whose turn it is stands first. */
+  /** Waiters by lane; the lane to serve next comes first. */
   readonly #lanes = new Map<string, Set<T>>()
   #size = 0
 
@@ -28,8 +28,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the last of the longest lane out of the queue, to make room for one who joins `lane`; undefined where that
-   * would be no fairer.
+   * Removes the last waiter of the longest lane to make room for a new one in `lane`; undefined if that would
+   * be no fairer.
    */
   yieldTo(lane: string): T | undefined {
     let longest: readonly [string, Set<T>] | undefined
@@ -41,16 +41,15 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes whose turn it is out of the queue; undefined where nobody waits who may be served.
-   *
-   * @param mayBe whether the first of a lane may be served now
+   * Dequeues the next eligible waiter; undefined if there is none.
+   * @param mayBe whether the first waiter of a lane may be served now
    */
   next(mayBe: (lane: string, waiter: T) => boolean): { lane: string; waiter: T } | undefined {
     for (const [lane, waiters] of this.#lanes) {
       const [waiter] = waiters
       if (waiter === undefined || !mayBe(lane, waiter)) continue
       this.leave(lane, waiter)
-      // Behind all other lanes.
+      // Moves the lane behind all others.
       if (this.#lanes.delete(lane)) this.#lanes.set(lane, waiters)
       return { lane, waiter }
     }
@@ -58,7 +57,7 @@ export class FairQueue<T> {
   }
 }
 
-/** Who waits for something, and what else is to be known of him. */
+/** A waiter, with data that decides when it can be served. */
 export interface Waiter<T, About> {
   readonly about: About
   readonly serve: (what: T) => void
@@ -66,14 +65,14 @@ export interface Waiter<T, About> {
 }
 
 interface Patience {
-  /** Leaves the queue. */
+  /** Removes the waiter from the queue. */
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** What is told to whom it took too long. */
+  /** Makes the error for a waiter that timed out. */
   readonly refusal: () => Error
 }
 
-/** Waits in the queue until it is served; throws the reason of the signal, or the refusal. */
+/** Waits in the queue until served. Throws the reason of the signal, or the refusal after the timeout. */
 export function waitIn<T, About>(
   queue: FairQueue<Waiter<T, About>>,
   lane: string,
@@ -104,7 +103,7 @@ export function waitIn<T, About>(
   })
 }
 
-/** More is asked for at this moment than can be done; the message says of what. Later it may be done. */
+/** Too much is requested at this moment. The message says of what; a retry may succeed. */
 export class QueueFull extends Error {
   constructor(message: string) {
     super(message)
@@ -112,25 +111,24 @@ export class QueueFull extends Error {
   }
 }
 
-/** So many may do something long at the same time, and one client no more than half of them. */
+/** Limits concurrent long operations; one client may hold at most half of the slots. */
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #what: string
   readonly #running = new Map<string, number>()
   #all = 0
 
-  /** @param what is told to whom it refuses, such as `exports` */
+  /** @param what named in refusals, such as `exports` */
   constructor(max: number, what: string) {
     this.#max = max
     this.#what = what
   }
 
-  /** How many run now. */
   get running(): number {
     return this.#all
   }
 
-  /** @throws QueueFull where too many run already */
+  /** @throws QueueFull if too many are running */
   async during<T>(client: string, work: () => Promise<T>): Promise<T> {
     const own = this.#running.get(client) ?? 0
     if (this.#all >= this.#max) throw new QueueFull(`Too many ${this.#what} are running.`)
@@ -149,15 +147,15 @@ export class ConcurrencyLimit {
 }
 
 export interface MemoryGateLimits {
-  /** Of what is made at the same time, in bytes. */
+  /** Limit for all answers that are being built, in bytes. */
   readonly makingBytesMax: number
-  /** Who waits longer is turned away. */
+  /** Timeout in the queue. */
   readonly queueTimeoutMs: number
 }
 
 /**
- * Room in memory for answers while they are made: a large one holds what it has read so far while it waits for the
- * rest, so that only so many may be in work. The others wait in a fair queue, in turn by client.
+ * Reserves memory for large answers while they are built, since each holds the rows it has read so far. If
+ * there is no room, requests wait in a fair queue.
  */
 export class MemoryGate {
   readonly #limits: MemoryGateLimits
@@ -168,19 +166,19 @@ export class MemoryGate {
     this.#limits = limits
   }
 
-  /** In bytes. */
   get taken(): number {
     return this.#taken
   }
 
   /**
-   * @param about how many bytes it comes to; more than there is room for is made alone
-   * @param signal Leaves the queue
+   * @param about bytes of the answer; one larger than the limit is built alone
+   * @param signal removes the request from the queue
    * @throws QueueFull; the reason of the signal
    */
   async during<T>(about: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    // Fractions would add up to a rest that is never given back, and a large one could never again be alone.
+    // Round up: fractions would sum to a remainder that is never released, and a large answer could never run
+    // alone.
     const bytes = Math.ceil(about)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
@@ -212,15 +210,15 @@ function crowded(): QueueFull {
   return new QueueFull('Too many readers ask for large pages at this moment.')
 }
 
-/** How long others wait for their turn, at most, in ms. */
+/** Longest time between two yields, in ms. */
 const turnMs = 2
 
-/** Ends when whoever waits last has had a turn. */
+/** Resolves when all waiters before the next one have had their slot. */
 let queue: Promise<unknown> = Promise.resolve()
 
 /**
- * Long work on the main thread that gives others their turn: between two turns of such work, whoever asks for it, all else
- * that there is to do is done.
+ * Yields the event loop during long work on the main thread: between two slots of such work, all other
+ * pending work runs.
  */
 export class Turns {
   readonly #signal: AbortSignal
@@ -230,7 +228,7 @@ export class Turns {
     this.#signal = signal
   }
 
-  /** Whoever has had a turn waits until the others have had theirs; throws the reason of the signal. */
+  /** Yields if the slot has been used up. Throws the reason of the signal. */
   async next(): Promise<void> {
     if (performance.now() - this.#began < turnMs) return
     const turn = queue.then(() => setImmediate())

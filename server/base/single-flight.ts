@@ -6,24 +6,24 @@ interface Flight<T> {
   wanted: number
 }
 
-/** Work ended because of the one who began it, and nobody else: the others can still have it. */
+/** The error concerns one client only; others that wait for the same work can still have it. */
 export class OfOneOnly extends Error {}
 
 /**
- * Work that several want at the same time is done once for all of them. Who does not want it any longer leaves;
- * when the last one has left it is stopped.
+ * Runs work once for all callers that request it at the same time. A caller can leave; when the last one has
+ * left, the work is stopped.
  */
 export class SingleFlight<T> {
   readonly #flying = new Map<string, Flight<T>>()
 
-  /** Whether somebody is at it. */
+  /** Returns whether work with this key is running. */
   has(key: string): boolean {
     return this.#flying.has(key)
   }
 
   /**
-   * @param signal of the one who asks: when it fires, the call throws its reason
-   * @param work is begun where nobody is at it under this key
+   * @param signal makes the call throw the reason of the signal
+   * @param work starts unless work with this key is running
    */
   async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -44,11 +44,11 @@ export class SingleFlight<T> {
         reject(signal.reason as Error)
         flight.wanted -= 1
         if (flight.wanted > 0) return
-        // Whoever comes now needs work that is not being stopped.
+        // A new caller needs work that is not being stopped.
         this.#forget(key, flight)
         flight.stop.abort(signal.reason)
       }
-      // A page of long texts waits for more blocks than Node takes for meant.
+      // Pages of long texts add more listeners than Node expects.
       setMaxListeners(0, signal)
       signal.addEventListener('abort', leave, { once: true })
       flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))

@@ -28,7 +28,7 @@ import type { Items } from '../../core/duckdb/vectors.ts'
 import { isChoice, isText } from './arrow.ts'
 import type { Column, ColumnWriter } from './format.ts'
 
-/** Begins an Arrow IPC stream of what the aggregates of the format bring. */
+/** Starts an Arrow IPC stream of the results of the format's aggregates. */
 export function arrowWriter(columns: readonly Column[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {
@@ -38,7 +38,7 @@ export function arrowWriter(columns: readonly Column[]): ColumnWriter {
   }
 }
 
-/** The types of Arrow by the names that field types call them. */
+/** Arrow types by the names that field types use. */
 const types: Readonly<Record<ArrowMapping['type'], (field: Field) => DataType>> = {
   utf8: () => new Utf8(),
   int64: () => new Int64(),
@@ -59,8 +59,8 @@ function arrowSchema(columns: readonly Column[]): Schema {
 }
 
 /**
- * @param answer to `aggregates`
- * @param rows how many there are
+ * @param answer result of `aggregates`
+ * @param rows how many rows it has
  */
 function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
@@ -74,10 +74,7 @@ function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows
   return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
 }
 
-/**
- * Writes the bytes of a stream batch by batch, for whoever takes them at his own pace: the library's own queue has no
- * bound.
- */
+/** Collects the bytes of a stream batch by batch, since the queue of the library has no limit. */
 class StreamWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
@@ -86,7 +83,7 @@ class StreamWriter extends RecordBatchStreamWriter {
     this.reset(undefined, arrowSchema(columns))
   }
 
-  /** What was written since it was last asked. */
+  /** Returns the bytes written since the last call. */
   taken(): Uint8Array[] {
     const written = this.#written
     this.#written = []
@@ -122,7 +119,7 @@ function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { c
   throw new TypeError('expected a type of Arrow')
 }
 
-/** The same vector for the same choices, so that a stream holds a dictionary once. */
+/** Dictionary vectors by their choices, so that a stream contains each dictionary once. */
 const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
 
 function choiceVector(choices: readonly string[]): Vector<Utf8> {
@@ -140,7 +137,7 @@ function choiceVector(choices: readonly string[]): Vector<Utf8> {
   return made
 }
 
-/** @param items lengths of each text, zero where it is null */
+/** @param items lengths of the texts; 0 for null */
 function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
   const valueOffsets = new Int32Array(values.length + 1)
   let end = 0

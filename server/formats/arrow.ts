@@ -3,7 +3,6 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
 import type { Column, ColumnFormat } from './format.ts'
 
-/** Rows as an Arrow IPC stream. */
 export const arrow: ColumnFormat = {
   name: 'arrow',
   mediaTypes: ['application/vnd.apache.arrow.stream'],
@@ -11,11 +10,11 @@ export const arrow: ColumnFormat = {
   ending: 'arrows',
   savedAs: null,
   aggregates,
-  // The library is large, and no start has to wait for it.
+  // Import on demand: the library is large and would slow down each start.
   writer: async (columns) => (await import('./arrow-writer.ts')).arrowWriter(columns),
 }
 
-/** Of a text whose values are few and known a number is sent for each. */
+/** Returns whether values of a field are sent as indexes into a dictionary of its known choices. */
 export function isChoice({ field, choices }: Column): boolean {
   return choices !== null && typeRow(field.type).arrow.type === 'utf8'
 }
@@ -24,7 +23,7 @@ export function isText(column: Column): boolean {
   return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
-/** The lists and BLOBs of which `recordBatch` makes columns. */
+/** Lists and BLOBs from which `recordBatch` builds columns. */
 function aggregates(columns: readonly Column[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
     const name = `part.${quotedName(column.field.name)}`
@@ -35,7 +34,7 @@ function aggregates(columns: readonly Column[], parameter: (value: Parameter) =>
   })
 }
 
-/** SQL: the place of a value among its choices. One that is none of them must not pass for a null. */
+/** SQL: index of a value among its choices. A value that is none of them must not pass for a null. */
 function choiceSql(column: string, choices: string): string {
   return `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`
 }

@@ -5,7 +5,7 @@ import type { LineFormat } from './format.ts'
 import { copiedJson } from './json.ts'
 import { quotedJson } from '../../core/text.ts'
 
-/** Each row as a JSON list of texts, with all digits, for pages that show them; nobody can ask for it. */
+/** Each row as a JSON list of texts with all digits, for HTML pages; not available to clients. */
 export const cells: LineFormat = {
   name: 'cells',
   mediaTypes: ['application/json'],

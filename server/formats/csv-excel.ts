@@ -5,12 +5,12 @@ import { csv, csvText, csvValueText } from './csv.ts'
 import { copiesNothing, type LineFormat } from './format.ts'
 
 const delimiter = ';'
-/** Matches the start of a formula in spreadsheets. An apostrophe before it makes it a text. */
+/** Matches the start of a formula in spreadsheets; a leading apostrophe makes it a text. */
 const startsFormula = /^[=+\-@]/
 
 /**
- * CSV as spreadsheets open it by a double click where numbers have a decimal comma: a byte order mark, semicolons, and
- * times with a space. A text that would be a formula has an apostrophe before it.
+ * CSV that spreadsheets with a decimal comma open by a double click: byte order mark, semicolons, and times
+ * with a space. A text that would be a formula gets a leading apostrophe.
  */
 export const csvExcel: LineFormat = {
   name: 'csv-excel',

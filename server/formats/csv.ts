@@ -9,7 +9,7 @@ const copiedBare: Copies = {
   quote: '',
 }
 
-/** RFC 4180; null is nothing, an empty text is "". */
+/** RFC 4180; null is empty, and an empty text is "". */
 export const csv: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],
@@ -17,7 +17,7 @@ export const csv: LineFormat = {
   ending: 'csv',
   hasColumns: true,
   savedAs: 'inline',
-  // Null is nothing to it; and it takes half the time of as many ||.
+  // `concat` skips nulls, and takes half the time of a chain of `||`.
   line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,
   written: {
     key: 'csv',
@@ -44,7 +44,7 @@ export function csvText(text: string, delimiter = ','): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** The same, of a value: an empty text is not nothing. */
+/** Quotes a value if necessary; an empty text is "", since nothing between two commas is null. */
 export function csvValueText(text: string, delimiter = ','): string {
   return text === '' ? '""' : csvText(text, delimiter)
 }

@@ -2,56 +2,55 @@ import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { areDeclared } from '../query/parameters.ts'
 import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
 
-/** What rows can be written as. A new format is a file that implements one of the two kinds, and a line of the registry. */
+/** A format of rows. A new format is a file that implements one of the two kinds, and a line in the registry. */
 export type RowFormat = LineFormat | ColumnFormat
 
 interface AnyFormat {
-  /** As in `format=`. */
+  /** Value of `format=`. */
   readonly name: string
-  /** As in `Accept`, without parameters; the first is its own, others lead to it. */
+  /** Media types for `Accept`, without parameters: the canonical one first, then aliases. */
   readonly mediaTypes: readonly [string, ...string[]]
   readonly contentType: string
-  /** Of the name of a file of it, without a dot. */
+  /** File extension, without a dot. */
   readonly ending: string
-  /** Columns come in the order in which a query lists them, or as declared; without it, in alphabetical order. */
+  /** Columns come in the order of the query, or as declared; without this, in alphabetical order. */
   readonly hasColumns?: true
-  /** How a page of it is to be shown or saved, as a file of a name; null where that is nobody's wish. */
+  /** Content-Disposition of a page; null for none. */
   readonly savedAs: 'inline' | 'attachment' | null
 }
 
-/** Writes each row as a text of its own: the engine writes them, one statement for all. */
+/** Format that writes each row as a text. DuckDB writes all rows of an export in one statement. */
 export interface LineFormat extends AnyFormat {
   /** SQL: a row as text, from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string
-  /** As `line` writes it, of values that are texts already; not there where DuckDB alone writes it. */
+  /** Writes like `line`, from values that are texts already; absent if only DuckDB writes the format. */
   readonly written?: WrittenLine
-  /** Stands between two rows. */
   readonly separator: string
-  /** Whether each row has the names of the fields, which are most of it then. */
+  /** True if each row repeats the names of the fields, which are most of its bytes. */
   readonly repeatsNames: boolean
-  /** What comes before and after the rows, where no envelope does. */
+  /** Text before and after the rows, unless they stand in an envelope. */
   readonly head: (fields: readonly Field[]) => string
   readonly tail: (rows: number) => string
 }
 
 export interface WrittenLine {
-  /** Alike for formats that write the same. */
+  /** Equal for formats that write the same bytes. */
   readonly key: string
-  /** What it is given of a value: as JSON has it, or that without quotes and escapes, or as `rendered` writes it. */
+  /** Form of the values it takes: as in JSON, the same without quotes and escapes, or as `rendered` writes them. */
   readonly takes: 'json' | 'plain' | 'rendered'
-  /** What stands before each value of a field. */
+  /** Returns the text before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string
-  /** Which texts of a field are written byte by byte as they are, in quotes or not. Empty ones never are. */
+  /** Returns how texts of a field are copied without a change, with or without quotes; empty texts never are. */
   readonly copies: (field: Field) => Copies
   readonly null: string
-  /** What stands around the values of a row. */
+  /** Texts around and between the values of a row. */
   readonly around: { readonly before: string; readonly between: string; readonly after: string }
 }
 
-/** How texts without special bytes are written. */
+/** Rule for copying texts without special bytes. */
 export interface Copies {
-  /** By byte: 0 if a text that has it is not copied. */
+  /** By byte: 0 if a text that contains it is not copied. */
   readonly isCopied: Uint8Array
   readonly quote: string
 }
@@ -64,58 +63,56 @@ export function allBytesBut(isSpecial: (byte: number) => boolean): Uint8Array {
 /** No text is copied. */
 export const copiesNothing: Copies = { isCopied: allBytesBut(() => true), quote: '' }
 
-/** Writes rows column by column, each value of its own type. */
+/** Format that writes rows column by column, with typed values. */
 export interface ColumnFormat extends AnyFormat {
   /**
-   * SQL: aggregates that bring the values of all rows, in the order of the rows, from the stored columns of `part`: lists
-   * (`list(...)`) or BLOBs, texts as `encode(...)`, since others lose bytes on their way.
-   *
-   * @param parameter makes a value a parameter of the statement, and tells how the SQL names it
+   * SQL: aggregates that return the values of all rows, in the order of the rows, from the stored columns of
+   * `part`: lists (`list(...)`) or BLOBs. Texts are read as `encode(...)`, since other ways lose bytes.
+   * @param parameter adds a parameter to the statement and returns its name in the SQL
    */
   readonly aggregates: (
     columns: readonly Column[],
     parameter: (value: Parameter) => string,
   ) => readonly string[]
-  /** Begins to write, from the first byte on. */
+  /** Starts a stream of bytes. */
   readonly writer: (columns: readonly Column[]) => Promise<ColumnWriter>
 }
 
-/** A field, and all its values where they are few and known, so that a number can stand for each. */
+/** A field, with all its values if they are few and known, so that values can be written as indexes. */
 export interface Column {
   readonly field: Field
   readonly choices: readonly string[] | null
 }
 
 /**
- * Writes batches of rows, for whoever takes the bytes at their own pace. What is not given out batch by batch is held in
- * memory, for an export up to a million rows of it.
+ * Writes batches of rows; callers take the bytes at their own pace. Bytes of a batch stay in memory until
+ * taken, up to a million rows for an export.
  */
 export interface ColumnWriter {
   /**
-   * @param answer to the aggregates, in their order
-   * @param rows how many there are, 1 at least
+   * @param answer results of the aggregates, in their order
+   * @param rows how many there are, at least 1
    */
   readonly write: (answer: readonly Answer[], rows: number) => void
-  /** What was written since it was last asked. */
+  /** Returns the bytes written since the last call. */
   readonly taken: () => readonly Uint8Array[]
-  /** No batch follows; what ends the bytes is written. */
+  /** Writes the end of the stream. */
   readonly finish: () => void
 }
 
-/** How rows are written: in which format, and which fields of them. */
+/** A format with the fields to write. */
 export type Form = LineForm | ColumnForm
 export type LineForm = Written<LineFormat>
 export type ColumnForm = Written<ColumnFormat>
 
 interface Written<Format> {
   readonly format: Format
-  /** In the order in which they are written. */
+  /** Fields in the order in which they are written. */
   readonly fields: readonly Field[]
-  /** Equal for all forms of a table that write the same. */
+  /** Equal for all forms of a table that write the same bytes. */
   readonly key: string
 }
 
-/** The form of the rows of a query in a format. */
 export function formOf(table: Table, format: RowFormat, chosen: ChosenFields): Form {
   const fields = format.hasColumns === true ? chosen.columns : chosen.fields
   const isWhole =
@@ -125,11 +122,11 @@ export function formOf(table: Table, format: RowFormat, chosen: ChosenFields): F
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }
 }
 
-/** The fields that a query chooses. */
+/** Fields of a query. */
 interface ChosenFields {
-  /** In alphabetical order. */
+  /** Fields in alphabetical order. */
   readonly fields: readonly Field[]
-  /** In the order in which the query lists them, or as declared. */
+  /** Fields in the order of the query, or as declared. */
   readonly columns: readonly Field[]
 }
 

@@ -4,7 +4,7 @@ import { quotedJson } from '../../core/text.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { allBytesBut, type Copies, type LineFormat, type WrittenLine } from './format.ts'
 
-/** Keys in alphabetical order, as in the spec's pages (spec: Row). */
+/** SQL: a row as JSON, with keys in alphabetical order (spec: Row). */
 export function jsonLine(fields: readonly Field[]): string {
   const members = fields.map((field) => {
     const name = quotedName(field.name)
@@ -12,7 +12,7 @@ export function jsonLine(fields: readonly Field[]): string {
   })
   if (fields.every(({ type }) => typeRow(type).wire.kind !== 'json'))
     return `to_json(struct_pack(${members.map(({ name, value }) => `${name} := ${value}`).join(', ')}))::varchar`
-  // DuckDB would write the numbers of a JSON anew, with the digits that a double has.
+  // DuckDB would rewrite numbers inside JSON values with the digits of a double.
   const texts = members.map(({ field, value }) => {
     const text = typeRow(field.type).wire.kind === 'json' ? value : `to_json(${value})::varchar`
     return `${quotedText(`${quotedJson(field.name)}:`)}, coalesce(${text}, 'null')`
@@ -21,7 +21,7 @@ export function jsonLine(fields: readonly Field[]): string {
 }
 
 const isSpecial = (byte: number): boolean => byte < 0x20 || byte === 0x22 || byte === 0x5c
-/** Texts that JSON writes without escapes. */
+/** Texts that need no escapes in JSON. */
 export const copiedJson: Copies = { isCopied: allBytesBut(isSpecial), quote: '"' }
 const copiedBare: Copies = { isCopied: allBytesBut(() => false), quote: '' }
 

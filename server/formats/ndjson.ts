@@ -1,7 +1,7 @@
 import type { LineFormat } from './format.ts'
 import { jsonLine, writtenJson } from './json.ts'
 
-/** A JSON object a line. */
+/** One JSON object per line. */
 export const ndjson: LineFormat = {
   name: 'ndjson',
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],

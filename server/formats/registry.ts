@@ -5,5 +5,5 @@ import type { RowFormat } from './format.ts'
 import { json } from './json.ts'
 import { ndjson } from './ndjson.ts'
 
-/** What rows can be had as, in pages and exports; the first is the specification's. */
+/** Formats of pages and exports; the first one is the default. */
 export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [json, csv, ndjson, arrow, csvExcel]

@@ -1,11 +1,11 @@
 import type { Counts, Usage } from './limiter.ts'
 
-/** An amount to add: see `Counts.add`. */
+/** An amount to add; see `Counts.add`. */
 type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
-/** What is used then: the id of the question, the usage, and when the window ends, in ms since 1970. */
+/** Usage after a question: its id, the usage, and the end of the window in ms since 1970. */
 type Reply = readonly [id: number, totalHits: number, resetsAt: number]
 
-/** Questions that came up at the same time, and their replies. */
+/** Questions of one turn of the event loop, and their replies. */
 export interface Questions {
   readonly counts: readonly Question[]
 }
@@ -14,9 +14,9 @@ export interface Replies {
 }
 
 /**
- * Counts in another process, asked over the channel between the two. Questions of one turn of the event loop go in one
- * message, since a message costs about as much as a cached page. A reply has no time limit: a process that is late is one
- * on a busy machine, its watchdog ends one that hangs, and this process ends with it.
+ * Counts in the primary process, asked over the channel between the two. Questions of one turn of the event
+ * loop share a message, since a message costs about as much as a cached page. Replies have no timeout: a late
+ * process is one on a busy machine, its watchdog ends one that hangs, and this process ends with it.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void
@@ -28,7 +28,6 @@ export class CountsChannel {
     this.#send = send
   }
 
-  /** The counts of one policy. */
   of(policy: string): Counts {
     return { add: (client, amount, isCapped = false) => this.#ask(policy, client, amount, isCapped) }
   }
@@ -55,7 +54,7 @@ export class CountsChannel {
   }
 }
 
-/** Answers the questions of another process from the counts of this one. */
+/** Answers questions of a worker from the counts of this process. */
 export async function answered(
   countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,

@@ -1,15 +1,15 @@
 import type { Counts, Usage } from './limiter.ts'
 
-/** Whether a shared counter can be asked now. */
+/** State of the connection to a shared counter. */
 export interface Link {
   readonly isUp: boolean
-  /** Called when it was asked in vain. */
+  /** Called when a request to the counter has failed. */
   readonly failed: (error: unknown) => void
 }
 
 /**
- * Counts that several servers share, and those of this server alone while the shared ones do not answer: a limit that
- * each server holds for itself for a while is better than readers who wait, or no limit.
+ * Counts of several servers together, with a fallback to the counts of this server while the shared ones are
+ * unreachable. Until then each server enforces the limit alone: better than no limit, or readers who wait.
  */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts

@@ -12,18 +12,18 @@ import type { Cost } from './costs.ts'
 import type { Policy } from './policies.ts'
 import { LRUCache } from 'lru-cache'
 
-/** How a client stands with a policy. */
+/** Quota of a policy that a client has left. */
 export interface Standing {
   readonly policy: Policy
   readonly left: number
-  /** Until the window ends, in ms. */
+  /** Time until the window ends, in ms. */
   readonly resetMs: number
 }
 
-/** A client has had what a policy gives it in this window. */
+/** A client has used up its quota of a policy in this window. */
 export class LimitReached extends OfOneOnly {
   readonly standing: Standing
-  /** What the request would have counted. */
+  /** Amount that the request would have used. */
   readonly amount: number
 
   constructor({ standing, amount }: Pick<Outcome, 'standing' | 'amount'>) {
@@ -34,7 +34,7 @@ export class LimitReached extends OfOneOnly {
   }
 }
 
-/** A request costs more than a client is given in any window. */
+/** A request costs more than the quota of any window. */
 export class BeyondLimit extends OfOneOnly {
   readonly policy: Policy
 
@@ -50,18 +50,18 @@ interface Counted {
   readonly counts: Counts
 }
 
-/** One limit of a class of requests. */
+/** One limit for a class of requests. */
 interface ClassLimit extends Counted {
   readonly middleware: RateLimitRequestHandler
 }
 
 type Middleware = Parameters<RateLimitRequestHandler>
-/** What express-rate-limit leaves in a request: what it found, by the name of the policy. */
+/** Results that express-rate-limit stores in the request, by policy. */
 type LimitedRequest = Middleware[0] & Record<string, RateLimitInfo | undefined>
 
 /**
- * The limits per client (spec: Limits 1): so many requests of a class in each window, counted by express-rate-limit,
- * and one budget for what all requests cost.
+ * Limits per client (spec: Limits 1): requests of each class, counted by express-rate-limit, and one budget
+ * for the cost of all requests.
  */
 export class Limiter {
   readonly #counted: readonly Counted[]
@@ -69,7 +69,7 @@ export class Limiter {
   readonly #perClass = new Map<LimitClass, ClassLimit[]>()
   readonly #client: (req: IncomingMessage) => string
 
-  /** @param countsFor where the counts of a policy are; each policy has its own */
+  /** @param countsFor returns where a policy is counted; each policy has its own counts */
   constructor(
     policies: readonly Policy[],
     client: (req: IncomingMessage) => string,
@@ -90,12 +90,11 @@ export class Limiter {
   }
 
   /**
-   * Counts a request with every policy of its class, and takes its cost from the budget of its client, before the work is
-   * done. A request that one of them refuses counts with none.
-   *
-   * @param cost 0 where there is nothing to be done
-   * @returns how the client stands with each of them then
-   * @throws LimitReached, or BeyondLimit where waiting will not help
+   * Counts a request in every policy of its class, and takes its cost from the budget of the client before
+   * any work is done. A request that one policy refuses counts in none.
+   * @param cost 0 if there is nothing to pay
+   * @returns the quotas left afterwards
+   * @throws LimitReached, or BeyondLimit if waiting will not help
    */
   async take(
     limited: LimitClass,
@@ -106,7 +105,7 @@ export class Limiter {
     const client = this.#client(req)
     const limits = this.#perClass.get(limited) ?? []
     const spending = cost === 0 ? null : this.#spent(client, cost, limited)
-    // At the same time, since the counts may be in another process.
+    // Ask in parallel, since the counts may be in another process.
     const outcomes = await Promise.all([
       ...limits.map((limit) => outcomeOf(limit, req, res)),
       ...(spending === null ? [] : [spending]),
@@ -119,10 +118,9 @@ export class Limiter {
   }
 
   /**
-   * Takes the cost of more work from the budget of a client, before it is done.
-   *
-   * @returns how the client stands then; nothing where costs are not limited
-   * @throws LimitReached, or BeyondLimit where waiting will not help
+   * Takes the cost of more work from the budget of a client before it is done.
+   * @returns the quotas left afterwards; none if costs are not limited
+   * @throws LimitReached, or BeyondLimit if waiting will not help
    */
   async spend(client: string, cost: Cost, limited: LimitClass): Promise<Standing[]> {
     const outcome = await this.#spent(client, cost, limited)
@@ -131,9 +129,8 @@ export class Limiter {
   }
 
   /**
-   * Charges the budget for work that is done already, as far as it goes: then the next request is refused.
-   *
-   * @returns how the client stands then; nothing where costs are not limited
+   * Charges work that is already done, up to the end of the budget; then the next request is refused.
+   * @returns the quotas left afterwards; none if costs are not limited
    */
   async charge(client: string, cost: Cost): Promise<Standing[]> {
     if (this.#budget === undefined) return []
@@ -141,11 +138,11 @@ export class Limiter {
     return [standingOf(policy, await counts.add(client, cost, true))]
   }
 
-  /** Null where costs are not limited. */
+  /** Returns null if costs are not limited. */
   #spent(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
     if (this.#budget === undefined) return null
     const { policy, counts } = this.#budget
-    // Files are meant to be taken, however large they are.
+    // Downloads are allowed however large they are.
     if (cost > policy.quota && limited !== 'files') throw new BeyondLimit(policy)
     const amount = Math.min(cost, policy.quota)
     return Promise.resolve(counts.add(client, amount)).then((usage) =>
@@ -153,7 +150,7 @@ export class Limiter {
     )
   }
 
-  /** How a client stands with every policy. It counts nothing. */
+  /** Returns the quotas left to a client, without counting. */
   async standings(client: string): Promise<Standing[]> {
     return Promise.all(
       this.#counted.map(async ({ policy, counts }) => standingOf(policy, await counts.add(client, 0))),
@@ -161,11 +158,11 @@ export class Limiter {
   }
 }
 
-/** What became of an amount that was to be counted. */
+/** Result of counting an amount. */
 interface Outcome {
   readonly counts: Counts
   readonly amount: number
-  /** Without the amount, where it was refused. */
+  /** Quota left; without the amount if it was refused. */
   readonly standing: Standing
   readonly isRefused: boolean
 }
@@ -177,7 +174,7 @@ function outcomeWith(policy: Policy, counts: Counts, amount: number, usage: Usag
   return { counts, amount, standing, isRefused }
 }
 
-/** The refusal that lasts longest. */
+/** Returns the refusal with the latest reset. */
 function laterRefusal(found: Outcome | null, one: Outcome): Outcome | null {
   if (!one.isRefused) return found
   return found !== null && found.standing.resetMs >= one.standing.resetMs ? found : one
@@ -209,10 +206,11 @@ function middlewareOf(
     store: storeOf(counts),
     keyGenerator: client,
     requestPropertyName: policy.name,
-    // Ours tell of the budget, too, and hash no address for each policy, which would cost a twentieth of a cached page.
+    // We write the headers: they include the budget, and the library would hash the address for each policy,
+    // a twentieth of a cached page.
     standardHeaders: false,
     legacyHeaders: false,
-    // Its checks look for what Express knows of proxies, which is set in another way here.
+    // Its checks expect proxies to be configured in Express, but this server configures them itself.
     validate: false,
     handler: (_req, _res, next) => next(),
   })
@@ -234,29 +232,28 @@ function standingOf(policy: Policy, { totalHits, resetTime }: Usage): Standing {
   }
 }
 
-/** What a client has used of a policy in the present window (`totalHits`), and when the window ends. */
+/** Usage of a policy in the current window (`totalHits`), and the end of the window. */
 export type Usage = Readonly<ClientRateLimitInfo> & { readonly resetTime: Date }
 
-/** What every client has used of one policy; never more than its quota. */
+/** Usage of one policy by all clients; never more than its quota. */
 export interface Counts {
   /**
-   * Adds an amount to what a client has used, where it fits into the quota.
-   *
-   * @param amount 0 only reads; a negative amount gives back
-   * @param isCapped whether an amount that does not fit uses up what is left
-   * @returns what it has used then; or, where the amount does not fit and nothing was added, what it would have used: more than
-   *   the quota
+   * Adds an amount to the usage of a client if the quota allows it.
+   * @param amount 0 only reads; a negative amount is given back
+   * @param isCapped adds what is left of the quota if the amount is too large
+   * @returns the usage afterwards; if the amount was too large and nothing was added, the usage it would
+   *   have led to: more than the quota
    */
   readonly add: (client: string, amount: number, isCapped?: boolean) => Usage | Promise<Usage>
 }
 
-/** Counts in the memory of this process. Where there are too many clients, the one not seen for longest is forgotten. */
+/** Counts in the memory of this process. If there are too many clients, the one not seen for longest is forgotten. */
 export class MemoryCounts implements Counts {
   readonly #usages: LRUCache<string, Usage>
   readonly #policy: Pick<Policy, 'quota' | 'windowMs'>
 
   constructor(clientsMax: number, policy: Pick<Policy, 'quota' | 'windowMs'>) {
-    // By sizes of 1, since with `max` it reserves memory for as many clients at once: 10 MB for five limits.
+    // Not `max`: it would reserve memory for that many clients at once, 10 MB for five limits.
     this.#usages = new LRUCache({ maxSize: clientsMax, sizeCalculation: () => 1 })
     this.#policy = policy
   }

@@ -2,7 +2,7 @@ import type { Counts, Usage } from './limiter.ts'
 import type { Policy } from './policies.ts'
 import type { RedisLink } from './redis-link.ts'
 
-/** As `Counts.add`, in one step for all servers; answers what is used, and how many ms the window has left. */
+/** `Counts.add` as one atomic step; returns the usage, and how many ms the window has left. */
 const script = `
 local amount, window, quota = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local left = redis.call('PTTL', KEYS[1])

@@ -4,15 +4,15 @@ import type { Link } from './fallback-counts.ts'
 
 type Client = ReturnType<typeof newClient>
 
-/** How long Redis may take for a count. A request is counted up to three times, and waits for half a second at most. */
+/** Timeout of a count in Redis, in ms. A request counts up to three times, and so waits for half a second at most. */
 const patienceMs = 150
 const connectMs = 500
-/** How often the link is tried again while it is down. */
+/** Interval of reconnection attempts, in ms. */
 const probeEveryMs = 500
 
 /**
- * A connection to a Redis that may be absent, killed, hung or late: then it is given up at once, and looked for again and
- * again by a new one, until it answers in time.
+ * Connection to a Redis that may be absent, killed, hung or slow. Gives up a failed connection at once and
+ * opens new ones until one answers in time.
  */
 export class RedisLink implements Link {
   readonly #url: string
@@ -30,7 +30,7 @@ export class RedisLink implements Link {
     return this.#client !== null
   }
 
-  /** Returns when it answers, or soon after it is known not to. */
+  /** Returns when Redis answers, or soon after it is known to be unreachable. */
   async open(): Promise<void> {
     await this.#connect()
     if (!this.isUp)
@@ -61,7 +61,7 @@ export class RedisLink implements Link {
 
   async #connect(): Promise<void> {
     const client = newClient(this.#url)
-    // What fails is seen by whoever asked; this is for a connection that ends by itself.
+    // Callers see failures of their commands; this is for a connection that ends by itself.
     client.on('error', (error: unknown) => {
       if (this.#client === client) this.failed(error)
     })
@@ -88,7 +88,7 @@ export class RedisLink implements Link {
     if (this.isUp) this.#log.info({ redis: this.#where }, 'Redis answers: the limits are shared')
   }
 
-  /** Without a password. */
+  /** Address without a password. */
   get #where(): string {
     return new URL(this.#url).host
   }
@@ -98,18 +98,18 @@ function newClient(url: string) {
   return createClient({
     url,
     disableOfflineQueue: true,
-    // It is the link that connects anew.
+    // This class reconnects, not the library.
     socket: { connectTimeout: connectMs, reconnectStrategy: false },
   })
 }
 
-/** Throws when it takes too long; a process that was too busy to see the answer looks once more. */
+/** Throws when work takes too long. A process that was too busy to see the answer checks once more. */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => setImmediate(() => reject(new Error(`no answer in ${ms} ms`))), ms)
   })
-  // What comes too late is nobody's any more.
+  // Nobody waits for a late result any more.
   work.catch(() => undefined)
   try {
     return await Promise.race([work, late])

@@ -19,33 +19,33 @@ import {
 } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
 
-/** What must hold of a field's value in every row of the answer. */
+/** A condition on the value of a field. */
 export interface Condition {
   readonly field: Field
   readonly operator: Operator
   /**
-   * Each in its one way of writing; of `in` sorted, each once; of `isnull` the word true or false; of `ne` one value, or the
-   * first and the last of those that it is not.
+   * Operands in canonical form: those of `in` sorted and unique, true or false for `isnull`, and for `ne` one
+   * value, or the first and the last of an excluded range.
    */
   readonly values: readonly string[]
-  /** The text of an `in` with commas and no quotes, which may be a single value that holds commas. */
+  /** Text of an `in` with commas and no quotes, which may be a single value that contains commas. */
   readonly unquoted?: string
 }
 
-/** Stands for the empty text, since an empty parameter asks for nothing. */
+/** Stands for the empty text, since an empty parameter is ignored. */
 const emptyText = '""'
 
-/** Of one `in`. */
+/** Longest list of an `in`. */
 export const listLengthMax = 500
 
-/** What the name of a parameter says of a field. */
+/** A field and an operator, as the name of a parameter states them. */
 export interface Target {
   readonly field: Field
-  /** As written; null where the parameter is the field itself. */
+  /** Operator as written; null if the parameter is the field itself. */
   readonly operator: string | null
 }
 
-/** The field and the operator that a parameter names, or null where it names no field of the table. */
+/** Returns the field and operator that a parameter names; null if it names no field of the table. */
 export function targetOf(table: Table, parameter: string): Target | null {
   const named = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
   const whole = named(parameter)
@@ -55,7 +55,7 @@ export function targetOf(table: Table, parameter: string): Target | null {
   return field === undefined ? null : { field, operator: parameter.slice(end + 2) }
 }
 
-/** Whether the field knows the operator, by its type. */
+/** Returns whether the type of the field has the operator. */
 export function isAllowed({ field, operator }: Target): boolean {
   return operator === null || operatorsOf(field).some((name) => name === operator)
 }
@@ -81,7 +81,7 @@ export function parseCondition(
       `The field "${field.name}" of ${tableId(table)} cannot be filtered by; the fields that can: ${others}.`,
     )
   }
-  // The ancestor's word for null.
+  // Brasil.IO writes null this way.
   if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
   return parseValues(field, operator, text)
 }
@@ -91,7 +91,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   switch (operatorRow(operator).takes) {
     case 'value': {
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
-      // Texts come in the order of their code points, in NFC in nearly all tables.
+      // Sources have texts in NFC, with few exceptions, sorted by code point.
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
         isEqual && text === emptyText && typeRow(field.type).isText
@@ -133,7 +133,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   }
 }
 
-/** West, south, east, north; over the line where days begin, west is greater than east. */
+/** Parses west, south, east, north; west is greater than east across the antimeridian. */
 function parseBox(text: string): string[] | null {
   const texts = text.split(',').map((part) => part.trim())
   if (texts.length !== 4 || !texts.every((part) => /^[+-]?\d{1,3}(\.\d{0,20})?$/.test(part))) return null
@@ -178,7 +178,7 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
-/** What one item of a list stands for; null where it is no value of the field. */
+/** Returns the values that an item of a list stands for; null if it is no value of the field. */
 function valuesOf(field: Field, operator: Operator, text: string): readonly string[] | null {
   const unit = periodUnit(field)
   if (unit === null) {
@@ -188,11 +188,11 @@ function valuesOf(field: Field, operator: Operator, text: string): readonly stri
   const period = parsePeriod(field, text)
   if (period === null) return null
   if (operator === 'range' || period.first === period.last) return [period.first, period.last]
-  // A list has single values: all days of a month, but not all moments of one.
+  // A list contains single values: all days of a month, but not all moments of one.
   return period.first < period.last && unit === 'day' ? daysIn(period) : null
 }
 
-/** A comparison with a date or moment; a shorter date stands for all of its days. */
+/** Returns a comparison with a date or moment; a shorter date stands for all of its days. */
 function periodCondition(field: Field, operator: Operator, text: string): Condition | Invalid {
   const period = parsePeriod(field, text)
   const name = parameterOf(field, operator)
@@ -209,7 +209,7 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
     : { field, operator: 'range', values: [first, last] }
 }
 
-/** The type whose spellings an operand may have; undefined for texts, which may be anything but too long. */
+/** Returns the type whose spellings an operand may have; undefined for texts, which are limited only in length. */
 function operandType(field: Field): FieldType | undefined {
   if (periodUnit(field) === 'day') return 'date'
   return typeRow(field.type).isText ? undefined : field.type
@@ -224,24 +224,24 @@ function expectedOperand(field: Field): string {
     : expected
 }
 
-/** The lists of a query that may be single values: a cache must keep their answers apart from those of lists in quotes. */
+/** Returns lists that may be single values: caches must distinguish their answers from those of quoted lists. */
 export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
   return conditions.flatMap(({ unquoted }) => unquoted ?? [])
 }
 
-/** Whether two conditions would be the same parameter. */
+/** Returns whether two conditions have the same parameter. */
 export function isAlike(one: Condition, other: Condition): boolean {
   return one.field === other.field && one.operator === other.operator
 }
 
-/** The parameter that says a condition, in its one way of writing. */
+/** Returns the canonical parameter of a condition. */
 export function parameterFor(
   { field, operator, values, unquoted }: Condition,
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
   const [first = '', last = first] = values
   const isWhole = operator === 'eq' || operator === 'ne'
-  // As one value it would be the empty text.
+  // As a single value it would be the empty text.
   if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
   if (isWhole && first === '' && typeRow(field.type).isText && values.length === 1)
     return [
@@ -249,10 +249,10 @@ export function parameterFor(
       emptyText,
     ]
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
-  // A text that reads as null, or as nothing, must be written out.
+  // A text that would be read as null, or as nothing, needs the full form.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
-  // Without quotes, the whole list could be read as a single value.
+  // Without quotes the whole list could be read as a single value.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && typeRow(field.type).isText)
     return [name, quotedList(values)]
   return [name, ['list', 'pair', 'box'].includes(operatorRow(operator).takes) ? formatList(values) : value]
@@ -262,7 +262,7 @@ function parameterOf(field: Field, operator: Operator): string {
   return `${field.name}__${operator}`
 }
 
-/** Whether nothing is left of a text when its accents are taken away: every text would hold that. */
+/** Returns whether a text consists of accents only: every text would contain that. */
 export function foldsToNothing(text: string): boolean {
   return /^\p{M}*$/u.test(text.normalize('NFD'))
 }

@@ -1,14 +1,14 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 
-/** A parameter that is not right, and why. */
+/** An invalid parameter, and the reason. */
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
-  /** The type that a value must be of; not part of the answer to programs. */
+  /** Type that the value must have; not part of JSON answers. */
   readonly type?: FieldType | undefined
 }
 
-/** A query string that does not say what can be asked: every parameter of it that is not right. */
+/** An invalid query string, with every invalid parameter. */
 export class InvalidQuery extends Error {
   readonly errors: readonly ParameterError[]
 
@@ -19,7 +19,7 @@ export class InvalidQuery extends Error {
   }
 }
 
-/** It holds an escape that cannot be decoded. */
+/** The query string contains an escape that cannot be decoded. */
 export class MalformedQuery extends Error {
   constructor(cause: unknown) {
     super('the query string cannot be decoded', { cause })
@@ -27,7 +27,7 @@ export class MalformedQuery extends Error {
   }
 }
 
-/** Links to its other pages could not be followed. */
+/** The query is too long: links to its other pages could not be followed. */
 export class QueryTooLong extends Error {
   constructor(message: string) {
     super(message)
@@ -35,7 +35,7 @@ export class QueryTooLong extends Error {
   }
 }
 
-/** There is no such page. */
+/** The page does not exist. */
 export class InvalidPage extends Error {
   constructor() {
     super('there is no such page')
@@ -43,10 +43,10 @@ export class InvalidPage extends Error {
   }
 }
 
-/** What is wrong with a parameter, as a sentence that says what would be right. */
+/** An invalid value, with a sentence that states a valid one. */
 export class Invalid {
   readonly message: string
-  /** The type that a value must be of; undefined where something else is wrong. */
+  /** Type that the value must have; undefined if another rule is violated. */
   readonly type: FieldType | undefined
 
   constructor(message: string, type?: FieldType) {

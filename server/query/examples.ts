@@ -4,14 +4,13 @@ import { type QueryParameters, orderable } from './parameters.ts'
 import { formatList } from './list.ts'
 import { operatorsOf, readValue } from './operators.ts'
 
-/** A query that a reader can try. */
 interface ExampleQuery {
   readonly means: string
   readonly isExport: boolean
   readonly parameters: QueryParameters
 }
 
-/** Some queries of a table that answer with rows, where its report tells what there is. */
+/** Returns queries of a table that match rows, based on its report. */
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const seen = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
@@ -50,7 +49,7 @@ function query(means: string, parameters: Record<string, string>, isExport = fal
   return { means, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 
-/** A bound of the report, where it is told whole. */
+/** Returns a bound of the report unless it was shortened. */
 function bound(field: Field, text: string | null | undefined): string | null {
   if (text === null || text === undefined || text === '' || text.endsWith('…')) return null
   return readValue(field, text)

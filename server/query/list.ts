@@ -1,8 +1,7 @@
 /**
- * Reads values between commas, as in a record of a CSV. Blanks around a value are not part of it; a value with a comma, a
- * quote, or blanks at its ends stands in quotes, with quotes in it doubled; `""` is the empty text.
- *
- * @returns null where a quote is out of place, or a value is empty without quotes
+ * Parses values between commas, as in a record of a CSV. Blanks around a value are ignored; a value with a
+ * comma, a quote, or blanks at its ends stands in quotes, with quotes in it doubled; `""` is the empty text.
+ * @returns null if a quote is misplaced, or a value is empty without quotes
  */
 export function parseList(text: string): string[] | null {
   const values: string[] = []
@@ -17,12 +16,12 @@ export function parseList(text: string): string[] | null {
   return values
 }
 
-/** The text that `parseList` reads as these values. */
+/** Returns the text that `parseList` reads as these values. */
 export function formatList(values: readonly string[]): string {
   return values.map((value) => (isReadAsItIs(value) ? value : inQuotes(value))).join(',')
 }
 
-/** The same, with all values in quotes. */
+/** Formats a list with all values in quotes. */
 export function quotedList(values: readonly string[]): string {
   return values.map(inQuotes).join(',')
 }
@@ -32,7 +31,7 @@ function inQuotes(value: string): string {
 }
 
 function isReadAsItIs(value: string): boolean {
-  // The brackets of the first and the last value together would be those of the list.
+  // Brackets at the first and last value would read as those of the list.
   const isBracketed = /^[([{]|[)\]}]$/.test(value)
   return value !== '' && value === value.trim() && !/[",;]/.test(value) && !isBracketed
 }
@@ -43,10 +42,7 @@ function hasBrackets(text: string): boolean {
   return brackets.some(([open = '', close = '']) => text.startsWith(open) && text.endsWith(close))
 }
 
-/**
- * The spelling that a list in brackets, or one with semicolons between its values, was probably meant to have; null for
- * all other texts.
- */
+/** Returns the probable spelling of a list in brackets, or with semicolons; null for all other texts. */
 export function respelt(text: string): string | null {
   const trimmed = text.trim()
   const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed

@@ -4,10 +4,10 @@ import { dateOf } from '../../core/catalog/types/date.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 
 interface OperatorRow {
-  /** What stands after the `=`. */
+  /** Operand after the `=`. */
   readonly takes: 'value' | 'list' | 'pair' | 'part' | 'truth' | 'item' | 'box'
   readonly types: readonly FieldType[]
-  /** The end of "rows whose value ...". */
+  /** End of the sentence "rows whose value ...". */
   readonly meaning: string
 }
 
@@ -17,7 +17,7 @@ const textual = all.filter((type) => typeRow(type).isText)
 const madeOf = (parts: 'texts' | 'degrees'): FieldType[] =>
   all.filter((type) => typeRow(type).parts === parts)
 
-/** What a condition can say of a field: `<field>__<operator>=...`. */
+/** Operators of conditions: `<field>__<operator>=...`. */
 export const operators = {
   eq: { takes: 'value', types: all, meaning: 'is this one' },
   ne: { takes: 'value', types: all, meaning: 'is not this one, or is null' },
@@ -59,50 +59,46 @@ export function operatorRow(operator: Operator): OperatorRow {
   return operators[operator]
 }
 
-/** The operators that a field knows by its type. */
+/** Returns the operators of a field, by its type. */
 export function operatorsOf({ type }: Pick<Field, 'type'>): readonly Operator[] {
   return names.filter((name) => operatorRow(name).types.includes(type))
 }
 
-/** In characters; longer ones are in no table. */
+/** Longest operand, in characters; no table has longer values. */
 export const valueLengthMax = 1000
 
-/** A value of a field as it stands in an address, in its one way of writing; null where it is no value of its type. */
+/** Parses a value of a field from an address into its canonical text; null if it is no value of the type. */
 export function readValue(field: Field, text: string): string | null {
   return isTextValue(text) ? typeRow(field.type).parse(text, field) : null
 }
 
-/** What any text must be that is compared with others. */
+/** Returns whether a text can be an operand. */
 export function isTextValue(text: string): boolean {
   return text.length <= valueLengthMax && !text.includes('\0')
 }
 
-/** What `readValue` takes, as the end of a sentence. */
+/** Describes valid operands of `readValue`, as the end of a sentence. */
 export function expectedValue(field: Field): string {
   const { isText, expectsInQuery, expects } = typeRow(field.type)
   if (isText) return `a text of at most ${valueLengthMax} characters, none of them NUL`
   return expectsInQuery ?? expects(field)
 }
 
-/** Negative where `a` comes before `b`, as DuckDB orders them; both as `readValue` writes them. */
+/** Compares canonical values as DuckDB orders them; negative if `a` comes before `b`. */
 export function compareValues({ type }: Pick<Field, 'type'>, a: string, b: string): number {
   return typeRow(type).compare(a, b)
 }
 
-/**
- * The values that are equal to some of these for readers: the same texts in the normal forms of Unicode, of which sources
- * use NFC or NFD.
- */
+/** Returns all values that readers take for one of these: the same texts in NFC and NFD, since sources use both. */
 export function equalValues({ type }: Pick<Field, 'type'>, values: readonly string[]): readonly string[] {
   if (!typeRow(type).isText && typeRow(type).parts !== 'texts') return values
   if (values.every((value) => /^[\0-\x7f]*$/.test(value))) return values
   return [...new Set(values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]))]
 }
 
-/** The characters that `__iexact` ignores at the ends of a text, in every engine. */
+/** Characters that `__iexact` ignores at the ends of a text, in every engine. */
 export const blanks = ' \t\r\n'
 
-/** Removes the blanks at both ends of a text. */
 export function trimBlanks(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && blanks.includes(text.charAt(start))) start += 1
@@ -111,31 +107,31 @@ export function trimBlanks(text: string): string {
 }
 
 /**
- * What an operand names among the values of a field of dates or moments: a shorter date names all of its days. A time of
- * day names no day, but a place between two: `first` then comes after `last`.
+ * Range of dates or moments that an operand names: a shorter date names all of its days. A time of day names
+ * no day but a point between two: `first` then comes after `last`.
  */
 interface Period {
-  /** Least value that is not before the operand, as `readValue` writes it. */
+  /** Least value that is not before the operand, in canonical form. */
   readonly first: string
-  /** Greatest value that is not after it. */
+  /** Greatest value that is not after the operand. */
   readonly last: string
 }
 
 type PeriodUnit = 'day' | 'microsecond'
 
-/** The unit of a field whose values are dates or moments; null for all other fields. */
+/** Returns the unit of a field of dates or moments; null for all other fields. */
 export function periodUnit({ type, kind }: Pick<Field, 'type' | 'kind'>): PeriodUnit | null {
   if (type === 'datetime') return 'microsecond'
   return type === 'date' || (kind === 'date' && typeRow(type).isText) ? 'day' : null
 }
 
-/** Of a day, in the way a moment is written. */
+/** Start and end of a day, as in moments. */
 const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
 
 /**
- * Reads a year, a month, a day or a moment: `2020`, `2020-05`, `05/2020`, `2020-5-1`, `1/5/2020`, `2020-05-01T18:05`.
- *
- * @returns null where the text is none of these, or has an offset that the field cannot take
+ * Parses a year, a month, a day or a moment: `2020`, `2020-05`, `05/2020`, `2020-5-1`, `1/5/2020`,
+ * `2020-05-01T18:05`.
+ * @returns null if the text is none of these, or has an offset that the field cannot take
  */
 export function parsePeriod(field: Field, text: string): Period | null {
   const unit = periodUnit(field)
@@ -146,7 +142,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   if (time === undefined) {
     return unit === 'day' ? days : { first: `${days.first} ${dayStart}`, last: `${days.last} ${dayEnd}` }
   }
-  // A time of day belongs to one day.
+  // A time of day needs a single day.
   if (days.first !== days.last) return null
   const clock = timeOf(time)
   if (clock === null) return null
@@ -161,7 +157,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   return moment === null ? null : { first: moment, last: moment }
 }
 
-/** The shortest text that names a period; null where several texts are needed. */
+/** Returns the shortest text that names a period; null if one text cannot. */
 export function periodText(field: Field, { first, last }: Period): string | null {
   if (first === last) return first
   for (const length of ['2020'.length, '2020-05'.length, '2020-05-01'.length]) {
@@ -172,7 +168,6 @@ export function periodText(field: Field, { first, last }: Period): string | null
   return null
 }
 
-/** All days of a period of days. */
 export function daysIn({ first, last }: Period): string[] {
   const days: string[] = []
   for (let day: string | null = first; day !== null && day <= last; day = dayAfter(day)) days.push(day)
@@ -207,7 +202,7 @@ function dayAfter(day: string): string | null {
     : new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 }
 
-/** A time of day as moments have it, without zeros at the end of its fraction. */
+/** Returns a time of day as in moments, without trailing zeros of its fraction. */
 function timeOf(text: string): string | null {
   const [, hours = '', minutes = '', seconds = '00', fraction = ''] =
     /^(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6})?)?$/.exec(text) ?? []
@@ -215,7 +210,7 @@ function timeOf(text: string): string | null {
   return `${hours.padStart(2, '0')}:${minutes}:${seconds}${fraction.replace(/\.?(?<!0)0*$/, '')}`
 }
 
-/** A moment with an offset as the clocks of a zone show it; null where there is no zone. */
+/** Converts a moment with an offset to local time of a zone; null if there is no zone. */
 function broughtTo(timezone: string | null, local: string, offset: string): string | null {
   if (timezone === null) return null
   const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? []

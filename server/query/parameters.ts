@@ -6,15 +6,15 @@ import { Invalid, InvalidQuery, MalformedQuery, type ParameterError } from './er
 import { formatList, parseList } from './list.ts'
 import { isTextValue } from './operators.ts'
 
-/** The parameters that are no conditions: text of an address -> value, and back. */
+/** Parameters other than conditions: text of an address -> value, and back. */
 
-/** The ancestor's default and maximum; outside it a size is refused, not silently changed. */
+/** Default and maximum of Brasil.IO; other sizes are refused instead of silently changed. */
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
-/** Of one search. */
+/** Most words of a search. */
 export const wordsMax = 10
 
-/** The fields that readers may order by: the ancestor's rule. */
+/** Returns the fields that clients may order by, by the rule of Brasil.IO. */
 export function orderable({ order, filters }: Table): string[] {
   return [...new Set([...order.map(({ field }) => field), ...filters])]
 }
@@ -43,12 +43,13 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
 }
 
 /**
- * Words and phrases of a search. Quotes of any kind enclose a phrase; commas and semicolons separate words as blanks do;
- * punctuation around a word, and a `*` behind it, say nothing more, since words are found within others.
+ * Returns the words and phrases of a search. Quotes of any kind enclose a phrase; commas and semicolons
+ * separate words as blanks do. Punctuation around a word, and a trailing `*`, are ignored, since words match
+ * inside others.
  */
 function termsOf(text: string): string[] {
   const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
-  // A quote that is not closed encloses nothing.
+  // An unclosed quote encloses nothing.
   const isClosed = pieces.length % 2 === 1
   return pieces
     .flatMap((piece, index) =>
@@ -61,7 +62,7 @@ function termsOf(text: string): string[] {
 
 const punctuation = new Set(".:!?()[]{}…*'`")
 
-/** A word without punctuation at its ends. */
+/** Removes punctuation at the ends of a word. */
 function bare(word: string): string {
   const signs = Array.from(word)
   const first = signs.findIndex((sign) => !punctuation.has(sign))
@@ -69,7 +70,7 @@ function bare(word: string): string {
   return first === -1 ? '' : signs.slice(first, last + 1).join('')
 }
 
-/** The text that `parseWords` reads as these words. */
+/** Returns the text that `parseWords` reads as these words. */
 export function formatWords(words: readonly string[]): string {
   return words.map((word) => (bare(word) === word && !/[\s,;]/.test(word) ? word : `"${word}"`)).join(' ')
 }
@@ -126,7 +127,7 @@ function fieldFault(
   return new Invalid(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
 }
 
-/** As the keys of a row (spec: Row). */
+/** Sorts fields like the keys of a row (spec: Row). */
 export function inAlphabet(fields: readonly Field[]): Field[] {
   return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -138,12 +139,12 @@ export function areDeclared(table: Table, columns: readonly Field[]): boolean {
   )
 }
 
-/** The text that `parseOrdering` reads as these keys. */
+/** Returns the text that `parseOrdering` reads as these keys. */
 export function formatOrdering(keys: readonly OrderKey[]): string {
   return formatList(keys.map(orderText))
 }
 
-/** The text that `parseFields` reads as these fields. */
+/** Returns the text that `parseFields` reads as these fields. */
 export function formatFields(fields: readonly Field[]): string {
   return formatList(fields.map(({ name }) => name))
 }
@@ -152,14 +153,13 @@ function orderText({ field, direction }: OrderKey): string {
   return direction === 'desc' ? `-${field}` : field
 }
 
-/** Query parameters by name, decoded; an empty value (left by web forms) is not there. */
+/** Decoded query parameters by name; empty values, which web forms send, are left out. */
 export type QueryParameters = ReadonlyMap<string, string>
 
 /**
- * Reads the query of a request target strictly.
- *
- * @param target path and query as they came
- * @param known names that may have a value here
+ * Parses the query of a request target strictly.
+ * @param target path and query as received
+ * @param known names that may have a value
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
 export function parseQuery(target: string, known: readonly string[]): QueryParameters {
@@ -176,8 +176,7 @@ export function parseQuery(target: string, known: readonly string[]): QueryParam
 }
 
 /**
- * The parameters of a request target, decoded, in their order.
- *
+ * Decodes the parameters of a request target, in their order.
  * @throws MalformedQuery
  */
 export function parametersOf(target: string): [name: string, value: string][] {

@@ -31,41 +31,38 @@ import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError, Invalid }
 import { quotedList } from './list.ts'
 import { isOperator, operatorRow } from './operators.ts'
 
-/** What a reader asks of a table's rows: the query string as a value. */
+/** A parsed query for rows of a table. */
 export interface RowQuery extends RowFilter {
-  /** From 1; `last` is whatever page comes last. */
+  /** Number from 1; `last` for the last page. */
   readonly page: number | 'last'
   readonly pageSize: number
-  /** Pins the answer to one snapshot; null takes the current one, whichever that is. */
+  /** Snapshot to read; null for the current one without a pin. */
   readonly snapshot: SnapshotId | 'current' | null
   readonly format: string | undefined
-  /** In alphabetical order. */
+  /** Fields in alphabetical order. */
   readonly fields: readonly Field[]
-  /** The same, in the order of the parameter `fields`, or as declared. */
+  /** Fields in the order of the parameter `fields`, or as declared. */
   readonly columns: readonly Field[]
-  /**
-   * All of this but the page in its one way of writing, which the links to other pages have: whatever the order of
-   * the parameters was, without those that say nothing, such as a default.
-   */
+  /** Canonical parameters of the query without its page, as used in links: in a fixed order, and without defaults. */
   readonly parameters: QueryParameters
 }
 
-/** Which rows, in which order. */
+/** Filter and order of rows. */
 export interface RowFilter {
-  /** All of these hold, sorted by their parameters. */
+  /** Conditions that all hold, sorted by their parameters. */
   readonly conditions: readonly Condition[]
-  /** Each is in some search field of every row, sorted. */
+  /** Words that some search field of every row contains, sorted. */
   readonly words: readonly string[]
   /** Nulls last, ties by position; empty for the declared order. */
   readonly ordering: readonly OrderKey[]
-  /** Says which rows, and alike for all that say the same. */
+  /** Canonical cache key: equal filters have equal keys. */
   readonly key: string
 }
 
-/** What a query can cost grows with each. */
+/** Most conditions of a query; each adds to its cost. */
 export const conditionsMax = 30
 
-/** The parameters that are no fields, and what they mean. */
+/** Parameters that are no fields, and their meanings. */
 export const parameterRows = {
   page: 'from 1, or `last`',
   page_size: `rows a page, 1 to ${pageSizeMax}; ${pageSizeDefault} where it is not given`,
@@ -85,10 +82,10 @@ export function isParameterName(name: string): name is ParameterName {
 }
 
 /**
- * @param target path and query as they came
- * @param without parameters that do not exist here
- * @param pageSizeUnasked where the reader does not say how many rows a page has
- * @throws InvalidQuery naming each parameter that is not understood, InvalidPage, QueryTooLong or MalformedQuery
+ * @param target path and query as received
+ * @param without parameters that do not exist at this address
+ * @param pageSizeUnasked default of `page_size`
+ * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseRowQuery(
   table: Table,
@@ -101,7 +98,7 @@ export function parseRowQuery(
   const seen = new Set<string>()
   for (const [name, text] of withLists(table, parametersOf(target))) {
     const aim = offered.includes(name) ? null : targetOf(table, name)
-    // Web forms of the ancestor's clients send every field empty; that asks for nothing.
+    // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
     const said = saidBy(table, name, text, aim, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
@@ -126,12 +123,12 @@ export function parseRowQuery(
   return query
 }
 
-/** Parameters of their own whose values are lists. */
+/** Parameters that are no fields and whose values are lists. */
 const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'])
 
 /**
- * Parameters of which each has its list in one text. A list may also come as a repeated parameter, or with `[]` after its
- * name, as generated clients write it: each value is one item then, whatever it holds.
+ * Joins lists into one text per parameter. A list may also come as a repeated parameter, or with `[]` after
+ * its name, as generated clients write it: then each value is one item, even if it contains commas.
  */
 function withLists(table: Table, given: readonly [string, string][]): [name: string, text: string][] {
   const items = new Map<string, string[]>()
@@ -163,7 +160,7 @@ function isList(table: Table, name: string): boolean {
 /** Addresses may have 8,000 characters, and links add some to the parameters. */
 const parametersLengthMax = 7500
 
-/** @throws QueryTooLong where a link to the next page, in which characters may be escaped, could not be followed */
+/** @throws QueryTooLong if a link to the next page, in which characters may be escaped, would be too long */
 function requireShort({ parameters }: RowQuery): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
@@ -171,7 +168,7 @@ function requireShort({ parameters }: RowQuery): void {
   )
 }
 
-/** A condition; null where it is a parameter of its own. */
+/** Parses a condition; null if the parameter is no condition. */
 function saidBy(
   table: Table,
   name: string,
@@ -193,7 +190,7 @@ function saidBy(
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const
 
-/** A condition with a sign, such as `date<2020-05-01`, as it is to be written; null where it is none. */
+/** Returns the correct form of a condition with a sign, such as `date<2020-05-01`; null if it is none. */
 function signedCondition({ filters }: Table, name: string, text: string): string | null {
   const [, field = '', sign = '', value = ''] =
     /^([^<>!]+)([<>]=?|!=)(.+)$/s.exec(`${name}${text === '' ? '' : '='}${text}`) ?? []
@@ -211,7 +208,7 @@ interface ReadParameters {
   readonly columns: readonly Field[]
 }
 
-/** Each parameter that is not right adds to the errors. */
+/** Parses parameters, and adds each invalid one to the errors. */
 function readParameters(
   table: Table,
   given: QueryParameters,
@@ -236,12 +233,12 @@ function readParameters(
     words: read('search', [], (text) => parseWords(table, text)),
     ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
     columns: read('fields', table.fields, (text) => parseFields(table, text)),
-    // A page that there is not is another problem than a parameter that is not right.
+    // An unknown page is another problem than an invalid parameter.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
   }
 }
 
-/** Puts a query together, and its parameters in their one way of writing. */
+/** Combines the parts of a query with its canonical parameters. */
 function whole(
   table: Table,
   given: QueryParameters,
@@ -278,7 +275,7 @@ function keyOf({ field, operator }: Condition): string {
   return `${field.name}__${operator}`
 }
 
-/** @throws InvalidPage where the text is no page number */
+/** @throws InvalidPage if the text is no page number */
 export function parsePage(text: string | undefined): number | 'last' {
   if (text === undefined) return 1
   if (text === 'last') return 'last'
