@@ -4,16 +4,16 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 export interface Addresses {
   readonly list: string
   readonly dataset: (dataset: Dataset) => string
-  /** What the table is: its fields, and what may be asked of them. */
+  /** Description of a table: its fields and operators. */
   readonly table: (dataset: Dataset, table: Table) => string
   readonly data: (dataset: Dataset, table: Table) => string
-  /** A whole selection as a stream. */
+  /** All rows of a query, as a stream. */
   readonly export: (dataset: Dataset, table: Table) => string
 }
 
 /**
- * The absolute addresses of one family (spec: Versioning 2 and 3). They are made from PUBLIC_URL and the
- * catalog alone, so no header of a request can change them.
+ * Returns the absolute addresses of a family (spec: Versioning 2 and 3). They derive from PUBLIC_URL and the
+ * catalog alone, so that no header of a request can change them.
  */
 export function addressesOf(family: Family, publicUrl: URL): Addresses {
   const base = baseOf(family, publicUrl)
@@ -29,19 +29,22 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
 }
 
 export interface FileAddresses {
-  /** Of all files, without a final slash. */
+  /** Root of all files, without a final slash. */
   readonly base: string
   readonly dataset: (dataset: Dataset) => string
   readonly sums: (dataset: Dataset) => string
   readonly listing: (table: Table) => string
-  /** Leads to the file of the current snapshot. */
+  /** Redirects to the file of the current snapshot. */
   readonly download: (table: Table) => string
-  /** Leads to the part of this index, from 0, in the current snapshot, as long as that has `count` parts. */
+  /** Redirects to the part with this index, from 0, of the current snapshot, while that has `count` parts. */
   readonly parquet: (table: Table, index: number, count: number) => string
   readonly file: (table: Table, snapshot: string, file: string) => string
 }
 
-/** The addresses of published files, which belong to no family; made from PUBLIC_URL and the catalog alone. */
+/**
+ * Returns the addresses of published files, which belong to no family. They derive from PUBLIC_URL and the
+ * catalog alone.
+ */
 export function fileAddresses(publicUrl: URL): FileAddresses {
   const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}/files`
   return {
@@ -56,7 +59,7 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
   }
 }
 
-/** End of the name of a part, as in `t-00000-of-00003.parquet`; empty for a single one. */
+/** Returns the end of the name of a part, as in `t-00000-of-00003.parquet`; empty for a single part. */
 function partSuffix(index: number, count: number): string {
   const [position, total] = [index, count].map((number) => String(number).padStart(5, '0'))
   return count === 1 ? '' : `-${position}-of-${total}`
@@ -64,8 +67,7 @@ function partSuffix(index: number, count: number): string {
 
 /**
  * Parses the name of a Parquet file that has a stable address.
- *
- * @param name without its ending, such as `t` or `t-00000-of-00003`
+ * @param name without its extension, such as `t` or `t-00000-of-00003`
  */
 export function parsePartName(name: string): { table: string; index: number; count: number } {
   const [, table, index, count] = /^(.+)-(\d{5})-of-(\d{5})$/.exec(name) ?? []
@@ -74,14 +76,14 @@ export function parsePartName(name: string): { table: string; index: number; cou
     : { table, index: Number(index), count: Number(count) }
 }
 
-/** How a dataset is written in a family. */
+/** Returns the form of a dataset's addresses in a family. */
 export function formOf(dataset: Dataset, family: Family): AddressForm {
   const form = dataset.forms.get(family.name)
   if (form === undefined) throw new Error(`${dataset.slug} has no form in the family ${family.name}`)
   return form
 }
 
-/** An address with query parameters in alphabetical order; `page` only where it is not the first. */
+/** Adds query parameters in alphabetical order; `page` only if it is not the first. */
 export function withQuery(address: string, parameters: ReadonlyMap<string, string>, page: number): string {
   const all = [...parameters].filter(([name]) => name !== 'page')
   if (page > 1) all.push(['page', String(page)])
@@ -89,14 +91,14 @@ export function withQuery(address: string, parameters: ReadonlyMap<string, strin
   return `${address}?${new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()}`
 }
 
-/** Families that write http addresses into pages that come by https, where browsers do not follow them. */
+/** Returns families that write http addresses into https pages, where browsers do not follow them. */
 export function mixedFamilies(families: readonly Family[], publicUrl: URL): Family[] {
   return families.filter(
     (family) => publicUrl.protocol === 'https:' && schemeOf(family, publicUrl) === 'http:',
   )
 }
 
-// On one's own machine there is no TLS, and every link must simply work.
+// A local machine has no TLS, and every link must work.
 function schemeOf({ scheme }: Family, publicUrl: URL): string {
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(publicUrl.hostname)
   return isLoopback || scheme === 'public' ? publicUrl.protocol : `${scheme}:`

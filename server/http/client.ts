@@ -4,24 +4,26 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import proxyAddress from 'proxy-addr'
 
-/** Tells one client from another. */
+/** Identifies the client of a request. */
 export type ClientOf = (req: IncomingMessage) => string
 
-/** Whatever a proxy passes on that is no address counts as one client: else each new junk would be a new one. */
+/**
+ * Everything a proxy passes on that is no address counts as one client: else each new junk text would be a
+ * new client.
+ */
 const unknownClient = 'unknown'
 
 export interface ClientSettings {
-  /** Proxies in front whose X-Forwarded-For is believed: how many, or their subnets. */
+  /** Trusted proxies in front of the server, whose X-Forwarded-For is believed: their number, or their subnets. */
   readonly trustProxy: number | readonly string[]
-  /** Bits of an IPv6 address that tell clients apart. */
+  /** Bits of an IPv6 address that identify a client. */
   readonly clientIpv6Prefix: number
 }
 
 /**
- * By the address of the connection, or as many proxies before it as are believed. An IPv6 address counts as its
- * network, since whoever has one has all of those; a port behind an address tells nobody apart.
- *
- * @param tellDisbelieved told once where a proxy passes on an address that is not believed
+ * Identifies clients by the address of the connection, or by the one that the trusted proxies report. An IPv6
+ * address counts as its network, since its owner has all of it; ports are ignored.
+ * @param tellDisbelieved called once if a proxy reports an address that is not trusted
  */
 export function clientOf(
   { trustProxy, clientIpv6Prefix }: ClientSettings,
@@ -34,9 +36,9 @@ export function clientOf(
   let isTold = trustProxy !== 0
   const known = remembering()
   const find = (req: IncomingMessage): string => {
-    // Of a connection that is gone there is none, whatever its types say.
+    // A closed connection has no address, against its type.
     const address = withoutPort(proxyAddress(req, isTrusted))
-    // Numbers that are no address to people, such as 1 or 0x7f.1, are none here.
+    // Numbers that people do not read as addresses, such as 1 or 0x7f.1, are invalid.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
     if (!isAddress) return unknownClient
     const parsed = ipaddr.process(address)
@@ -56,10 +58,10 @@ export function clientOf(
   }
 }
 
-/** Longer ones are not kept: they are nobody's address. */
+/** Longer texts are not cached: they are no addresses. */
 const knownLengthMax = 200
 
-/** Works a text out of another once for those who ask again and again, of so many that nobody can fill the memory. */
+/** Memoizes a function of a text, in bounded memory. */
 function remembering(): (key: string, find: () => string) => string {
   const known = new LRUCache<string, string>({ max: 10_000 })
   return (key, find) => {
@@ -71,14 +73,14 @@ function remembering(): (key: string, find: () => string) => string {
   }
 }
 
-/** `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write them, or an address alone. */
+/** Parses an address with or without a port, as some proxies write it: `192.0.2.1:80` or `[2001:db8::1]:80`. */
 function withoutPort(written: string | undefined): string {
   const text = written?.trim() ?? ''
   const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
   return (six ?? four ?? text).split('%', 1)[0] ?? ''
 }
 
-/** A client without what tells one person from another: a /24 of IPv4, a /48 of IPv6. */
+/** Anonymizes a client: a /24 of IPv4, a /48 of IPv6. */
 export function cutShort(client: string): string {
   return networks(client, () => networkOf(client))
 }

@@ -1,9 +1,9 @@
 import { StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** What the process has open besides connections and files that are sent: parts that are read, the log, Node's own. */
+/** Descriptors besides connections and downloads: open parts, the log, Node's own. */
 const ownDescriptors = 200
-/** With fewer a service is of no use. */
+/** A service with fewer connections is useless. */
 const connectionsMin = 20
 
 interface DescriptorNeeds {
@@ -11,7 +11,7 @@ interface DescriptorNeeds {
   readonly filesMax: number
 }
 
-/** Files and connections that the system lets the process have open (`ulimit -n`). */
+/** Returns the limit of open files and connections (`ulimit -n`). */
 export function descriptorsMax(): number {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } }
@@ -21,10 +21,9 @@ export function descriptorsMax(): number {
 }
 
 /**
- * As many connections as were asked for, or as there are descriptors for: past the limit of the system even readers who
- * are served would fail.
- *
- * @throws StartError where there are too few for any service
+ * Returns the configured number of connections, or less if there are too few descriptors: beyond the limit of
+ * the system even requests in progress would fail.
+ * @throws StartError if there are too few descriptors for any service
  */
 export function connectionsWithin(
   descriptors: number,

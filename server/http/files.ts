@@ -14,40 +14,38 @@ import { damagedFiles, Problem } from './problems.ts'
 
 /** A file that never changes under its name. */
 export interface ServedFile {
-  /** Absolute folder of the file; no part of it is a reader's word. */
+  /** Absolute folder of the file; no part of it comes from a request. */
   readonly folder: string
   readonly file: string
   readonly mediaType: string
-  /** Of what lies there packed, and is sent so to whoever takes it. */
+  /** Encoding of the stored file, which is sent as it is to clients that accept it. */
   readonly contentEncoding?: 'gzip'
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of the file. */
   readonly sha256: string
-  /** Its length; read from the file where it is not known, which may not be on this machine yet. */
+  /** Size in bytes; without it, read from the file, which may not be on this machine yet. */
   readonly bytes?: number
   readonly cacheControl: string
   /** HTTP date. */
   readonly lastModified?: string
-  /** What it is called when it is saved. */
+  /** Name for saving. */
   readonly saveAs: string
-  /** Whether it is still the file that was read when it was taken into service. */
+  /** Returns whether the file is still the one that was verified. */
   readonly isUnchanged: () => boolean
   /**
-   * Keeps it where it lies, until it is let go; where there is none, it lies there anyway.
-   *
+   * Keeps the file on this machine until released; absent if it always is.
    * @throws NotHere
    */
   readonly hold?: () => Promise<() => void>
-  /** Told where it is not, or its bytes have another hash. */
+  /** Reports that the file is missing, or that its hash differs. */
   readonly doubt: (why: string) => void
 }
 
-/** What one transfer holds in memory, about: what was read ahead, and what the connection has not taken. */
+/** Approximate memory of a transfer: read-ahead, and what the connection has not taken. */
 const bufferBytes = 200_000
 
 /**
- * Sends a file as it lies on disk: whole, a range of it, or 304. Resolves when the reader has it or has gone.
- *
- * @param unsent counts what the reader has not taken, and cuts off one who takes too little
+ * Sends a stored file: all of it, a range, or 304. Resolves when the client has received it or disconnected.
+ * @param unsent counts bytes that the client has not taken, and cuts off one that takes too little
  * @throws Problem unsatisfiable-range, damaged-files or overloaded
  */
 export async function sendFile(
@@ -113,7 +111,7 @@ export async function sendFile(
           doubted()
           res.destroy()
         })
-        // The library would send what it reads as it reads it.
+        // The library would send the bytes unchecked.
         stream.pipe = (to) => {
           pipe(look).pipe(to)
           return to
@@ -124,8 +122,8 @@ export async function sendFile(
 }
 
 /**
- * The request as it is charged and sent: with a range only where it is one of this very file. The library would send all of a
- * file that its reader has already to who asks not to be answered from a cache, which there is none of here.
+ * Returns the request as charged and sent: a range only if If-Range matches. The library would ignore
+ * If-None-Match if the client wants no answer from a cache; this server has none.
  */
 function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | undefined): IncomingMessage {
   const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
@@ -135,7 +133,7 @@ function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | unde
   return Object.create(req, { headers: { value: asked } }) as IncomingMessage
 }
 
-/** Nothing for what the reader has already, and else by how much is sent. */
+/** Charges nothing for 304, else by the bytes sent. */
 async function charge(
   req: IncomingMessage,
   res: ServerResponse,
@@ -149,7 +147,7 @@ async function charge(
   if (req.method === 'HEAD') return account.spend(smallCost)
   const size = bytes ?? (await sizeOf(path.join(folder, file), doubted))
   const ranges = range === undefined ? -1 : parseRange(size, range, { combine: true })
-  // Several are answered by the whole.
+  // Several ranges are answered by the complete file.
   const [one, other] = typeof ranges === 'number' ? [] : ranges
   await account.spend(costOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
 }
@@ -161,14 +159,14 @@ async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
   return size
 }
 
-/** Lets the last bytes of a file through only where all of it was as it should be: else the transfer breaks off. */
+/** Withholds the last bytes of a file unless all of it is intact: then the transfer breaks off. */
 export class LastLook extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null
   readonly #isUnchanged: () => boolean
   #held: Buffer | null = null
 
-  /** @param sha256 of all that passes; null for a range */
+  /** @param sha256 of the complete file; null for a range */
   constructor(sha256: string | null, isUnchanged: () => boolean) {
     super()
     this.#sha256 = sha256

@@ -2,10 +2,10 @@ import { IncomingMessage, ServerResponse, type OutgoingHttpHeader } from 'node:h
 import { Socket } from 'node:net'
 import helmet from 'helmet'
 
-/** What every resource allows (spec: What the service does 3). */
+/** Methods of every resource (spec: What the service does 3). */
 export const allowedMethods = 'GET, HEAD, OPTIONS'
 
-/** Headers of ours that scripts on other sites may read. */
+/** Our headers that scripts on other sites may read. */
 const exposed = [
   'Accept-Ranges',
   'Acervo-Snapshot',
@@ -27,10 +27,10 @@ const preflightSeconds = 86_400
 
 type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
 
-/** A year; browsers come by TLS alone from then on. */
+/** One year; from then on browsers use TLS only. */
 const strictTransport = 'max-age=31536000'
 
-/** Sets the headers of every answer. */
+/** Sets the headers of every response. */
 export function commonHeaders(
   notice: string,
   publicUrl: URL,
@@ -46,7 +46,7 @@ export function commonHeaders(
   ]
   const preflight: Headers = [
     ['Access-Control-Allow-Methods', allowedMethods],
-    // The one that * does not mean.
+    // `*` does not include this one.
     ['Access-Control-Allow-Headers', '*, Authorization'],
     ['Access-Control-Max-Age', preflightSeconds],
   ]
@@ -56,7 +56,7 @@ export function commonHeaders(
   }
 }
 
-/** What helmet sets; the same for every request, so it is asked once. */
+/** Returns helmet's headers, which are the same for every request. */
 export function helmetHeaders(): Headers {
   const req = new IncomingMessage(new Socket())
   const res = new ServerResponse(req)
@@ -67,9 +67,9 @@ export function helmetHeaders(): Headers {
     },
     // Public data may be used from any site.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Where the public address has TLS, whoever ends it in front of us.
+    // The proxy that terminates TLS sets it.
     strictTransportSecurity: false,
-    // Only browsers that nobody uses any more read these.
+    // Only outdated browsers read these.
     xDownloadOptions: false,
     xXssProtection: false,
     xPermittedCrossDomainPolicies: false,
@@ -82,7 +82,7 @@ export function helmetHeaders(): Headers {
   })
 }
 
-/** What a browser may not do on our pages, as OWASP lists it: they need none of it. */
+/** Browser features that our pages deny, from the list of OWASP: they need none. */
 const denied = [
   'accelerometer',
   'autoplay',
@@ -107,7 +107,7 @@ const denied = [
   'xr-spatial-tracking',
 ]
 
-/** What pages have that are looked at, besides the headers of every answer. */
+/** Returns headers of HTML pages, besides those of every response. */
 export function pageHeaders(policy: string, language: string): Readonly<Record<string, string>> {
   return {
     'Content-Security-Policy': policy,
@@ -117,16 +117,16 @@ export function pageHeaders(policy: string, language: string): Readonly<Record<s
   }
 }
 
-/** For how long caches may answer in our place, as Cache-Control. */
+/** Cache-Control, by how long caches may reuse a response. */
 export interface Freshness {
-  /** Of what a refresh changes. */
+  /** For resources that a refresh changes. */
   readonly changing: string
-  /** Of what never changes, since its address names a snapshot. */
+  /** For resources whose address names a snapshot, which never changes. */
   readonly immutable: string
 }
 
 const yearSeconds = 31_536_000
-/** A cache that answers with old bytes while it fetches new ones spares readers the wait. */
+/** Caches that answer with stale bytes while they fetch new ones save clients the wait. */
 const staleFactor = 10
 
 export function freshnessOf(maxAgeSeconds: number): Freshness {

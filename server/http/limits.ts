@@ -4,12 +4,12 @@ import { smallCost, type Cost } from '../limits/costs.ts'
 import { BeyondLimit, LimitReached, type Limiter, type Standing } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
-/** What one request is counted as, and what it costs its client. */
+/** Counts a request in the limits of its class, and charges its client. */
 export class Account {
-  /** Name of the resource that answers; `none` for an address of which there is none. */
+  /** Name of the resource; `none` for an unknown address. */
   route = 'none'
   countsAs: LimitClass = 'catalog'
-  /** What gives the whole table to a client that is refused; null where there is no table. */
+  /** Returns the files of the whole table for a refused client; null if there is no table. */
   instead: () => WholeTable | null = () => null
   readonly #limiter: Limiter | null
   readonly #client: (req: IncomingMessage) => string
@@ -18,7 +18,7 @@ export class Account {
   #isCounted = false
   #told: readonly Standing[] = []
 
-  /** @param limiter null where nothing is limited */
+  /** @param limiter null if nothing is limited */
   constructor(
     limiter: Limiter | null,
     client: (req: IncomingMessage) => string,
@@ -32,8 +32,7 @@ export class Account {
   }
 
   /**
-   * Counts the request with the limits of its class, where that is not done yet.
-   *
+   * Counts the request in the limits of its class, once.
    * @throws LimitReached
    */
   async count(): Promise<void> {
@@ -41,9 +40,8 @@ export class Account {
   }
 
   /**
-   * Takes what the request is going to cost from the budget of its client, and counts it the first time.
-   *
-   * @throws LimitReached, or BeyondLimit where waiting will not help; nothing is counted or taken then
+   * Takes the cost of the request from the budget of its client, and counts it once.
+   * @throws LimitReached, or BeyondLimit if waiting will not help; then nothing is counted or taken
    */
   async spend(cost: Cost): Promise<void> {
     if (this.#limiter === null) return
@@ -55,12 +53,12 @@ export class Account {
     }
   }
 
-  /** Charges the client for work that is done already. */
+  /** Charges the client for work that is already done. */
   async charge(cost: Cost): Promise<void> {
     if (this.#limiter !== null) this.#tell(await this.#limiter.charge(this.#client(this.#req), cost))
   }
 
-  /** @returns the error to tell: a refusal as a problem, any other as it is, once the request is counted */
+  /** @returns the error to report: a refusal as a problem, any other unchanged, after the request is counted */
   async settle(error: unknown): Promise<unknown> {
     if (error instanceof BeyondLimit) return beyond(error, this.instead())
     if (error instanceof LimitReached) {
@@ -74,7 +72,7 @@ export class Account {
     )
   }
 
-  /** Writes how the client stands, as far as it is known, into the headers. */
+  /** Writes the known quotas of the client into the headers. */
   #tell(standings: readonly Standing[]): void {
     const others = this.#told.filter(({ policy }) => standings.every((one) => one.policy !== policy))
     this.#told = [...others, ...standings]
@@ -84,11 +82,11 @@ export class Account {
   }
 }
 
-/** Where the account of a response is: a map beside them would cost more than most answers do. */
+/** Property of a response with its account: a map would cost more than most responses. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 
-/** Opens the account of a request that comes in. */
+/** Opens the account of a new request. */
 export function openAccount(
   limiter: Limiter | null,
   client: (req: IncomingMessage) => string,
@@ -98,7 +96,6 @@ export function openAccount(
   res[accountKey] = new Account(limiter, client, req, res)
 }
 
-/** The account of a request that is being answered. */
 export function accountFor(res: ServerResponse): Account {
   const account = (res as WithAccount)[accountKey]
   if (account === undefined) throw new Error('this request has no account')
@@ -118,7 +115,7 @@ const requestsOf: Readonly<Record<LimitClass, string>> = {
   files: 'files or ranges of files',
 }
 
-/** A sentence of what a policy gives. */
+/** Describes a policy in a sentence. */
 export function sentenceOf({ limits, quota, per }: Standing['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of work for one client in ${per} are allowed`

@@ -10,46 +10,45 @@ import { Problem, problemBody, problemRows, type ProblemCode, idHeader } from '.
 import { addressLengthMax } from './requests.ts'
 import { StartError } from '../../core/errors.ts'
 
-/** Above the longest address we answer about, so that 414 comes from us with a sentence. */
+/** More than the longest valid address, so that 414 comes from this server with a sentence. */
 const headersBytesMax = 32 * 1024
 /** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
 const keepAliveTimeoutMs = 65_000
-/** Of a service that stops, so that downloads may end; systemd and containers wait for a little longer. */
+/** Time for downloads to end when the service stops; systemd and containers wait a little longer. */
 export const stopWithinMs = 25_000
-/** After a refusal, for the reader to take it. */
+/** Time for a client to read a refusal. */
 const lingerMs = 1000
-/** How often the time-outs of unfinished requests are looked at. */
+/** Interval of checks for timeouts of unfinished requests. */
 const checkEveryMs = 1000
-/** A reader who takes nothing for this long is cut off. */
+/** Clients that take nothing for this long are cut off. */
 const silenceLeastMs = 60_000
 
 export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
-  /** Of readers; more are closed at once. */
+  /** Most connections; further ones are closed at once. */
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
-  /** How long an answer may take to begin; a connection is silent meanwhile. */
+  /** Longest time until a response begins; the connection is silent meanwhile. */
   readonly longestAnswerMs: number
-  /** Where another process takes the connections: it is told who takes them from it. */
+  /** Receives connections from another process, if that accepts them. */
   readonly receive?: (take: (socket: Socket) => void) => void
 }
 
 export interface Listening {
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   readonly connections: () => number
-  /** Takes no new connection. */
+  /** Stops accepting connections. */
   readonly stopListening: () => Promise<void>
   /**
-   * Answers what has begun, takes nothing new, and returns when all connections are closed.
-   *
-   * @param withinMs after which they are cut off; told again, sooner
+   * Finishes running requests, accepts no new ones, and returns when all connections are closed.
+   * @param withinMs time until they are cut off; a later call can shorten it
    */
   readonly stop: (withinMs?: number) => Promise<void>
 }
 
-/** @throws StartError where the port is taken or the host is not ours, with a sentence */
+/** @throws StartError if the port is taken or the host is not local */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, log, longestAnswerMs, headersTimeoutMs } = options
   const connections = new OpenConnections()
@@ -60,10 +59,10 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     {
       maxHeaderSize: headersBytesMax,
       headersTimeout: headersTimeoutMs,
-      // There are no bodies to wait for.
+      // Requests have no bodies to wait for.
       requestTimeout: headersTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
-      // Node would refuse a request without Host by a bare 400; requests.ts answers it with a problem.
+      // Node would answer a request without Host by a bare 400; requests.ts answers it with a problem.
       requireHostHeader: false,
     },
     answer,
@@ -72,20 +71,20 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.timeout = Math.max(silenceLeastMs, 2 * longestAnswerMs)
   server.on('connection', (socket: Socket) => connections.opened(socket))
-  // An expectation that we do not know changes nothing about the answer.
+  // Unknown expectations are ignored.
   server.on('checkExpectation', answer)
-  // Most requests are answered without their body. One that waits for it will never get it.
+  // Most requests are answered without their body. A request that waits for its body will never get it.
   const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
     await setImmediate()
     if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
   }
   server.on('clientError', (error: ParserError, socket) => {
-    // Behind requests that are still answered, junk only ends the connection after them.
+    // Junk behind running requests only closes the connection after them.
     if (connections.isAnswering(socket)) {
       connections.endAfterAnswers(socket)
       void refuseWithoutBody(error, socket)
     }
-    // A body that breaks off belongs to a request that has its answer.
+    // An incomplete body belongs to a request that has its answer.
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
@@ -96,9 +95,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   if (options.receive === undefined) await bind(server, port, host)
   else options.receive(takeConnection)
   const stopListening = async (): Promise<void> => {
-    // Those who wait to be accepted are, first.
+    // Accept pending connections first.
     await setImmediate()
-    // The close of net, since that of http drops answers that are written but not sent yet.
+    // Close by net: http's close drops responses that are written but not sent yet.
     if (server.listening) NetServer.prototype.close.call(server)
   }
   return {
@@ -129,7 +128,7 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
 
 const protective = helmetHeaders()
 
-/** Answers what Node's parser refuses before there is a request, and so before there is a client to be counted. */
+/** Answers what Node's parser refuses before there is a request, and so before a client can be counted. */
 function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -142,7 +141,7 @@ function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   const body = problemBody(new Problem(code, detail), `urn:uuid:${id}`)
   const { status, title } = problemRows[code]
   log.info({ id, status, code: error.code }, 'unreadable request')
-  // What a reader leaves open is closed for it.
+  // Close for the client.
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const headers = [
     ...protective,
@@ -165,8 +164,8 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
 }
 
 /**
- * @param setting that names the port
- * @throws StartError where the port is taken or the host is not ours, with a sentence
+ * @param setting that contains the port
+ * @throws StartError if the port is taken or the host is not local
  */
 export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -178,7 +177,7 @@ export async function bind(server: Server, port: number, host: string, setting =
   })
 }
 
-/** Requests wait here until something answers them, and go to whatever answers them now. */
+/** Startup gate: requests wait until an app is set, and later ones go to the current app. */
 export class Door {
   #app: RequestListener | null = null
   readonly #waiting: Parameters<RequestListener>[] = []
@@ -188,7 +187,7 @@ export class Door {
     else this.#app(req, res)
   }
 
-  /** Those who have left meanwhile are asked for nothing. */
+  /** Skips clients that have disconnected. */
   open(app: RequestListener): void {
     this.#app = app
     for (const [req, res] of this.#waiting.splice(0)) if (!res.destroyed) app(req, res)

@@ -5,21 +5,20 @@ import { Problem, unacceptableParameters } from './problems.ts'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-/** A representation on offer. */
+/** A representation that clients can choose. */
 export interface Offer {
-  /** As in `format=`. */
+  /** Value of `format=`. */
   readonly name: string
-  /** As in `Accept`, without parameters; the first is its own, others lead to it. */
+  /** Media types for `Accept`, without parameters: the canonical one first, then aliases. */
   readonly mediaTypes: readonly [string, ...string[]]
 }
 
 export const jsonOffer: Offer = { name: 'json', mediaTypes: ['application/json'] }
 
 /**
- * Chooses by `format=`, which wins, or by `Accept`.
- *
- * @param offers the first one preferred
- * @throws Problem invalid-parameter or not-acceptable with the list of what is offered
+ * Chooses by `format=`, or else by `Accept`.
+ * @param offers the default one first
+ * @throws Problem invalid-parameter, or not-acceptable with the list of offers
  */
 export function negotiate<T extends Offer>(
   headers: IncomingHttpHeaders,
@@ -39,7 +38,7 @@ export function negotiate<T extends Offer>(
   throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
 }
 
-/** What `Accept` alone would choose; undefined where it excludes all. */
+/** Returns the choice of `Accept` alone; undefined if it excludes all. */
 export function acceptable<T extends Offer>(
   { accept }: IncomingHttpHeaders,
   offers: readonly [T, ...T[]],
@@ -48,7 +47,7 @@ export function acceptable<T extends Offer>(
   const negotiator = new Negotiator({ headers: { accept: withoutParameters(accept) } })
   const best = bestOf(negotiator, offers)
   if (best === undefined) return undefined
-  // A wildcard alone selects the default: `application/json;q=0.9, */*` means JSON, not CSV.
+  // A wildcard selects the default: `application/json;q=0.9, */*` means JSON, not CSV.
   const named = negotiator.mediaTypes()
   const isNamed = best.mediaTypes.some((type) => named.includes(type))
   return isNamed ? best : (bestOf(negotiator, [offers[0]]) ?? best)
@@ -59,7 +58,7 @@ function bestOf<T extends Offer>(negotiator: Negotiator, offers: readonly T[]): 
   return offers.find(({ mediaTypes }) => mediaTypes.some((type) => type === best))
 }
 
-/** Media types that `Accept` names, the preferred one first, without those it refuses. */
+/** Returns the accepted media types, preferred ones first. */
 function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
   return accept === ''
     ? []
@@ -68,31 +67,32 @@ function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
         .map((type) => type.toLowerCase())
 }
 
-// Clients send `application/json; charset=utf-8`, and the ancestor's `; indent=4`: only the weight decides.
+// Clients send `application/json; charset=utf-8`, and those of Brasil.IO `; indent=4`: only the weight
+// matters.
 function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }
 
 export interface Encoding {
-  /** As in Content-Encoding. */
+  /** Name in Content-Encoding. */
   readonly name: string
-  /** Works off the event loop, on a thread of Node's pool; null leaves the body as it is. */
+  /** Compresses on a thread of Node's pool; null leaves the body unchanged. */
   readonly compress: ((body: Uint8Array) => Promise<Uint8Array>) | null
 }
 
 export const identity: Encoding = { name: 'identity', compress: null }
 
-// Pages of our tables shrink to about a ninth by each; higher levels cost several times as much for a tenth less.
+// Shrinks our pages to about a ninth; higher levels cost several times as much and save a tenth more.
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzipOptions = { level: 4 }
 
 const brotli = promisify<zlib.InputType, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)
 const gzip = promisify<zlib.InputType, zlib.ZlibOptions, Buffer>(zlib.gzip)
 type Compress = (body: Uint8Array, done: (error: Error | null, compressed: Uint8Array) => void) => void
-// Node has it from 22.15 on, and the types that we build with are those of Node 20.
+// Node has zstd from 22.15 on; our types are those of Node 20.
 const { zstdCompress } = zlib as { readonly zstdCompress?: Compress }
 
-/** The content codings on offer, the first one preferred where a reader has no preference. */
+/** Content codings, preferred ones first. */
 const offered: readonly Encoding[] = [
   ...(zstdCompress === undefined ? [] : [{ name: 'zstd', compress: promisify(zstdCompress) }]),
   { name: 'br', compress: (body) => brotli(body, brotliOptions) },
@@ -103,7 +103,7 @@ const offered: readonly Encoding[] = [
 const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
 
-/** Longer ones are no reader's, and cost more to parse than an answer. */
+/** No client sends longer headers, and they would cost more to parse than a response. */
 const headerLengthMax = 500
 
 type Preferring = Negotiator & {
@@ -111,8 +111,8 @@ type Preferring = Negotiator & {
 }
 
 /**
- * The codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A reader who excludes all
- * of them still gets identity, which is better than nothing.
+ * Returns the codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A client that
+ * excludes all of them gets identity, which is better than nothing.
  */
 export function acceptedEncodings(acceptEncoding: string | undefined): readonly Encoding[] {
   if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
@@ -121,7 +121,7 @@ export function acceptedEncodings(acceptEncoding: string | undefined): readonly 
   return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])
 }
 
-/** So many bodies are compressed at the same time; past it readers get the bytes as they are. */
+/** Limits concurrent compressions; beyond the limit, bodies are sent uncompressed. */
 export class CompressionGate {
   readonly #max: number
   #running = 0
@@ -138,7 +138,7 @@ export class CompressionGate {
     if (compress === null) return whole
     this.#running += 1
     try {
-      // A copy, since zlib returns a slice of a larger buffer.
+      // Copy, since zlib returns a slice of a larger buffer.
       return new Uint8Array(await compress(whole))
     } finally {
       this.#running -= 1
@@ -147,12 +147,12 @@ export class CompressionGate {
 }
 
 /**
- * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only browsers accept
- * XHTML or navigate. A request that names a format is never one for a page.
+ * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only
+ * browsers accept XHTML or navigate. A request with a format never wants a page.
  */
 export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
   if (/[?&]format=[^&]/.test(target)) return false
-  // Most requests come from programs: they need no parsing.
+  // Most requests come from programs, and need no parsing.
   if (!/html/i.test(headers.accept ?? '')) return false
   const accepted = acceptedTypes(headers)
   if (accepted.includes('application/xhtml+xml')) return true
@@ -162,12 +162,12 @@ export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean
   return isHtml && !accepted.includes('application/json') && !accepted.includes('*/*')
 }
 
-/** A strong validator: the same tag, the same bytes (RFC 9110, section 8.8.3). */
+/** Strong validator: equal tags mean equal bytes (RFC 9110, section 8.8.3). */
 export type EntityTag = `"${string}"`
 
 /**
- * The first of `tags` that an `If-None-Match` names, or null: lists, `*` and weak forms count, as the weak
- * comparison of RFC 9110 (section 13.1.2) wants. A header that is no list of tags names none.
+ * Returns the first tag that an `If-None-Match` contains, or null. Lists, `*` and weak tags match by the weak
+ * comparison of RFC 9110 (section 13.1.2). A malformed header contains none.
  */
 export function matchingTag(ifNoneMatch: string | undefined, tags: readonly EntityTag[]): EntityTag | null {
   if (ifNoneMatch === undefined) return null

@@ -4,25 +4,29 @@ import { whenOver } from './send.ts'
 
 interface ConnectionState {
   isAnswering: boolean
-  /** The last that was begun. */
+  /** Latest response that was begun. */
   answer: ServerResponse | null
-  /** Since when there was no request, in ms. */
+  /** Time since which there is no request, in ms. */
   idleSince: number
-  /** The last that came, answered or not. */
+  /** Latest request, answered or not. */
   latest: IncomingMessage | null
-  /** Requests that wait for the answer to the one before, and the bytes of their headers. */
+  /** Requests that wait for the response to the one before, and the bytes of their headers. */
   readonly pipelined: { readonly begin: () => void; readonly bytes: number }[]
 }
 
-/** Pipelined requests of one connection, and bytes of their headers. Past either it takes no more, and ends after them. */
+/**
+ * Most pipelined requests of a connection, and most bytes of their headers. Beyond either, the connection
+ * accepts no more and ends after them.
+ */
 const [pipelinedMax, pipelinedBytesMax] = [100, 64 * 1024]
-/** A connection without a request for so long is silent. */
+/** Time without a request after which a connection is silent. */
 const silentMs = 1000
 
 /**
- * Which connections are open and still answering, so that a stop neither cuts answers nor waits for the silent. A
- * connection has one request in work at a time: a reader who sends many in a row gains nothing over others, and
- * all that hangs on the end of an answer holds, since Node tells it only of the one that has the socket.
+ * Tracks open connections and their running requests, so that a stop neither cuts responses nor waits for
+ * silent connections. A connection runs one request at a time: pipelining gives no advantage over other
+ * clients, and events of the end of a response work, since Node emits them only for the one that has the
+ * socket.
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
@@ -50,10 +54,13 @@ export class OpenConnections {
     })
   }
 
-  /** Begins to answer when it is the turn of this response on its connection, and not at all when that is closed. */
+  /**
+   * Answers a request when the responses before it on its connection are sent; never if the connection closes
+   * first.
+   */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    // Behind one that was left out, none would ever get the connection.
+    // Behind a skipped request, none would ever get the socket.
     if (state === undefined || this.#ending.has(connection)) return
     state.latest = response.req
     const begin = (): void => {
@@ -77,12 +84,12 @@ export class OpenConnections {
     }
   }
 
-  /** Whether what is read now belongs to a request that was begun to be answered already. */
+  /** Returns whether the bytes being read belong to a request that already has its answer. */
   isInBody(connection: Duplex): boolean {
     return this.#states.get(connection)?.latest?.complete === false
   }
 
-  /** Whether a request has no answer yet because its body has not arrived. */
+  /** Returns whether a request waits for its body. */
   isAwaitingBody(connection: Duplex): boolean {
     const state = this.#states.get(connection)
     return state?.isAnswering === true && state.answer?.headersSent === false && !state.answer.req.complete
@@ -97,8 +104,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends the silent ones, and the others with the answer to their next request: one that is closed while a request is on
-   * its way loses it, so whoever has just asked is given time to ask again. Resolves when none is left.
+   * Ends silent connections, and the others with the response to their next request: closing a connection
+   * while a request is on its way would lose it. Resolves when none is left.
    */
   async endAll(): Promise<void> {
     this.#stopping = true
@@ -130,7 +137,7 @@ export class OpenConnections {
     if (next !== undefined) next.begin()
     else if (this.#ending.has(connection)) end(connection)
     else if (this.#stopping) {
-      // Its reader may be asking again already, unless he was told.
+      // Its client may be sending the next request, unless the response says close.
       if (state.answer?.getHeader('Connection') === 'close') end(connection)
       else this.#endWhenSilent(connection)
     }
@@ -141,7 +148,7 @@ function headerBytes({ rawHeaders, url = '' }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, url.length)
 }
 
-/** Sends what is written, then closes without waiting for the other side. */
+/** Sends written bytes, then closes without waiting for the other side. */
 function end(connection: Duplex): void {
   connection.end(() => connection.destroy())
 }

@@ -5,13 +5,13 @@ import type { Log } from '../base/log.ts'
 interface ProblemRow {
   readonly status: number
   readonly title: string
-  /** Where the world has one for it. */
+  /** Registered type, if there is one. */
   readonly type?: string
 }
 
 /**
- * Every error that the service answers, one row each: the code ends the `type` of its problem details
- * (RFC 9457), where there is no common one, and is never given another meaning.
+ * Every error of the service, one row each. The code ends the `type` of its problem details (RFC 9457),
+ * unless a registered type exists, and never changes its meaning.
  */
 export const problemRows = {
   'malformed-address': { status: 400, title: 'The address cannot be decoded' },
@@ -48,23 +48,23 @@ export const problemRows = {
 export type ProblemCode = keyof typeof problemRows
 export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 
-/** What gives a whole table at once, told to a reader who asks too often. */
+/** Ways to get a whole table at once, for clients that request too much. */
 export interface WholeTable {
   readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** A line for a DuckDB client. */
+  /** Line for a DuckDB client. */
   readonly duckdb: string
 }
 
 interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
-  /** Members of the body besides those that every problem has. */
+  /** Further members of the body. */
   readonly members?: Readonly<Record<string, unknown>>
-  /** Told in members of the body too. */
+  /** Files of the whole table, also added to the body. */
   readonly instead?: WholeTable
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that is not 200, thrown by whoever finds the reason; `detail` is a sentence for the reader. */
+/** A response other than 200, thrown where the reason is found; `detail` is a sentence for the client. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly extras: ProblemExtras
@@ -77,7 +77,7 @@ export class Problem extends Error {
   }
 }
 
-/** So many are told; a reader who has more of them will ask again. */
+/** Most errors in a response; a client with more will try again. */
 const errorsToldMax = 20
 
 export function unacceptableParameters(all: readonly ParameterError[]): Problem {
@@ -89,14 +89,14 @@ export function unacceptableParameters(all: readonly ParameterError[]): Problem 
 
 const retryAfterSeconds = 5
 
-/** The service could do it, but not now; says when to try again. */
+/** Returns a problem that is temporary, with the time of the next attempt. */
 export function busy(code: 'overloaded' | 'query-timeout', reason: string): Problem {
   return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })
 }
 
-/** Nothing is loaded yet. */
+/** Returns the problem before anything is loaded. */
 export function starting(): Problem {
   return new Problem(
     'starting',
@@ -107,19 +107,19 @@ export function starting(): Problem {
   )
 }
 
-/** The rows that were read cannot be trusted; a whole snapshot, where there is one, serves when it is asked for again. */
+/** Returns the problem of damaged rows; a retry is served from an intact snapshot if there is one. */
 export function damagedFiles(table: string): Problem {
   const detail = `The files of ${table} are not as they were published, and are being looked at. Try again in ${retryAfterSeconds} s.`
   return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** What is asked of lies in a store that does not hand it out now. */
+/** Returns the problem of files in object storage that is unavailable. */
 export function filesElsewhere(): Problem {
   const detail = `What this asks of is not on this server, and cannot be brought here now. Try again in ${retryAfterSeconds} s.`
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** @param wholeFile address of all rows as one file, which is the better way to so many */
+/** @param wholeFile address of all rows as one file, which suits so many better */
 export function queryTooCostly(reason: string, wholeFile: string | null): Problem {
   if (wholeFile === null) return new Problem('query-too-costly', reason)
   return new Problem('query-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
@@ -127,7 +127,7 @@ export function queryTooCostly(reason: string, wholeFile: string | null): Proble
   })
 }
 
-/** The body of a problem; `instance` names this one occurrence, as the log does. */
+/** Returns the body of a problem; `instance` is its id in the log. */
 export function problemBody({ code, message, extras }: Problem, instance?: string): string {
   const { status, title } = problemRows[code]
   return JSON.stringify({
@@ -149,7 +149,7 @@ export function typeOf(code: ProblemCode): string {
   return row.type ?? `urn:acervo:problem:${code}`
 }
 
-/** What a problem is written as: JSON for programs, a page for people. */
+/** Representation of a problem: JSON for programs, a page for people. */
 export interface ProblemForm {
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
@@ -158,14 +158,17 @@ export interface ProblemForm {
 
 const jsonForm: ProblemForm = { mediaType: 'application/problem+json', headers: {}, text: problemBody }
 
-/** The one place where what was thrown becomes a response; what is not a Problem is a bug: logged, not told. */
+/**
+ * Turns every thrown error into a response. An error that is no Problem is a bug: it is logged, and the
+ * client sees no details.
+ */
 export function answerProblem(
   error: unknown,
   res: ServerResponse,
   log: Log,
   form: ProblemForm = jsonForm,
 ): void {
-  // What was stopped because its reader has gone is no bug, and nobody is there to be told.
+  // Work that stopped because its client disconnected is no bug.
   if ((res.destroyed || res.req.socket.destroyed) && isAbort(error)) return
   const problem = error instanceof Problem ? error : asProblem(error)
   if (problem.code === 'internal-error') log.error({ id: requestId(res), err: error }, 'failed')
@@ -193,7 +196,7 @@ const ofAnswers = [
 
 function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers, text }: ProblemForm): void {
   const body = Buffer.from(text(problem, `urn:uuid:${requestId(res)}`))
-  // What was told of the answer that there should have been.
+  // Remove the headers of the intended response.
   for (const name of ofAnswers) res.removeHeader(name)
   res.statusCode = problemRows[problem.code].status
   res.setHeader('Content-Type', mediaType)
@@ -204,7 +207,7 @@ function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers
   res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
-/** Express itself throws on an address that it cannot decode. */
+/** Express throws when it cannot decode an address. */
 function asProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
   return new Problem(
@@ -217,7 +220,7 @@ export const malformedAddress = 'The address holds a % that does not start a UTF
 
 export const idHeader = 'X-Request-Id'
 
-/** The id of a request, in its log line and as the `instance` of its problem. */
+/** Returns the id of a request, as in its log line and in the `instance` of its problem. */
 function requestId(res: ServerResponse): string {
   return String(res.getHeader(idHeader))
 }

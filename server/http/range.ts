@@ -2,16 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import parseRange from 'range-parser'
 import { Problem } from './problems.ts'
 
-/** Bytes that are wanted, `end` included, as in HTTP. */
+/** Range of bytes; `end` is included, as in HTTP. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Says how much comes of so many bytes, and which part of them where one is asked for.
- *
- * @param tag strong, of all the bytes
+ * Sets the headers and status of a body or its requested range, and returns the range.
+ * @param tag strong tag of the complete body
  * @throws Problem unsatisfiable-range
  */
 export function rangeOf(
@@ -28,7 +27,7 @@ export function rangeOf(
       headers: { 'Content-Range': `bytes */${bytes}` },
     })
   }
-  // Of several ranges the whole is as good an answer.
+  // Several ranges are answered by the complete body.
   const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
   const wanted = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
   if (range !== undefined && other === undefined) {

@@ -7,10 +7,10 @@ import type { Meter } from '../base/meter.ts'
 import { cutShort, type ClientOf } from './client.ts'
 import { accountFor } from './limits.ts'
 
-/** RFC 9110 asks for at least 8,000; ours fit with room to spare. */
+/** RFC 9110 requires at least 8,000; our own addresses are shorter. */
 export const addressLengthMax = 8000
 
-/** @throws Problem malformed-request for what HTTP forbids, address-too-long */
+/** @throws Problem malformed-request for a violation of HTTP, or address-too-long */
 export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -25,7 +25,7 @@ export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMess
   }
 }
 
-/** Refuses addresses that cannot be decoded, whatever they lead to. */
+/** Refuses addresses that cannot be decoded. */
 export const requireDecodable: RequestHandler = (req, _res, next) => {
   next(isDecodable(req.originalUrl) ? undefined : new Problem('malformed-address', malformedAddress))
 }
@@ -39,10 +39,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/**
- * Gives a request an id and logs one line when it ends: without headers, and with no more of the client's address than
- * tells one network from another.
- */
+/** Assigns an id to a request and logs one line at its end: without headers, and with an anonymized address. */
 export function logRequests(
   log: Log,
   clientOf: ClientOf,
@@ -51,10 +48,10 @@ export function logRequests(
   return (req, res) => {
     const started = performance.now()
     const id = randomUUID()
-    // Express changes the url on the way.
+    // Express changes the url.
     const { method, url } = req
     res.setHeader(idHeader, id)
-    // It is known no more when the connection is gone.
+    // The address is unknown after the connection closes.
     const client = log.isLevelEnabled('info') ? cutShort(clientOf(req)) : ''
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)

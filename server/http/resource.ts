@@ -9,65 +9,62 @@ import { accountFor, type Account } from './limits.ts'
 import { jsonOffer, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
 
-/** What is asked of a resource. */
+/** A request for a resource. */
 export interface ResourceRequest {
-  /** Of the route, decoded. */
+  /** Parameters of the route, decoded. */
   readonly params: Readonly<Record<string, unknown>>
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Who asks. */
   readonly client: string
-  /** What it counts. */
   readonly account: Account
 }
 
-/** An address shape and how it answers: with an answer that is named before it is made, or in a way of its own. */
+/** An address pattern and its responses: named before they are built, or written directly. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
 type Find = (request: ResourceRequest) => NamedResponse | Promise<NamedResponse>
 type Respond = (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 interface Common {
-  /** Route of the family, without a final slash, such as `/dataset/:dataset`. */
+  /** Route in the family, without a final slash, such as `/dataset/:dataset`. */
   readonly path: string
-  /** Told to OPTIONS. */
+  /** Name in the answer to OPTIONS. */
   readonly name: string
   readonly description: string
-  /** What asks for it count as; as those for the catalog where it does not say. */
+  /** Class of its requests for the limits; by default the catalog. */
   readonly countsAs?: LimitClass
-  /** Whether its paths have more than names of the catalog in them, so that there may be any number of them. */
+  /** True if its paths contain more than names of the catalog, so that their number is unlimited. */
   readonly isEndless?: boolean
-  /** What it can be had as; JSON alone where it does not say. */
+  /** Representations; by default JSON alone. */
   readonly offers?: readonly Offer[]
 }
 
-/** The answer of a resource as a page for people; null where there is no such page. */
+/** Returns the HTML page of a JSON resource; null if none was requested. */
 export type Browse = (
   resource: Pick<Resource, 'name'>,
   request: ResourceRequest,
   find: (headers: IncomingHttpHeaders) => Promise<NamedResponse>,
 ) => Promise<NamedResponse> | null
 
-/** Sends JSON that has no name as a page, where that is asked for; says whether it did. */
+/** Sends unnamed JSON as an HTML page if one was requested; returns whether it did. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
 
-/** What resources are served with. */
+/** Services that resources share. */
 export interface Serving {
   readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
-  /** Of resources that answer JSON; null where there are no pages of them. */
+  /** Makes HTML pages of JSON resources; null if there are none. */
   readonly browse: Browse | null
-  /** What gives the whole table that a route names; null where it names none that is published. */
+  /** Returns the files of the table in a route; null if it names no published table. */
   readonly wholeTable: (params: ResourceRequest['params']) => WholeTable | null
 }
 
 /**
- * Puts a resource on a router: GET, HEAD, OPTIONS, and 405 for the rest.
- *
- * @param slashed whether the family writes its addresses with a final slash: then the form without one
- *   leads to it (301), otherwise both answer
+ * Mounts a resource on a router: GET, HEAD, OPTIONS, and 405 for the rest.
+ * @param slashed true if addresses of the family end with a slash: then the form without one redirects
+ *   (301), else both forms answer
  */
 export function mount(
   router: Router,
@@ -109,7 +106,7 @@ export function mount(
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
 }
 
-/** Puts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. What it counts is its own business. */
+/** Mounts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. The handler counts its requests. */
 export function mountHandler(
   router: Router,
   path: string,
@@ -136,8 +133,8 @@ const refuse: RequestHandler = (req, _res, next) => {
   next(new Problem('method-not-allowed', `Method "${req.method}" not allowed; allowed: ${allowedMethods}.`))
 }
 
-// Relative, so it holds behind any proxy, with `./` so that no slug reads as a scheme. The query stays, since
-// a lost one would return other rows unnoticed.
+// A relative address works behind any proxy, and with `./` no slug reads as a scheme. The query must stay:
+// without it, other rows would be returned.
 export const leadToSlash: RequestHandler = (req, res) => {
   const [path = '', ...query] = req.originalUrl.split('?')
   res.status(301)
@@ -145,20 +142,20 @@ export const leadToSlash: RequestHandler = (req, res) => {
   res.end()
 }
 
-/** Answers a request whose address it was made for. */
+/** Answers requests of one path. */
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /**
- * The handlers of paths that were found before. Express tries one route after the other, which costs as much as all
- * that comes after it for a page that is at hand; a path that it has led to a resource once goes there at once.
+ * Handlers of paths that were routed before. Express tries one route after the other, which costs as much as
+ * all other work for a cached page; this map finds known paths at once.
  */
 export class Shortcuts {
   readonly #handlers = new Map<string, Handler>()
 
-  /** @param target path and query as they came, of a path that names something of the catalog and nothing else */
+  /** @param target path and query as received, of a path with names of the catalog alone */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
-    // In this plain form there are no more paths than the catalog has names.
+    // Paths of this form are no more than the names of the catalog.
     if (/^(\/[\w.-]+)+\/?$/.test(path)) this.#handlers.set(path, handler)
   }
 
@@ -167,7 +164,7 @@ export class Shortcuts {
   }
 }
 
-/** The path of a request target, without its query. */
+/** Removes the query of a request target. */
 export function pathOf(target: string): string {
   const end = target.indexOf('?')
   return end === -1 ? target : target.slice(0, end)

@@ -9,71 +9,71 @@ import { accountFor } from './limits.ts'
 import { type CacheStats, ResponseCache } from '../base/cache.ts'
 import { untilGone, sendBytes, type SendBudget } from './send.ts'
 
-/** The bytes of a response in pieces that follow each other. */
+/** A response body in consecutive pieces. */
 export interface Body {
   readonly pieces: readonly (string | Uint8Array)[]
-  /** What only the making of the bytes has told. */
+  /** Headers that are known only after the body is built. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time that making the bytes took, in ms, where the cost did not foresee it. */
+  /** Processor time of building the body, in ms, if the cost did not include it. */
   readonly work?: number
 }
 
-/** Writes a body and measures the processor time that it takes. */
+/** Builds a body and measures the processor time. */
 export function timed(write: () => string | Uint8Array): Body {
   const begin = performance.now()
   const text = write()
   return { pieces: [text], work: performance.now() - begin }
 }
 
-/** A response that can be told apart before it is made. */
+/** A response with a name that is known before its body is built. */
 export interface NamedResponse {
-  /** The same name, the same bytes. */
+  /** Equal names mean equal bytes. */
   readonly name: string
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
-  /** What making the bytes costs, where it is known beforehand; what it took is charged too. */
+  /** Cost of building the body, as far as it is known in advance; the rest is charged afterwards. */
   readonly cost?: Cost
-  /** Whether ranges of the bytes can be asked for. */
+  /** True if clients may request ranges. */
   readonly hasRanges?: boolean
-  /** Whether the bytes cost neither work nor memory of their own. */
+  /** True if the body costs neither work nor memory of its own. */
   readonly isAtHand: boolean
-  /** Makes the bytes; called only where they are not kept. The signal fires when nobody wants them any more. */
+  /** Builds the body; called only if it is not cached. The signal fires when no client waits any more. */
   readonly body: (signal: () => AbortSignal) => Promise<Body> | Body
 }
 
-/** A name for what is known in full: 22 characters of a hash. */
+/** Hashes content into a name of 22 characters. */
 export function nameOf(content: string): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
 
 export interface ResponderLimits {
-  /** Of all kept bodies together, in bytes. */
+  /** Limit for all cached bodies together, in bytes. */
   readonly keptBytesMax: number
-  /** At the same time; past it readers get the bytes as they are. */
+  /** Most concurrent compressions; beyond the limit, bodies are sent uncompressed. */
   readonly compressionsMax: number
 }
 
-/** A body as it goes out. */
+/** A body in one content coding. */
 interface Form extends Body {
   readonly encoding: Encoding
 }
 
-/** In bytes; less fits into one packet anyway. */
+/** Smaller bodies fit into one packet anyway, in bytes. */
 const compressedMin = 1000
-/** Of what is kept: so little goes out at once, into the buffers of the system, however slow a reader is. */
+/** Cached bodies up to this size go out at once into the buffers of the system, however slow a client is. */
 const freeBytesMax = 500_000
 
 /**
- * Sends named responses: 304 where the reader has the bytes, kept bytes where there are some, and else what is
- * made now. What is asked for twice is kept, and so is every compressed form.
+ * Sends named responses: 304 if the client has the bytes, else cached bytes, else a new body. Bodies are
+ * cached at their second request, and compressed forms always.
  */
 export class Responder {
   readonly #cache: ResponseCache
   readonly #gate: CompressionGate
   readonly #budget: SendBudget
-  /** Bodies, and compressed ones. */
+  /** Bodies and compressed bodies that are being built. */
   readonly #making = new SingleFlight<Body>()
   readonly #compressions = new SingleFlight<Form>()
 
@@ -83,11 +83,11 @@ export class Responder {
     this.#budget = budget
   }
 
-  /** @throws Problem overloaded, LimitReached, and whatever the making of the body throws; nothing is written then */
+  /** @throws Problem overloaded, LimitReached, and the errors of building the body; then nothing is written */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
-    // There is no Last-Modified: a second is too coarse to tell two imports apart, and a rollback goes back in time.
+    // No Last-Modified: a second is too coarse to tell two imports apart, and a rollback goes back in time.
     const known = matchingTag(
       req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(response, encoding)),
@@ -108,7 +108,8 @@ export class Responder {
       : await this.#make(response, encoding, res, accepted)
     const unpaid = Math.round(form.work ?? 0) - cost
     if (unpaid > 0) await account.charge(unpaid)
-    // Others may have left theirs lying while this one was made; and what is kept now may be thrown out before it is taken.
+    // While this body was built, other slow clients may have filled the budget; and cached bytes may be
+    // evicted before they are sent.
     const shared = kept?.bytes ?? form.pieces
     const isFree = response.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)
     if (!isFree && !this.#budget.isShared(shared)) this.#budget.requireRoom()
@@ -127,13 +128,13 @@ export class Responder {
     return this.#cache.stats
   }
 
-  /** The bytes of a response as they are, for whoever makes another of them: kept ones where there are some. */
+  /** Returns the uncompressed body of a response for building another one; cached if possible. */
   async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
     const kept = this.#cache.get(response.name)
     return kept === undefined ? this.#body(response, signal) : { pieces: [kept.bytes], headers: kept.headers }
   }
 
-  /** The best coding, or the next that costs nothing while too much is being compressed. */
+  /** Returns the best coding; while too many compressions run, the next one that costs nothing. */
   #choose(response: NamedResponse, accepted: readonly Encoding[]): Encoding {
     const isCheap = (encoding: Encoding): boolean =>
       encoding.compress === null || this.#cache.has(keyOf(response, encoding))
@@ -156,7 +157,7 @@ export class Responder {
       this.#keepWanted(response, body)
       return { ...body, encoding }
     }
-    // A reader who takes nothing but this form shares no work with those who can do with another.
+    // A client that accepts only this coding does not share work with clients that accept others.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
     return this.#compressions.join(isStrict ? `${key} only` : key, gone(), async (stop) => {
@@ -165,7 +166,7 @@ export class Responder {
           ? await this.#body(response, () => stop)
           : { pieces: [whole.bytes], headers: whole.headers }
       const bytes = joined(made.pieces)
-      // Others may have come to it first while this one waited for its rows.
+      // Other requests may have filled the limit while this one waited for its rows.
       if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict)) {
         this.#keepWanted(response, { ...made, pieces: [bytes] })
         return { ...made, pieces: [bytes], encoding: identity }
@@ -176,7 +177,7 @@ export class Responder {
     })
   }
 
-  /** Made once for all who want it at the same time, in whichever coding. */
+  /** Builds a body once for all concurrent requests of any coding. */
   async #body(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
     if (response.isAtHand) return response.body(signal)
     return this.#making.join(response.name, signal(), async (stop) => response.body(() => stop))
@@ -188,7 +189,7 @@ export class Responder {
   }
 }
 
-/** A range is one of the bytes as they are, for whoever takes those. */
+/** Ranges are of the uncompressed body, for clients that accept it. */
 function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly Encoding[] {
   const accepted = acceptedEncodings(headers['accept-encoding'])
   return hasRanges === true && headers.range !== undefined && accepted.includes(identity)
@@ -213,7 +214,7 @@ function partOf(
   })
 }
 
-/** Each form of a response has a tag of its own, since its bytes differ. */
+/** Returns the tag of a form; each coding has its own, since its bytes differ. */
 function tagOf({ name }: NamedResponse, { compress, name: encoding }: Encoding): EntityTag {
   return compress === null ? `"${name}"` : `"${name}-${encoding}"`
 }
@@ -222,19 +223,19 @@ function keyOf({ name }: NamedResponse, { compress, name: encoding }: Encoding):
   return compress === null ? name : `${name}-${encoding}`
 }
 
-/** The headers that a 304 has as well. */
+/** Sets the headers that a 304 has as well. */
 function describe(res: ServerResponse, { cacheControl, headers }: NamedResponse, tag: EntityTag): void {
   res.setHeader('ETag', tag)
   res.setHeader('Cache-Control', cacheControl)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/** In bytes; of texts about. */
+/** Returns the length in bytes; approximate for texts. */
 function lengthOf(pieces: Body['pieces']): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** In memory of its own, so that what is kept holds nothing else. */
+/** Copies the pieces into memory of their own, so that a cached body retains nothing else. */
 function joined(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

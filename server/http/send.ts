@@ -4,9 +4,8 @@ import { busy } from './problems.ts'
 export const jsonType = 'application/json'
 
 /**
- * Sends 200 with exactly this Content-Type (spec: What the service does 3; Express would add a charset). The pieces are
- * sent one after the other, uncopied; to HEAD only the headers go.
- *
+ * Sends 200 with exactly this Content-Type (spec: What the service does 3; Express would add a charset).
+ * Sends the pieces in order without copying; for HEAD only the headers.
  * @returns the length of the body in bytes
  */
 export function sendBytes(
@@ -36,10 +35,9 @@ export function sendText(res: ServerResponse, text: string): void {
 }
 
 /**
- * Calls once when a response is over: sent, given up, or its connection gone. The connection is asked as well, since
- * Node tells a response of its end only where it ever got the connection.
- *
- * @returns calls it off
+ * Calls a function once when a response ends: sent, aborted, or its connection closed. Watches the connection
+ * too, since Node reports the end of a response only if it ever got the socket.
+ * @returns a function that cancels the call
  */
 export function whenOver(res: ServerResponse, then: () => void): () => void {
   const { socket } = res.req
@@ -61,7 +59,7 @@ export function whenOver(res: ServerResponse, then: () => void): () => void {
   return off
 }
 
-/** One signal, made when it is first needed, that fires when the reader goes away before the answer is sent. */
+/** Returns a signal, created on demand, that fires if the client disconnects before the response is sent. */
 export function untilGone(res: ServerResponse): () => AbortSignal {
   let gone: AbortController | null = null
   return () => {
@@ -76,35 +74,35 @@ export function untilGone(res: ServerResponse): () => AbortSignal {
 }
 
 export interface SendLimits {
-  /** Of what was made and not yet taken by readers, in bytes; past it nothing new is made. */
+  /** Limit of bytes that clients have not taken; beyond it, no new body is built. */
   readonly unsentBytesMax: number
-  /** A reader who has not taken an answer after this long is cut off. */
+  /** Timeout of a response that the client does not take. */
   readonly sendTimeoutMs: number
 }
 
 interface Held {
   readonly bytes: number
-  /** What is the same for all who hold the same bytes, which lie in memory once. */
+  /** Equal for responses that share the same bytes in memory. */
   readonly shared: object
-  /** Long ones may take as long as they like while something goes on. */
+  /** True for long transfers, which may take any time while they progress. */
   readonly isLong: boolean
-  /** When it was last seen to go on. */
+  /** Time of the last progress. */
   since: number
-  /** What the connection had taken then, in bytes. */
+  /** Bytes that the connection had taken by then. */
   taken: number
 }
 
-/** How long an answer may lie while others need the room. */
+/** Time that an untaken response may keep memory that others need. */
 const patienceMs = 2000
-/** What a reader of something long must take in the time that others have for all of theirs. */
+/** Bytes that the client of a long transfer must take within the timeout of other responses. */
 const longBytesMin = 1_000_000
 
-/** What readers have not taken of their answers: bounded, for all together and in time. */
+/** Limits bytes that clients have not taken, in total and in time. */
 export class SendBudget {
   readonly #limits: SendLimits
-  /** The longest waiting first. */
+  /** Longest waiting first. */
   readonly #held = new Map<ServerResponse, Held>()
-  /** How many hold the same. */
+  /** Number of responses that share the same bytes. */
   readonly #holders = new Map<object, number>()
   #bytes = 0
 
@@ -112,16 +110,14 @@ export class SendBudget {
     this.#limits = limits
   }
 
-  /** Of all readers together. */
+  /** Untaken bytes of all clients. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Makes room for a new answer: readers who have taken nothing for long are cut off, so that they stand in nobody's way
-   * but their own.
-   *
-   * @throws Problem overloaded where that is not enough
+   * Makes room for a new response by cutting off clients that have taken nothing for long.
+   * @throws Problem overloaded if that is not enough
    */
   requireRoom(): void {
     const { unsentBytesMax } = this.#limits
@@ -135,22 +131,21 @@ export class SendBudget {
     if (this.#bytes > unsentBytesMax) throw busy('overloaded', 'Too many readers do not take their answers.')
   }
 
-  /** Whether others hold the same bytes, so that one more takes no memory. */
+  /** Returns whether other responses hold the same bytes, so that one more needs no memory. */
   isShared(shared: object): boolean {
     return this.#holders.has(shared)
   }
 
   /**
-   * Counts bytes until they are taken, or the response is over; a reader who takes too long is cut off.
-   *
-   * @param shared alike for all who hold the same bytes, which are counted once
-   * @returns tells that they are taken
+   * Counts bytes until they are taken, or the response ends; cuts off a client that takes too long.
+   * @param shared equal for responses with the same bytes, which are counted once
+   * @returns a function to call when they are taken
    */
   hold(res: ServerResponse, bytes: number, shared: object = {}): () => void {
     return this.#watch(res, bytes, shared, false)
   }
 
-  /** The same of something long, of which `bytes` are in memory at a time: it must go on. */
+  /** Does the same for a long transfer with `bytes` in memory at a time: it must progress. */
   follow(res: ServerResponse, bytes: number): void {
     this.#watch(res, bytes, {}, true)
   }
@@ -195,12 +190,12 @@ export class SendBudget {
   }
 }
 
-/** What a connection has handed to the system. */
+/** Returns how many bytes a connection has passed to the system. */
 function takenBy({ req: { socket } }: ServerResponse): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** What comes bit by bit, once its first bit is there: until then it may still fail as a whole. */
+/** Waits for the first chunk, so that an error before it can still become a response. */
 export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const left = chunks[Symbol.asyncIterator]()
   const first = await left.next()
@@ -215,12 +210,11 @@ export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<
 }
 
 /**
- * Sends what comes bit by bit, no faster than the reader takes it. The last word is that of HTTP: whoever gets less sees
- * the transfer break off before its end, whatever the reason.
- *
- * @param unsent counts what the reader has not taken, and cuts off one who takes too long
- * @param trailers told after the last byte, such as a count
- * @throws what the chunks throw, with the connection cut
+ * Sends chunks as fast as the client takes them. On an error the transfer breaks off before its end, so that
+ * HTTP shows it to the client.
+ * @param unsent counts bytes that the client has not taken, and cuts off one that takes too long
+ * @param trailers sent after the last byte, such as a count
+ * @throws errors of the chunks, after closing the connection
  */
 export async function sendStream(
   res: ServerResponse,
@@ -228,8 +222,8 @@ export async function sendStream(
   sendBudget: SendBudget,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
-  // A client that knows the length may send its next request as soon as it has the last bytes. So send them only after the chunks
-  // have ended and closed their files.
+  // A client that knows the length may send its next request as soon as it has the last bytes. So send them
+  // only after the chunks have ended and closed their files.
   const isLengthTold = res.hasHeader('Content-Length')
   let last: Uint8Array | null = null
   for await (const chunk of chunks) {
@@ -242,7 +236,7 @@ export async function sendStream(
   res.end(last ?? undefined)
 }
 
-/** Until the reader has taken what was sent, or is gone. */
+/** Waits until the client has taken everything, or has disconnected. */
 async function untilTaken(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
   const release = sendBudget.hold(res, res.writableLength)
   await new Promise<void>((resolve) => {

@@ -10,20 +10,18 @@ import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
 import { sendStream, type SendBudget } from './send.ts'
 
-/** A gzipped file for whoever does not take it packed. */
+/** A gzipped file, sent uncompressed to clients that do not accept gzip. */
 interface PackedFile extends ServedFile {
-  /** Strong, of the unpacked bytes. */
+  /** Strong tag of the uncompressed bytes. */
   readonly tag: string
-  /** Of its gzip members; null where they are not known: then it comes in chunks, and whole. */
+  /** Its gzip members; null if unknown: then it is sent in chunks, without ranges. */
   readonly members: readonly DownloadMember[] | null
 }
 
 /**
- * Sends a gzipped file unpacked, whole or a range of it, of which only the members that hold it are read. The headers
- * that tell what it is are set already.
- *
- * @throws Problem unsatisfiable-range or damaged-files; what gunzip says of bytes that are not whole, with the
- *   connection cut
+ * Sends a gzipped file uncompressed, or a range of it for which only the members that contain it are read.
+ * The headers that describe it are already set.
+ * @throws Problem unsatisfiable-range or damaged-files; errors of gunzip, after closing the connection
  */
 export async function sendUnpacked(
   req: IncomingMessage,
@@ -49,7 +47,7 @@ export async function sendUnpacked(
   const unpacking = pipeline(source, look, gunzip, cut)
   async function* wholeChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
-    // By then the check sums are compared and the file is closed.
+    // By then checksums are verified and the file is closed.
     await unpacking
   }
   const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
@@ -60,7 +58,7 @@ export async function sendUnpacked(
   throw failed.reason
 }
 
-/** Says how much comes, and which part of it where a range is asked for. */
+/** Sets the headers for the body or its range, and returns the range. */
 function wantedRangeOf(
   req: IncomingMessage,
   res: ServerResponse,
@@ -71,7 +69,7 @@ function wantedRangeOf(
   return rangeOf(req, res, tag, bytes)
 }
 
-/** Which bytes of the file hold what is wanted, and how many unpacked ones come before it. */
+/** Returns which bytes of the file contain a range, and how many uncompressed bytes come before it. */
 function packedRangeOf(
   members: readonly DownloadMember[],
   { start, end }: ByteRange,
@@ -88,7 +86,7 @@ function packedRangeOf(
   return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
 }
 
-/** Lets some bytes of a stream through. The others are read all the same, since check sums stand at the end. */
+/** Passes a range of a stream. The rest is read too, since checksums stand at the end. */
 class Cutter extends Transform {
   #skip: number
   #left: number

@@ -8,25 +8,25 @@ import {
 } from '../../core/catalog/catalog.ts'
 import { holdsFields, storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
 
-/** A catalog whose tables have the fields that are published of them. */
+/** A catalog with the published fields of each table. */
 export interface FittedCatalog {
   readonly catalog: Catalog
-  /** By `dataset/table`: fields that are declared and not published yet, of tables that are served without them. */
+  /** Declared fields that are not published yet, by `dataset/table`, of tables that are served without them. */
   readonly lacking: ReadonlyMap<string, readonly string[]>
   /** Equal for catalogs that leave out the same fields. */
   readonly key: string
 }
 
-/** Takes a catalog as it is declared. */
+/** Returns a catalog with all declared fields. */
 export function asDeclared(catalog: Catalog): FittedCatalog {
   return { catalog, lacking: new Map(), key: '' }
 }
 
 /**
- * Leaves out the fields that the published rows lack, such as one that was declared after the last ingest, and takes the
- * others in their published order. A table stays as declared if its published fields are not all declared as they are.
- *
- * @param latest the manifest that was last published of a table; null where there is none
+ * Leaves out fields that the published rows lack, such as one declared after the last ingest, and takes the
+ * others in their published order. A table stays as declared if some of its published fields are declared
+ * otherwise now.
+ * @param latest returns the manifest last published of a table; null if there is none
  */
 export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
   const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]
@@ -46,7 +46,7 @@ export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest 
   return { catalog: { ...withFields(catalog, published), inLanguage, hash }, lacking, key }
 }
 
-/** The published fields of a table, where these are some of the declared ones or all in another order; else null. */
+/** Returns the published fields if they are a part or another order of the declared ones; else null. */
 function publishedNames(table: Table, manifest: Manifest | null): readonly string[] | null {
   if (manifest === null || holdsFields(manifest, table)) return null
   const declared = new Set(storedFields(table).map((field) => JSON.stringify(field)))

@@ -14,27 +14,26 @@ import { readVerified } from '../../core/warehouse/state-files.ts'
 import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
-/** How much was read of the files that have to be. */
+/** Progress of reading files that must be verified. */
 export interface Progress {
-  /** Of files that are done. */
+  /** Bytes read. */
   bytes: number
   of: number
 }
 
-/** What becomes of a snapshot whose files are not what they were. */
+/** Called when the files of a snapshot turn out to be damaged. */
 interface Watch {
   readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['takeOut']>) => void
   readonly doubt: (snapshot: Snapshot, why: string) => void
-  /** Told before files are read, and again when they are or cannot be, with null. */
+  /** Called before files are read, and with null afterwards. */
   readonly reading: (progress: Progress | null) => void
 }
 
 /**
- * Takes a snapshot if its files are whole and what the catalog declares; those are read that are not what they were
- * when they were last found whole.
- *
- * @param known is told what each file is like
- * @throws Unfit, DamagedFile, or whatever keeps a file from being read
+ * Opens a snapshot if its files are intact and match the declaration; reads only files that changed since
+ * they were last verified.
+ * @param known records the version of each verified file
+ * @throws Unfit, DamagedFile, or the error of reading a file
  */
 export async function openSnapshot(
   store: Store,
@@ -67,7 +66,7 @@ export async function openSnapshot(
       return found?.bytes ?? null
     },
     hash: async (file) => {
-      // Now it is known what each file is like.
+      // Now the version of each file is known.
       if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
       watch.reading(progress)
       const hash = await hashOf(path.join(folder, file))
@@ -75,7 +74,7 @@ export async function openSnapshot(
       return hash
     },
   }
-  // What is brought here is looked at when it comes.
+  // Files of a remote store are verified when they are fetched.
   if (!store.isElsewhere) {
     try {
       await requireFiles(files, manifest, isKnown)
@@ -98,7 +97,7 @@ export async function openSnapshot(
     get choices() {
       return told.choices
     },
-    // Of what lies elsewhere, another copy may be whole.
+    // A remote store may have another, intact copy.
     takeOut: (error) => (store.isElsewhere ? store.distrust(key) : watch.takeOut(snapshot, error)),
     doubt: (why) => (store.isElsewhere ? store.distrust(key) : watch.doubt(snapshot, why)),
     isUnchanged: (file) => store.isElsewhere || versionOf(path.join(folder, file)) === seen.get(file),
@@ -110,7 +109,7 @@ export async function openSnapshot(
 
 const noChoices: Snapshot['choices'] = new Map()
 
-/** The report of a snapshot, read when somebody needs it: a start would read that of every table. */
+/** The report of a snapshot, read on demand: otherwise a start would read that of every table. */
 class Told {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
@@ -121,7 +120,7 @@ class Told {
 
   get report(): SnapshotReport | null {
     if (typeof this.#report !== 'function') return this.#report
-    // What could not be read now may be later.
+    // A later read may succeed.
     const read = this.#report()
     if (read !== null) this.#report = read
     return read
@@ -138,7 +137,7 @@ class Told {
   }
 }
 
-/** Of a folder of this machine: some kilobytes, which are read here and now. */
+/** Reads a report of a few kilobytes from a local folder, synchronously. */
 function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   try {
     return parseReport(readFileSync(path.join(folder, fileNames.report)), manifest)
@@ -147,7 +146,7 @@ function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   }
 }
 
-/** What is published does not fit what is declared; the message is for anyone. */
+/** The published table does not match its declaration; the message is safe for clients. */
 export class Unfit extends Error {
   constructor(message: string) {
     super(message)
@@ -161,7 +160,7 @@ export function isDamage(error: unknown): error is Damage {
   return error instanceof DamagedFile || error instanceof MissingFile
 }
 
-/** Why something is not served, for anyone who asks: no path of the machine is in it. The log says it in full. */
+/** Describes why something is not served, without paths of this machine; the log has the details. */
 export function reasonOf(error: unknown): string {
   if (isDamage(error) || error instanceof Unfit) return error.message
   if (error instanceof DamagedManifest)

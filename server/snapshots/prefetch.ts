@@ -6,10 +6,10 @@ import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 
 const lookEveryMs = 1000
-/** After a store has failed. */
+/** Pause after a store has failed. */
 const patienceMs = 10_000
 
-/** Brings what is served from elsewhere here before it is asked for, as long as there is room for it without anything having to go. */
+/** Fetches remote files before they are requested, as long as no other file must be evicted. */
 export class Prefetch {
   readonly #snapshots: Snapshots
   readonly #store: Store
@@ -50,7 +50,7 @@ export class Prefetch {
     }
   }
 
-  /** One file after the other, so that those who ask come first. */
+  /** One file at a time, so that requests come first. */
   async once(): Promise<void> {
     for (const { table, manifest } of this.#snapshots.served) {
       const folder = layout.snapshot(table, manifest.snapshot)
@@ -64,7 +64,7 @@ export class Prefetch {
   }
 }
 
-/** What answers are made of, what every ask needs first; not the files for readers. */
+/** Returns the files that requests need first, without the downloads. */
 function readOften(manifest: Manifest) {
   const all = filesOf(manifest).filter((file) => !manifest.files.includes(file))
   const parts = new Set<unknown>(manifest.parts)

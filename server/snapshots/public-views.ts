@@ -8,11 +8,11 @@ import type { Snapshots } from './snapshots.ts'
 interface PublicViewsOptions {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
-  /** Absolute folder of this machine in which the parts lie; null where they lie elsewhere. */
+  /** Absolute local folder with the parts; null if they are remote. */
   readonly warehouse: string | null
-  /** Under which the parts are served, without a final slash. */
+  /** Address of the parts, without a final slash. */
   readonly filesAddress: string
-  /** Absolute folder of the process. */
+  /** Absolute folder for temporary files of this process. */
   readonly scratch: string
 }
 
@@ -22,7 +22,7 @@ interface BuiltViews {
   readonly sha256: string
 }
 
-/** The DuckDB file over the public addresses of what is served, made when it is asked for and something changed. */
+/** The DuckDB file over the public addresses of served tables, built on demand after a change. */
 export class PublicViews {
   readonly #options: PublicViewsOptions
   #key = ''
@@ -48,7 +48,7 @@ export class PublicViews {
     return this.#built
   }
 
-  /** Makes it anew for the next who asks. */
+  /** Rebuilds the file for the next request. */
   readonly forget = (): void => {
     this.#built = null
   }
@@ -66,7 +66,7 @@ export class PublicViews {
     const draft = path.join(scratch, `draft-${file}`)
     await writeViews(draft, tables, { warehouse, base, scratch })
     await rename(draft, path.join(scratch, file))
-    // The one before may have been promised to someone who has not opened it yet.
+    // A request may have been promised the previous one and not opened it yet.
     await rm(path.join(scratch, `warehouse-${this.#number - 2}.duckdb`), { force: true })
     const { sha256 } = await sumsOf(path.join(scratch, file))
     return { folder: scratch, file, sha256 }

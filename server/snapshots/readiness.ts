@@ -3,7 +3,7 @@ import type { Snapshots } from './snapshots.ts'
 
 type ReadyState = 'starting' | 'ready' | 'stopping'
 
-/** Whether the service can answer for all that is published. Once it could, what is damaged later is told by its health. */
+/** State of readiness: ready once all published tables were loaded; later damage is reported by the health. */
 export class Readiness {
   readonly #snapshots: Snapshots
   #isLoaded = false
@@ -11,7 +11,7 @@ export class Readiness {
   #isStopping = false
   readonly #waiting: (() => void)[] = []
 
-  /** @param before of the catalog before: what was ready then does not start anew */
+  /** @param before readiness of the previous catalog: tables that were ready then still are */
   constructor(snapshots: Snapshots, before: Readiness | null = null) {
     this.#snapshots = snapshots
     if (before === null) return
@@ -19,13 +19,13 @@ export class Readiness {
     this.#isStopping = before.#isStopping
   }
 
-  /** Every table was looked at once: from now on nobody waits. */
+  /** Marks all tables as loaded: from now on no request waits. */
   loaded(): void {
     this.#isLoaded = true
     for (const go of this.#waiting.splice(0)) go()
   }
 
-  /** Waits until every table was looked at, but not for ever; says whether they were. */
+  /** Waits until all tables are loaded, or for the timeout; returns whether they are. */
   async waitFor(ms: number): Promise<boolean> {
     if (!this.#isLoaded) {
       const late = new AbortController()
@@ -44,7 +44,7 @@ export class Readiness {
     return this.#isLoaded
   }
 
-  /** With the tables that are published and cannot be asked for yet. */
+  /** Returns the state, with published tables that cannot be queried yet. */
   now(): { readonly state: ReadyState; readonly missing: Snapshots['missing'] } {
     if (this.#isStopping) return { state: 'stopping', missing: [] }
     const missing = this.#wasReady ? [] : this.#snapshots.missing

@@ -5,12 +5,12 @@ import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 import type { Progress } from './open.ts'
 
-/** Disks lose bits in silence; this leaves nine tenths of a slow one to the readers. */
+/** Disks lose bits silently; this rate leaves nine tenths of a slow disk to requests. */
 const bytesPerSecondMax = 20_000_000
 const chunkBytes = 1024 * 1024
 const tellEveryMs = 60_000
 
-/** Reads all that is served again, slowly, once in a while, and takes what is damaged out of service. */
+/** Slowly rereads all served files from time to time, and withdraws damaged snapshots. */
 export class Scrub {
   readonly #snapshots: Snapshots
   readonly #log: Log
@@ -28,7 +28,7 @@ export class Scrub {
     const again = (): void => {
       void this.once()
         .catch((error: unknown) => {
-          // Stopped in the middle, it says nothing of the files.
+          // A scrub that was stopped says nothing about the files.
           if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'files not read again')
         })
         .finally(() => this.begin(everyMs))
@@ -36,7 +36,7 @@ export class Scrub {
     this.#timer = setTimeout(again, everyMs).unref()
   }
 
-  /** @param everyMs how often its log says how far it is */
+  /** @param everyMs interval of progress in the log */
   async once(everyMs = tellEveryMs): Promise<void> {
     const began = performance.now()
     const progress: Progress = { bytes: 0, of: await this.#snapshots.bytes() }
@@ -55,7 +55,7 @@ export class Scrub {
   }
 }
 
-/** SHA-256 of a file, read no faster than `bytesPerSecondMax`, and counted. */
+/** Returns the SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
 async function slowHash(file: string, progress: Progress, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {

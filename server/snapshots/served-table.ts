@@ -14,32 +14,32 @@ import type { Log } from '../base/log.ts'
 import { isDamage, openSnapshot, reasonOf, Unfit, type Progress } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What the tables of a warehouse share. */
+/** State that the tables of a warehouse share. */
 export interface TablesContext {
   readonly store: Store
   readonly retention: Retention
   readonly log: Log
-  /** Called when a table is published with other fields than it is served with. */
+  /** Called when a table is published with other fields than those served. */
   readonly onOtherFields: () => void
   readonly news: {
-    /** Another number whenever another snapshot of any table serves. */
+    /** Increases whenever a table serves another snapshot. */
     version: number
-    /** False until all tables were looked at once: what is there at the start is no news. */
+    /** False until all tables are loaded: what is found at the start is no change. */
     isFollowing: boolean
   }
 }
 
-/** A snapshot that lies in the warehouse; it is read and verified when it is first asked for. */
+/** A snapshot in the warehouse; read and verified on demand. */
 interface KnownSnapshot {
   opened: Promise<Snapshot | null> | null
-  /** By file: size, times and inode when it was last read whole. */
+  /** Size, times and inode of each file when it was last verified. */
   readonly seen: Map<string, string>
 }
 
-/** A report that could not be read is read again after this time. */
+/** Interval after which an unreadable report is read again. */
 const reportAgainMs = 10_000
 
-/** One table: follows its pointer in the warehouse, and serves the newest whole snapshot. */
+/** One table: follows its pointer in the warehouse and serves the newest intact snapshot. */
 export class ServedTable {
   readonly table: Table
   readonly kept = new Map<SnapshotId, KnownSnapshot>()
@@ -51,9 +51,9 @@ export class ServedTable {
   #fault: string | null = null
   #reading: Progress | null = null
   #reportReadAt = 0
-  /** What is done to it, one after the other: a poll must not come between a scrub and what follows from it. */
+  /** Queue of operations: a poll must not run between a scrub and its consequences. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** Why the pointer, or a removal, did not work; told once. */
+  /** Reason why the pointer, or a removal, failed; logged once. */
   #trouble: string | null = null
 
   constructor(table: Table, common: TablesContext) {
@@ -61,34 +61,34 @@ export class ServedTable {
     this.#common = common
   }
 
-  /** What is served; null where nothing is. */
+  /** Served snapshot; null if there is none. */
   get current(): Snapshot | null {
     return this.#current
   }
 
-  /** The manifest that the pointer last named, whether or not it serves; null before there is one. */
+  /** Manifest that the pointer last named, served or not; null before there is one. */
   get latest(): Manifest | null {
     return this.#latest
   }
 
-  /** The version of the pointer that was last taken, so that only a change is read; empty before it was looked at. */
+  /** Version of the pointer last read, so that only changes are read; empty before the first read. */
   get seen(): string {
     return this.#seen
   }
 
-  /** Why what is published is not what is served, in words for anyone; null where all is well. */
+  /** Reason why the published snapshot is not served, safe for clients; null if all is well. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** How far the files of a snapshot are read before it serves; null at other times. */
+  /** Progress of verifying a snapshot before it serves; null at other times. */
   get reading(): Progress | null {
     return this.#reading
   }
 
-  /** A snapshot by its id; null where there is none, or it cannot be served. */
+  /** Returns a snapshot by id; null if there is none, or it cannot be served. */
   async pinned(id: SnapshotId): Promise<Snapshot | null> {
-    // Another server, or another worker, may have seen a newer one first.
+    // Another server or worker may have seen a newer snapshot first.
     if (!this.kept.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.look()
     const kept = this.kept.get(id)
     if (kept === undefined) return null
@@ -96,22 +96,22 @@ export class ServedTable {
     return kept.opened
   }
 
-  /** Looks at the pointer, and takes the snapshot that it names where that is another. */
+  /** Reads the pointer, and takes the snapshot that it names if it is new. */
   async look(): Promise<void> {
     await this.inTurn(() => this.#poll())
   }
 
-  /** Works on the table when whoever worked on it before is done. */
+  /** Runs work after all earlier operations on the table. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work)
-    // Whoever waits next must not fail for what went wrong before.
+    // Later operations must not fail because of an earlier one.
     this.#turn = turn.catch(() => undefined)
     return turn
   }
 
   async #poll(): Promise<void> {
     const { table } = this
-    // Where the pointer cannot be looked at, reading it tells why.
+    // If the pointer cannot be checked, reading it gives the reason.
     const seen = (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
     if (seen !== this.seen) {
       let manifest: Manifest | null = null
@@ -130,7 +130,7 @@ export class ServedTable {
         this.#trouble = null
         this.#fault = null
       } catch (error) {
-        // Polled again where the reason may pass.
+        // Other reasons may pass: poll again.
         if (error instanceof DamagedFile) this.#seen = seen
         this.#fault = reasonOf(error)
         this.#tell(error, 'snapshot refused; the one before goes on serving')
@@ -140,7 +140,7 @@ export class ServedTable {
     this.#forgetOld()
   }
 
-  /** Takes a snapshot again whose report could not be read from the store, once it can be. */
+  /** Retries a snapshot whose report could not be read from the store. */
   async #takeReport(): Promise<void> {
     const { table, current } = this
     if (!this.#common.store.isElsewhere || current?.report !== null) return
@@ -159,13 +159,12 @@ export class ServedTable {
   }
 
   /**
-   * Reads those files again whose size, times or inode are others than when they were read.
-   *
-   * @returns how many it looked at
+   * Rereads files whose size, times or inode have changed since they were read.
+   * @returns how many files it checked
    */
   async noticeChanges(): Promise<number> {
     let looked = 0
-    // What is brought here is looked at whenever it is held.
+    // Remote files are checked whenever they are pinned.
     if (this.#common.store.isElsewhere) return looked
     for (const kept of this.kept.values()) {
       const snapshot = kept.opened === null ? null : await kept.opened
@@ -211,8 +210,8 @@ export class ServedTable {
   }
 
   /**
-   * Serves the snapshot that was published before the one that cannot be, or, where the pointer itself cannot be read
-   * (`from` is null), the newest in the warehouse.
+   * Serves the snapshot published before a damaged one; or, if the pointer itself is unreadable (`from` is
+   * null), the newest in the warehouse.
    */
   async #fallBack(from: Manifest | null): Promise<void> {
     const { table } = this
@@ -265,7 +264,7 @@ export class ServedTable {
     })
   }
 
-  /** A reader has proved it; what is being done to the table comes first. */
+  /** A request has proved the damage; earlier operations on the table come first. */
   #takeOutSoon(snapshot: Snapshot, error: DamagedFile): void {
     if (this.current === snapshot) this.#fault = reasonOf(error)
     void this.inTurn(async () => {
@@ -274,13 +273,13 @@ export class ServedTable {
     }).catch((cause: unknown) => this.#tell(cause, 'a damaged snapshot was not taken out'))
   }
 
-  /** Reads all files of a snapshot again, and takes it out of service where they are damaged. */
+  /** Rereads all files of a snapshot, and withdraws it if they are damaged. */
   async #readAgain(snapshot: Snapshot, why: string): Promise<void> {
     if (this.#readingAgain.has(snapshot)) return
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
     const about = { table: tableId(this.table), snapshot: manifest.snapshot, why }
-    // Taken before, so that no later change passes for what was read.
+    // Taken before reading, so that a later change cannot pass for the verified version.
     const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
       await requireFiles(filesInFolder(folder), manifest)
@@ -305,14 +304,14 @@ export class ServedTable {
       const manifest = await manifestOf(this.#common.store, table, id)
       return manifest === null ? null : await this.#open(manifest, kept)
     } catch (error) {
-      // Polled again where the reason may pass.
+      // Other reasons may pass: poll again.
       if (!(error instanceof DamagedFile)) kept.opened = null
       this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
       return null
     }
   }
 
-  /** What is over its time is asked for no more. Its files are the next ingest's to remove, an hour later at the earliest. */
+  /** Drops expired snapshots; the next ingest deletes their files, an hour later at the earliest. */
   #forgetOld(): void {
     const { current, kept } = this
     if (current === null) return

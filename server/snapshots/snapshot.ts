@@ -7,33 +7,32 @@ import type { DamagedFile } from '../../core/warehouse/whole.ts'
 export interface Snapshot {
   readonly table: Table
   readonly manifest: Manifest
-  /** Absolute folder of this machine in which the parts lie; those of a warehouse elsewhere while they are held. */
+  /** Absolute local folder with the parts; of a remote warehouse, while they are pinned. */
   readonly folder: string
   /**
-   * Keeps files where they can be read, until they are let go.
-   *
-   * @param files by their names
-   * @returns lets them go
+   * Pins files on this machine until they are released.
+   * @param files by name
+   * @returns a function that releases them
    * @throws NotHere
    */
   readonly hold: (files: readonly string[]) => Promise<() => void>
   /** HTTP date of the import. */
   readonly lastModified: string
-  /** About how long a row is as JSON. */
+  /** Approximate length of a row as JSON, in bytes. */
   readonly rowBytes: number
-  /** What its ingest saw of its fields; null where that cannot be read. */
+  /** Report of the ingest; null if it cannot be read. */
   readonly report: SnapshotReport | null
-  /** By field: all its values, where they are few. */
+  /** All values of fields that have few, by field. */
   readonly choices: ReadonlyMap<string, readonly string[]>
-  /** Says that a file is proved to be damaged: the snapshot serves no more. */
+  /** Withdraws the snapshot because a file is damaged. */
   readonly takeOut: (error: DamagedFile) => void
-  /** Says that something of its files may be wrong: all are read again. */
+  /** Reports that files may be damaged: all are read again. */
   readonly doubt: (why: string) => void
-  /** Whether a file is, by its size, times and inode, the one that was read when the snapshot was taken. */
+  /** Returns whether a file has the size, times and inode with which it was verified. */
   readonly isUnchanged: (file: string) => boolean
 }
 
-/** Returns the average length of a row as JSON, in bytes, about. */
+/** Returns the approximate length of a row as JSON, in bytes. */
 export function rowBytesOf({ rows, textBytes, fields }: Manifest): number {
   const keyBytes = fields.reduce((sum, { name }) => sum + name.length + '"":,'.length, 0)
   return keyBytes + textBytes / Math.max(1, rows)

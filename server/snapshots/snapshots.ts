@@ -15,18 +15,18 @@ import { statusOf, whyMissing, type TableStatus } from './status.ts'
 
 interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'log'> {
   readonly catalog: Catalog
-  /** Of the catalog before: what it knows of tables that are declared as they were is taken over. */
+  /** Snapshots of the previous catalog: tables that are declared the same are reused. */
   readonly before?: Snapshots | null
-  /** By `dataset/table`: fields that are declared and not published yet. */
+  /** Declared fields that are not published yet, by `dataset/table`. */
   readonly lacking?: FittedCatalog['lacking']
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
 
-/** Tables that are looked at at the same time: each reads its files through memory of its own. */
+/** Most tables that are opened at the same time: each reads files through memory of its own. */
 const looksMax = 8
-/** The spec's readers see a refresh within 2 s. */
+/** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
-/** Files that are looked at at each poll: all of some hundred tables. What is read of them is proved in any case. */
+/** Most files checked at each poll: those of some hundred tables. Reads verify their bytes in any case. */
 const noticedFilesMax = 2000
 
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
@@ -34,7 +34,7 @@ export class Snapshots {
   readonly #common: TablesContext
   readonly #tables: ReadonlyMap<string, ServedTable>
   readonly #lacking: FittedCatalog['lacking']
-  /** The table whose files come next to be looked at. */
+  /** Table whose files are checked next. */
   #noticeNext = 0
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
@@ -58,16 +58,15 @@ export class Snapshots {
     )
   }
 
-  /** The newest whole snapshot of a table, or null where there is none with the declared fields. */
+  /** Returns the newest intact snapshot of a table; null if there is none with the declared fields. */
   current(table: Table): Snapshot | null {
     return this.#tables.get(tableId(table))?.current ?? null
   }
 
   /**
-   * Works with a snapshot. Its files stay for an hour at least after the last that can ask for it.
-   *
+   * Runs work with a snapshot. Its files stay for at least an hour after the last request that can use it.
    * @param asked its id, or null for the current one
-   * @param work gets null where there is no such snapshot (any more)
+   * @param work gets null if the snapshot does not exist or has expired
    */
   async use<T>(
     table: Table,
@@ -77,7 +76,7 @@ export class Snapshots {
     const served = this.#tables.get(tableId(table))
     const current = served?.current ?? null
     if (asked === null || asked === current?.manifest.snapshot) return work(current)
-    // The id is a reader's word: it only chooses among those that were found in the warehouse.
+    // The id comes from the request: it only selects among snapshots found in the warehouse.
     return work((await served?.pinned(asked)) ?? null)
   }
 
@@ -86,12 +85,12 @@ export class Snapshots {
     return this.#tables.get(tableId(table))?.kept.has(id) === true
   }
 
-  /** The manifest that was last published of a table, whether or not it serves; null before there is one. */
+  /** Returns the manifest last published of a table, served or not; null before there is one. */
   latest(table: Table): Manifest | null {
     return this.#tables.get(tableId(table))?.latest ?? null
   }
 
-  /** What is known of a table; null where it is declared in another way now. */
+  /** Returns the state of a table; null if its declaration has changed. */
   #declaredAs(table: Table): ServedTable | null {
     const known = this.#tables.get(tableId(table))
     return known !== undefined && isDeepStrictEqual(known.table, table) ? known : null
@@ -103,7 +102,7 @@ export class Snapshots {
     )
   }
 
-  /** Tables that are published and cannot be asked for: not looked at yet, or not whole. */
+  /** Published tables that cannot be queried: not loaded yet, or damaged. */
   get missing(): { readonly table: string; readonly why: string }[] {
     return [...this.#tables.values()].flatMap((served) => {
       const why = whyMissing(served)
@@ -112,10 +111,9 @@ export class Snapshots {
   }
 
   /**
-   * Reads the files of every snapshot that is served again, and takes those out of service that are damaged: the one
-   * published before serves then, until another is published.
-   *
-   * @param hash reads a file, as slowly as it likes
+   * Rereads the files of every served snapshot, and withdraws damaged ones: then the previous snapshot serves
+   * until the next is published.
+   * @param hash hashes a file, at its own pace
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
     for await (const { served, id, kept, snapshot } of this.#opened()) {
@@ -130,7 +128,7 @@ export class Snapshots {
     }
   }
 
-  /** Of the files that a scrub reads. */
+  /** Returns the bytes that a scrub reads. */
   async bytes(): Promise<number> {
     let sum = 0
     for await (const { snapshot } of this.#opened())
@@ -138,7 +136,7 @@ export class Snapshots {
     return sum
   }
 
-  /** What is brought here is looked at when it comes, and goes. */
+  /** Remote files are verified when they are fetched. */
   async *#opened() {
     if (this.#common.store.isElsewhere) return
     for (const served of this.#tables.values()) {
@@ -149,12 +147,12 @@ export class Snapshots {
     }
   }
 
-  /** Why what is published of a table is not what is served; null where it is. */
+  /** Returns why the published snapshot of a table is not served; null if it is. */
   fault(table: Table): string | null {
     return this.#tables.get(tableId(table))?.fault ?? null
   }
 
-  /** What was published before the current snapshot, the latest first, as far as it is kept. */
+  /** Returns retained earlier snapshots, the latest first. */
   async earlier(table: Table): Promise<Manifest[]> {
     const current = this.current(table)
     const earlier: Manifest[] = []
@@ -166,7 +164,7 @@ export class Snapshots {
     return earlier
   }
 
-  /** The manifests of what can be asked for of a table, the current first, with what their ingests saw. */
+  /** Returns the manifests and reports of all snapshots that can be queried, the current one first. */
   async kept(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
     const current = this.current(table)
     if (current === null) return []
@@ -179,34 +177,33 @@ export class Snapshots {
     )
   }
 
-  /** Another number whenever another snapshot of any table serves. */
+  /** Increases whenever a table serves another snapshot. */
   get version(): number {
     return this.#common.news.version
   }
 
-  /** When its source was last looked at and gave no new snapshot. */
+  /** Returns the last check of the source that gave no new snapshot. */
   async looked(table: Table): Promise<Looked | null> {
     return (await readLooks(this.#common.store, table))[0] ?? null
   }
 
-  /** The current snapshots of all tables. */
   get served(): Snapshot[] {
     return [...this.#tables.values()].flatMap(({ current }) => current ?? [])
   }
 
-  /** How many tables have a snapshot. */
+  /** Number of tables with a snapshot. */
   get size(): number {
     return [...this.#tables.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Polls every table once: takes snapshots that changed, whole or not at all, and forgets old ones. */
+  /** Polls every table once: takes changed snapshots, each completely or not at all, and drops expired ones. */
   async refresh(): Promise<void> {
     const looks = inOrder(this.#tables.values(), looksMax, (served) => served.look())
     while ((await looks.next()).done !== true);
     await this.#notice()
   }
 
-  /** Looks at the files of the tables whose turn it is. */
+  /** Checks the files of the next tables. */
   async #notice(): Promise<void> {
     const all = [...this.#tables.values()]
     const from = this.#noticeNext % Math.max(1, all.length)
@@ -218,13 +215,13 @@ export class Snapshots {
     }
   }
 
-  /** Looks at a table now, where that was not done yet. */
+  /** Loads a table now unless it is loaded. */
   async loaded(table: Table): Promise<void> {
     const served = this.#tables.get(tableId(table))
     if (served?.seen === '') await served.look()
   }
 
-  /** Polls again and again until stopped, which may have been before; never twice at once. */
+  /** Polls repeatedly until stopped, never twice at once. */
   follow(): void {
     if (this.#isStopped) return
     this.#common.news.isFollowing = true

@@ -3,26 +3,25 @@ import { spanOf, type Frequency } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import type { ServedTable } from './served-table.ts'
 
-/** How a table stands. */
+/** State of a table. */
 export interface TableStatus {
-  /** `dataset/table`. */
+  /** Id, `dataset/table`. */
   readonly table: string
-  /** What is served; null where nothing is. */
+  /** Served snapshot; null if there is none. */
   readonly snapshot: SnapshotId | null
-  /** Why that is not what is published or declared. */
+  /** Reason why that is not the published or declared one. */
   readonly fault: string | null
-  /** When its rows were imported; null where nothing is served. */
+  /** Time of the import; null if nothing is served. */
   readonly importedAt: Date | null
-  /** Since when its source is the one that it is; null where nothing is served. */
+  /** Time of the last change of the source; null if nothing is served. */
   readonly sourceFrom: Date | null
-  /** How often it is to be another; null where nobody waits for it. */
+  /** Declared interval of changes; null if there is none. */
   readonly refreshed: Frequency | null
 }
 
 /**
- * Returns which snapshot of a table is served, and why it is not what is published or declared.
- *
- * @param lacking fields that are declared and not published yet
+ * Returns which snapshot of a table is served, and why it is not the published or declared one.
+ * @param lacking declared fields that are not published yet
  */
 export function statusOf(
   { table, current, fault: trouble }: ServedTable,
@@ -39,22 +38,22 @@ export function statusOf(
     snapshot: manifest?.snapshot ?? null,
     fault,
     importedAt: manifest === null ? null : new Date(manifest.import_date),
-    // An older manifest does not say when its source last was another.
+    // Older manifests do not record the last change of the source.
     sourceFrom: manifest === null ? null : new Date(manifest.changed_at ?? manifest.import_date),
     refreshed: table.refreshed,
   }
 }
 
-/** A job is never there to the minute. */
+/** Jobs never run to the minute. */
 const lateness = 1.25
 
-/** Whether its source should have been another by now. */
+/** Returns whether its source should have changed by now. */
 export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
   const span = refreshed === null ? null : spanOf[refreshed]
   return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness
 }
 
-/** Why a table cannot be asked for though it is published; null where it can, or where nothing is. */
+/** Returns why a published table cannot be queried; null if it can, or if none is published. */
 export function whyMissing({ current, fault, seen, reading }: ServedTable): string | null {
   if (current !== null) return null
   if (reading !== null) {
