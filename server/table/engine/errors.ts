@@ -1,9 +1,4 @@
-/**
- * What stops a query for a reason that whoever asked can do something about. Its words are for them; what it is over
- * HTTP is none of the engine's business. Beside these a query throws QueueFull and QueryTimeout.
- */
-
-/** The rows need more memory than they may have. */
+/** The result needs more memory than allowed. */
 export class TooLarge extends Error {
   constructor() {
     super(
@@ -13,7 +8,7 @@ export class TooLarge extends Error {
   }
 }
 
-/** It would read more than one query may, whoever asks and whenever; the message says what to ask for instead. */
+/** The query would read more values than any query may; the message suggests an alternative. */
 export class TooCostly extends Error {
   constructor(message: string) {
     super(message)
@@ -21,9 +16,9 @@ export class TooCostly extends Error {
   }
 }
 
-/** The rows that were read cannot be trusted; a whole snapshot, where there is one, serves from then on. */
+/** The rows are damaged; an intact snapshot, if there is one, serves from then on. */
 export class DamagedTable extends Error {
-  /** `dataset/table`. */
+  /** Id, `dataset/table`. */
   readonly table: string
 
   constructor(table: string) {

@@ -4,21 +4,21 @@ import { messageOf } from '../../../core/errors.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { DamagedTable } from './errors.ts'
 
-/** SQL and parameters, not yet run. */
+/** SQL and parameters of a statement. */
 export interface Plan {
   readonly sql: string
   readonly parameters: readonly Parameter[]
-  /** Null if no file is read. */
+  /** Files that the statement reads; null for none. */
   readonly reads: Reads | null
 }
 
-/** Files of a snapshot that a plan reads, by their names. */
+/** Files of a snapshot that a plan reads, by name. */
 interface Reads {
   readonly snapshot: Snapshot
   readonly files: readonly string[]
 }
 
-/** Values from requests that become parameters of a statement; the SQL has only their numbers. */
+/** Values from requests as parameters of a statement; the SQL contains only their numbers. */
 export class Parameters {
   readonly values: Parameter[] = []
 
@@ -28,7 +28,7 @@ export class Parameters {
   }
 }
 
-/** @throws DamagedTable if a file has changed since it was verified; it is verified again then */
+/** @throws DamagedTable if a file has changed since it was verified; the file is verified again then */
 export function requireUnchanged({ snapshot, files }: Reads): void {
   const changed = files.find((file) => !snapshot.isUnchanged(file))
   if (changed === undefined) return
@@ -38,8 +38,8 @@ export function requireUnchanged({ snapshot, files }: Reads): void {
 
 /**
  * Explains why a statement failed.
- *
- * @returns DamagedTable if its files have changed or cannot be read, which has them verified again; else the error itself
+ * @returns DamagedTable if its files have changed or cannot be read, and verifies them again; else the
+ *   error itself
  */
 export function explainQueryError(error: unknown, reads: Reads): unknown {
   const { snapshot, files } = reads

@@ -8,31 +8,34 @@ import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 
 export interface PoolLimits {
   readonly connections: number
-  /** Who waits longer for a connection is turned away. */
+  /** Timeout for a connection. */
   readonly queueTimeoutMs: number
-  /** How many may wait. */
+  /** Most waiting statements. */
   readonly queueLengthMax: number
-  /** A query that runs longer is stopped. */
+  /** Timeout of a statement. */
   readonly queryTimeoutMs: number
-  /** Told what each statement took that was answered. */
+  /** Called with the duration of each successful statement. */
   readonly observe?: (timing: Timing) => void
 }
 
-/** How many connections one client may have of so many: half, so that a few who ask for much leave the rest to others. */
+/**
+ * Returns the most connections of one client: half, so that a few clients with large requests leave the rest
+ * to others.
+ */
 export function shareOf(connections: number): number {
   return Math.max(1, Math.floor(connections / 2))
 }
 
-/** What a query took, in ms. */
+/** Durations of a statement, in ms. */
 export interface Timing {
   readonly queue: number
   readonly query: number
 }
 
 /**
- * A fixed number of connections behind a fair queue, in turn by client. A connection runs one statement at a time, and all
- * of DuckDB's work shares Node's thread pool, so more at once would only starve everything else. Whoever cannot be
- * served in time is told so without any work having been done for it.
+ * A fixed number of connections behind a fair queue. A connection runs one statement at a time, and all work
+ * of DuckDB shares Node's thread pool, so more connections would only starve other work. Requests that cannot
+ * be served in time are refused before any work is done for them.
  */
 export class Pool {
   readonly #idle: Connection[]
@@ -40,7 +43,7 @@ export class Pool {
   readonly #size: number
   readonly #limits: PoolLimits
   readonly #clientMax: number
-  /** Client -> how many of its statements run. */
+  /** Number of running statements by client. */
   readonly #running = new Map<string, number>()
   #statements = 0
 
@@ -51,14 +54,14 @@ export class Pool {
     this.#limits = limits
   }
 
-  /** @param clientMax how many one client may have at the same time */
+  /** @param clientMax most connections of one client */
   static async open(database: Database, limits: PoolLimits, clientMax = limits.connections): Promise<Pool> {
     const idle: Connection[] = []
     for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
     return new Pool(idle, limits, clientMax)
   }
 
-  /** Whether a query would begin at once. */
+  /** Returns whether a connection is idle. */
   get isFree(): boolean {
     return this.#idle.length > 0
   }
@@ -67,21 +70,20 @@ export class Pool {
     return this.#size
   }
 
-  /** How many wait. */
+  /** Number of waiting statements. */
   get waiting(): number {
     return this.#queue.size
   }
 
-  /** How many statements have begun since the start. */
+  /** Number of statements since the start. */
   get statements(): number {
     return this.#statements
   }
 
   /**
-   * Runs a statement that answers rows as texts.
-   *
-   * @param client whose turn it takes
-   * @param signal Leaves the queue and stops the statement, for readers who have gone
+   * Runs a statement that returns rows as texts.
+   * @param client lane in the queue
+   * @param signal leaves the queue and stops the statement if the client disconnects
    * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
    */
   async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
@@ -90,14 +92,14 @@ export class Pool {
     )
   }
 
-  /** Runs a statement of a bounded answer; see `texts`. */
+  /** Runs a statement with a bounded result; see `texts`. */
   async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
     return this.#run(plan, client, signal, async (connection, options) => ({
       rows: await connection.rows(plan.sql, plan.parameters, options),
     }))
   }
 
-  /** Runs a statement that answers one column of numbers; see `texts`. */
+  /** Runs a statement that returns one column of numbers; see `texts`. */
   async numbers(
     plan: Plan,
     client: string,
@@ -108,7 +110,7 @@ export class Pool {
     }))
   }
 
-  /** Runs a statement that answers rows as columns; see `texts`. */
+  /** Runs a statement that returns columns; see `texts`. */
   async columns(
     plan: Plan,
     client: string,
@@ -119,7 +121,7 @@ export class Pool {
     }))
   }
 
-  /** Runs one statement, on a connection of its own meanwhile. */
+  /** Runs a statement on a connection of its own. */
   async #run<T extends object>(
     { reads }: Plan,
     client: string,
@@ -199,7 +201,7 @@ export class Pool {
     this.#serveNext()
   }
 
-  /** Those who wait may have had to wait for their own statements alone. */
+  /** Serves waiting clients, even if they waited only for their own statements. */
   #serveNext(): void {
     while (this.#idle.length > 0) {
       const next = this.#queue.next((client) => this.#mayRun(client))
@@ -219,7 +221,7 @@ export class Pool {
   }
 }
 
-/** The lane of whoever closes; no client is called so. */
+/** Lane of `close`; no client has this name. */
 const theEnd = 'the end'
 
 function full(): QueueFull {

@@ -1,16 +1,15 @@
 import type { Cost } from '../../limits/costs.ts'
 
-/** Who waits for rows. */
+/** Client that waits for rows. */
 export interface Requester {
   readonly client: string
-  /** What a page may come to, in bytes. */
+  /** Limit of a page, in bytes. */
   readonly pageBytesMax: number
-  /** Fires when the reader has gone. */
+  /** Fires when the client disconnects. */
   readonly signal: () => AbortSignal
   /**
-   * Told before something is done that not every ask comes to, such as a scan.
-   *
-   * @throws where that is more than the client may have
+   * Called before expensive work that not every request needs, such as a scan.
+   * @throws if the client may not spend that much
    */
   readonly pay: (cost: Cost) => Promise<void>
 }

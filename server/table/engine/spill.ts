@@ -8,14 +8,14 @@ const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/
 
 /**
- * A folder of this process for what does not fit into memory, gone with it. What a process left that was killed is
- * removed: nobody holds its lock any more.
+ * Creates a folder for data that does not fit into memory, deleted at exit. Removes the folders of killed
+ * processes: nobody holds their locks.
  */
 export async function openSpill(): Promise<string> {
   const home = os.tmpdir()
   await sweep(home)
   const folder = await mkdtemp(path.join(home, 'acervo-'))
-  // Held until the process ends, so that nobody else sweeps the folder.
+  // Locked until the process ends, so that no other process removes the folder.
   await holdLock(path.join(folder, lockFile))
   process.once('exit', () => {
     rmSync(folder, { recursive: true, force: true })
@@ -30,7 +30,7 @@ async function sweep(home: string): Promise<void> {
       await access(path.join(folder, lockFile))
       await removeLeft(folder, lockFile)
     } catch {
-      // Another process has it, has just begun with it, or it is not ours to touch.
+      // Another process has locked or just created it, or we may not touch it.
     }
   }
 }

@@ -17,17 +17,17 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { chunkRows, RowChunk } from '../../../core/warehouse/format/row-store.ts'
 import type { Turns } from '../../base/queue.ts'
 
-/** Memory for the locations of chunks, in bytes: of some 100 million rows. */
+/** Memory for the locations of chunks, in bytes: enough for 100 million rows. */
 const locationBytesMax = 16_000_000
 const locations = new Cache<ChunkLocations>(locationBytesMax, ({ bytes }) => bytes)
 
-/** The sections of a file, by its entry in the manifest. */
+/** Sections of a file, by its entry in the manifest. */
 const allSections = new WeakMap<PiecewiseFile, Sections>()
 
 type Allocate = (length: number) => Buffer
 const allocateUnsafe: Allocate = (length) => Buffer.allocUnsafe(length)
 
-/** A file of chunks of a snapshot, while a request reads it. Compares each chunk with its CRC-32. */
+/** A file of chunks of a snapshot, opened for one request. Verifies the CRC-32 of each chunk. */
 export class ChunkFile {
   readonly #snapshot: Snapshot
   readonly #file: PiecewiseFile
@@ -38,7 +38,7 @@ export class ChunkFile {
   #descriptor: number | null = null
 
   /**
-   * @param chunks how many it has
+   * @param chunks their number
    * @param allocate returns memory for the chunks that are read
    */
   constructor(snapshot: Snapshot, file: PiecewiseFile, chunks: number, allocate = allocateUnsafe) {
@@ -50,7 +50,6 @@ export class ChunkFile {
 
   /**
    * Returns where a chunk is.
-   *
    * @throws DamagedTable
    */
   locate(number: number): Chunk {
@@ -69,8 +68,7 @@ export class ChunkFile {
   }
 
   /**
-   * Reads chunks that are near each other at once.
-   *
+   * Reads adjacent chunks at once.
    * @param chunks ascending
    * @throws DamagedTable
    */
@@ -110,7 +108,7 @@ export class ChunkFile {
     const { bytes, directory_sum: directorySum } = this.#file
     const length = Sections.bytes(this.#chunks)
     const end = this.#read(bytes - length, length, allocateUnsafe)
-    // The file of another table may be right by itself.
+    // The file of another table may be intact in itself.
     const isOurs = end.readUInt32LE(length - 4) === directorySum
     const sections = isOurs ? Sections.read(end, { chunks: this.#chunks, bytes }) : null
     if (sections === null) throw this.#damaged('its directory has another sum')
@@ -136,7 +134,7 @@ export class ChunkFile {
     return bytes
   }
 
-  /** Takes the snapshot out of service. */
+  /** Withdraws the snapshot. */
   #damaged(what: string): DamagedTable {
     const { takeOut, table } = this.#snapshot
     takeOut(new DamagedFile(`${this.#file.file} is not as it was written: ${what}`))
@@ -151,7 +149,7 @@ const gapBytesMax = 4096
 /** Bytes that are read without yielding to other requests. */
 const runBytesMax = 262_144
 
-/** The row store of a snapshot, while a request reads it. */
+/** The row store of a snapshot, opened for one request. */
 export class StoredRows {
   readonly #rows: number
   readonly #scratch = new Scratch()
@@ -168,7 +166,6 @@ export class StoredRows {
 
   /**
    * Returns a chunk by its number.
-   *
    * @throws DamagedTable
    */
   chunk(number: number): RowChunk {
@@ -176,8 +173,7 @@ export class StoredRows {
   }
 
   /**
-   * Returns the chunks of some positions by their numbers; reads those that are near each other together.
-   *
+   * Returns the chunks of some positions by their numbers; reads adjacent ones together.
    * @returns null if they are large
    * @throws DamagedTable
    */

@@ -26,38 +26,41 @@ import {
 import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import { ChunkFile } from './chunk-file.ts'
 
-/** All different values of a field, as something; the code of each is its index, and that of null their number. */
+/**
+ * All distinct values of a field in some form. The code of a value is its index; the code of null is their
+ * number.
+ */
 interface Entries {
-  /** What it takes in memory, about. */
+  /** Approximate memory. */
   readonly bytes: number
 }
 
-/** As what is asked is compared with them. */
+/** Values in the form for comparisons. */
 export interface Dictionary extends Entries {
   readonly field: Field
-  /** As an address has them, in their order. */
+  /** Canonical texts of the values, in their order. */
   readonly values: readonly string[]
-  /** Without regard to case and accents; null where they are no texts. */
+  /** Texts folded in case and accents; null if the values are no texts. */
   readonly folded: readonly string[] | null
-  /** By code: in how many rows it stands. */
+  /** Number of rows with each code. */
   readonly rows: Float64Array
 }
 
-/** As lines are written with them, null last: all that a line has for a value, one after the other. */
+/** Values in the form for writing lines, null last: one after the other. */
 interface Cells extends Entries {
   readonly all: Uint8Array
-  /** Where that of a code begins, and that of the next one. */
+  /** Start of each code's bytes, and of the end. */
   readonly starts: Uint32Array
 }
 
-/** How many different values a field of a snapshot has, where it has a dictionary. */
+/** Returns the number of distinct values of a field; 0 without a dictionary. */
 export function valuesOf({ manifest: { dictionary } }: Snapshot, field: string): number {
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
 }
 
-/** The dictionaries of snapshots, looked up when they are asked for, and kept as long as there is room. */
+/** Dictionaries of snapshots, read on demand and cached. */
 export class Dictionaries {
-  /** Of all that are kept. */
+  /** Limit of the cache. */
   readonly bytesMax: number
   readonly #pool: Pool
   readonly #kept: Cache<Dictionary | Cells>
@@ -70,7 +73,7 @@ export class Dictionaries {
     this.#kept = new Cache(bytesMax, ({ bytes }) => bytes)
   }
 
-  /** Null where a field has none, or a value is none that the server knows to compare. */
+  /** Returns null if the field has no dictionary, or a value that the server cannot compare. */
   async values(snapshot: Snapshot, field: Field, requester: Requester): Promise<Dictionary | null> {
     const text = typeRow(field.type).isText ? foldedSql('value') : 'null'
     return this.#of(snapshot, field, requester, 'values', ['value', text, 'rows::double'], (answer) =>
@@ -78,7 +81,7 @@ export class Dictionaries {
     )
   }
 
-  /** Null where a field has none. */
+  /** Returns null if the field has no dictionary. */
   async cells(
     snapshot: Snapshot,
     field: Field,
@@ -92,7 +95,7 @@ export class Dictionaries {
     const columns = {
       json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
       plain: csv(stands),
-      // As the dictionary has it.
+      // As in the dictionary.
       rendered: 'value',
     }
     const before = written.before(field)
@@ -134,7 +137,7 @@ export class Dictionaries {
     }) as Promise<T | null>
   }
 
-  /** Hashes the dictionary once in each process, since a damaged value would stand in every page that has it. */
+  /** Verifies the dictionary once per process, since a damaged value would appear in every page that has it. */
   async #verify(snapshot: Snapshot): Promise<void> {
     const { dictionary } = snapshot.manifest
     if (dictionary === undefined || this.#verified.has(snapshot)) return
@@ -193,17 +196,17 @@ function cellsOf(texts: readonly string[]): Cells {
   return { all, starts, bytes: all.length + starts.byteLength }
 }
 
-/** Of a text beside its characters. */
+/** Memory of a text besides its characters. */
 const textBytes = 40
 
 function bytesIn(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + 2 * length + textBytes, textBytes)
 }
 
-/** What is kept of files of codes, unpacked. */
+/** Decompressed parts of a file of codes, as cached. */
 export type Unpacked = Codes | Uint32Array
 
-/** A file of codes of a snapshot, in whichever order, while an ask reads it. Fields that have none in it are refused. */
+/** A file of codes of a snapshot, in any order, opened for one request. Throws for fields without codes. */
 export class CodedTable {
   readonly #snapshot: Snapshot
   readonly #codes: CodesFile
@@ -219,25 +222,22 @@ export class CodedTable {
     this.#kept = kept
   }
 
-  /** How many rows it has. */
   get rows(): number {
     return this.#snapshot.manifest.rows
   }
 
-  /** How many different values a field has. */
   valuesOf(field: string): number {
     return this.#values[this.#placeOf(field)] ?? 0
   }
 
-  /** How many counts there are of a field, of all sections. */
+  /** Returns the number of counts of a field, over all sections. */
   countsOf(field: string): number {
     const values = this.valuesOf(field)
     return countsOfAll(this.rows, values) * (values + 1)
   }
 
   /**
-   * How many rows of a section have each code of a field; see `countCodes`.
-   *
+   * Returns the number of rows with each code of a field in a section; see `countCodes`.
    * @throws DamagedTable
    */
   counts(field: string, section: number): Uint32Array {
@@ -249,8 +249,7 @@ export class CodedTable {
   }
 
   /**
-   * The codes of a group of rows.
-   *
+   * Returns the codes of a group of rows.
    * @throws DamagedTable
    */
   group(field: string, group: number): Codes {

@@ -3,7 +3,7 @@ import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { ChunkFile } from './chunk-file.ts'
 
-/** Where the rows of a snapshot are in another order, while a request reads it. */
+/** Positions of the rows of a snapshot in another order, opened for one request. */
 export class OrderedTable {
   readonly #file: ChunkFile
 
@@ -13,7 +13,6 @@ export class OrderedTable {
 
   /**
    * Returns the positions in the table of some rows of the order.
-   *
    * @param places in the order
    * @throws DamagedTable
    */

@@ -8,15 +8,14 @@ import { partOf, columnsOf, planColumns, planGathered } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** Rows by their positions, as texts with a separator between, and what it took to read them. */
+/** Rows as texts with a separator between, and the durations of reading them. */
 export interface Gathered {
   readonly pieces: readonly Uint8Array[]
   readonly timings: readonly Timing[]
 }
 
 /**
- * Reads rows wherever they lie, part by part, in the order of their positions as given.
- *
+ * Reads rows at any positions, part by part, and returns them in the order of the positions.
  * @throws QueueFull, QueryTimeout or TooLarge
  */
 export async function gather(
@@ -36,11 +35,11 @@ export async function gather(
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const read: Awaited<ReturnType<typeof work>>[] = []
-  // As many as there are connections, so that none waits in the queue behind its own.
+  // One per connection, so that none waits in the queue behind its own.
   const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
   for await (const texts of inWork) read.push(texts)
   const timings = read.map(({ timing }) => timing)
-  // Most queries are for rows in the order in which they lie.
+  // Most queries read rows in the order of the table.
   const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
     return { pieces: read.map(({ bytes }) => bytes), timings }
@@ -62,7 +61,7 @@ export async function gather(
   return { pieces: [joined(pieces, form.format.separator)], timings }
 }
 
-/** Reads rows as whole columns, in the order that was asked for. */
+/** Reads rows as complete columns, in the order of the positions. */
 export async function gatherColumns(
   snapshot: Snapshot,
   form: ColumnForm,
@@ -83,7 +82,7 @@ export async function gatherColumns(
   return { pieces: writer.taken(), timings }
 }
 
-/** Reads rows as columns, for the writer of their format, in the order that was asked for. */
+/** Reads rows as columns for the writer of a format, in the order of the positions. */
 export async function readColumns(
   snapshot: Snapshot,
   form: ColumnForm,
@@ -127,17 +126,18 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     .flatMap(([part, found]) => {
       const rows = Uint32Array.from(found).toSorted()
       const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
-      // Scattered rows stay together, since each statement decodes all row groups that have some of them.
+      // Scattered rows stay together, since each statement decodes every row group that contains some of
+      // them.
       const most = isRun ? batchRows : rows.length
       const batches = Array.from({ length: Math.ceil(rows.length / most) }, (_, batch) => batch * most)
       return batches.map((first) => ({ part, rows: rows.subarray(first, first + most) }))
     })
 }
 
-/** Rows of a statement, in bytes: to write them DuckDB needs some twenty times as much memory for a moment. */
+/** Most bytes of rows per statement: DuckDB briefly needs twenty times as much memory to write them. */
 const batchBytesMax = 2_000_000
 
-/** One piece, since a socket takes one faster than thousands. */
+/** Joins pieces, since a socket sends one faster than thousands. */
 function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
   const between = Buffer.from(separator)
   return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [between, text])))

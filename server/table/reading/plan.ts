@@ -7,7 +7,7 @@ import { Parameters, type Plan } from '../engine/plan.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Manifest } from '../../../core/warehouse/manifest.ts'
 
-/** The statement that writes some rows of one part, in whatever order they are found. */
+/** Returns the statement that writes some rows of one part, in any order. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
   return {
     sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
@@ -17,9 +17,8 @@ export function planGathered(snapshot: Snapshot, form: LineForm, part: number, r
 }
 
 /**
- * The statement that reads rows of any parts as columns, in the order that was asked for, with their positions as its
- * last column.
- *
+ * Returns the statement that reads rows of several parts as columns, in the order of the positions, with the
+ * positions as last column.
  * @param positions in any order
  */
 export function planColumns(
@@ -45,7 +44,8 @@ export function planColumns(
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
-  // Row numbers identify the rows of a single part. A second condition would add a filter operator, which delays small chunks.
+  // Row numbers identify the rows of a single part. A second condition would add a filter operator, which
+  // delays small chunks.
   const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
@@ -59,8 +59,8 @@ export function planColumns(
 }
 
 /**
- * Whether rows come in their order without being sorted: consecutive rows of a row group do, since one thread reads them and
- * the scan itself chooses them. To sort wide rows again takes a fourth more time.
+ * Returns whether rows arrive in order without a sort: consecutive rows of a row group do, since one thread
+ * reads them and the scan itself selects them. Sorting wide rows takes a quarter longer.
  */
 function comeInOrder(rows: Uint32Array): boolean {
   const [first = 0, last = first] = [rows[0], rows.at(-1)]
@@ -72,7 +72,10 @@ export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column
   return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
 }
 
-/** That a number is one of these. They are ours, and stand as constants: so they tell which row groups are not needed. */
+/**
+ * SQL: tests a number against constants. They are our own numbers, and as constants they let DuckDB skip row
+ * groups.
+ */
 function oneOf(numbers: Uint32Array): string {
   const sorted = numbers.toSorted()
   const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
@@ -103,12 +106,12 @@ function separatorSql(separator: string): string {
   return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
 }
 
-/** A row group is decoded whole, for one row of it as for all. */
+/** Returns the values to decode: a row group is decoded completely, even for one row. */
 export function valuesOfGroups(groups: number, fields: number): number {
   return groups * rowGroupRows * fields
 }
 
-/** In how many row groups some rows lie. */
+/** Returns the number of row groups that contain some positions. */
 export function groupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
   const groups = new Set<number>()
   for (const position of positions) {
@@ -120,7 +123,7 @@ export function groupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Arr
   return groups.size
 }
 
-/** How many row groups there are. */
+/** Returns the number of row groups. */
 export function groupsIn({ manifest: { parts } }: Snapshot): number {
   return parts.reduce((sum, { rows }) => sum + Math.ceil(rows / rowGroupRows), 0)
 }

@@ -13,11 +13,11 @@ import { StoredRows } from '../indexes/chunk-file.ts'
 import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** DuckDB reads more rows than this, in threads of its own. */
+/** DuckDB reads larger pages, in threads of its own. */
 const rowsMax = 2000
-/** Bytes of a value with its name, about. */
+/** Approximate bytes of a value with its name. */
 const cellBytes = 50
-/** Rows between two looks at the clock. */
+/** Rows between two checks of the clock. */
 const rowsOfTurn = 16
 
 /** Rows, and the time it took to read them. */
@@ -26,7 +26,7 @@ interface RowsRead {
   readonly timing: Timing
 }
 
-/** Reads rows from the row store; cheap for a few rows, wherever they are. */
+/** Reads rows from the row store; cheap for small, scattered sets of rows. */
 export class RowStore {
   readonly #dictionaries: Dictionaries
   readonly #columns: Cache<Columns>
@@ -36,7 +36,7 @@ export class RowStore {
     this.#columns = new Cache(dictionaries.bytesMax, ({ bytes }) => bytes)
   }
 
-  /** Returns whether the row store has rows in a form, and they are few. */
+  /** Returns whether the row store can write these rows: few enough, and in a supported form. */
   has(snapshot: Snapshot, form: LineForm, rows: number): boolean {
     const { row_store: file, dictionary } = snapshot.manifest
     // Values that the next request would evict cost more than they save.
@@ -46,10 +46,9 @@ export class RowStore {
   }
 
   /**
-   * Returns rows that it `has`, as texts with the separator of their format between, in the order of their positions; null
-   * if their chunks are large, and DuckDB has to read them.
-   *
-   * @throws DamagedTable, TooLarge, and what a statement throws
+   * Returns rows that it `has`, as texts with the separator of their format between, in the order of their
+   * positions; null if their chunks are large, so that DuckDB has to read them.
+   * @throws DamagedTable, TooLarge, and the errors of statements
    */
   async read(
     snapshot: Snapshot,
@@ -132,10 +131,10 @@ interface Columns {
   readonly bytes: number
 }
 
-/** Bytes of a column in memory, about. */
+/** Approximate memory of a column, in bytes. */
 const columnBytes = 500
 
-/** Returns what writes a field that has no codes. */
+/** Returns the writer of a field without codes. */
 function textColumn(place: number, field: Field, written: WrittenLine): Column {
   const isText = typeRow(field.type).wire.kind === 'text'
   const isQuoted = written.takes === 'json' && isText
@@ -176,7 +175,7 @@ function areCopied(bytes: Uint8Array, from: number, to: number, isCopied: Uint8A
   return to > from
 }
 
-/** Returns whether no field of a form needs DuckDB: the texts of the row store are those of JSON. */
+/** Returns whether no field of a form needs DuckDB: the row store has the texts of JSON. */
 function isWritable({ manifest }: Snapshot, { format: { written }, fields }: LineForm): boolean {
   if (written === undefined) return false
   const coded = new Set(manifest.dictionary?.fields.map(({ name }) => name))
@@ -235,5 +234,5 @@ export class ByteBuilder {
 }
 
 const longBytes = 100
-/** UTF-8 bytes per code unit of UTF-16, at most. */
+/** Most UTF-8 bytes per code unit of UTF-16. */
 const utf8BytesMax = 3

@@ -11,13 +11,13 @@ import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 
-/** Bytes of rows that a batch comes to, about: to write them DuckDB needs some twenty times as much for a moment. */
+/** Approximate bytes of rows per batch: DuckDB briefly needs twenty times as much memory to write them. */
 const batchBytesMax = 2_000_000
 const batchRowsMin = 256
-/** Batches at the same time, of which one is sent and the others are read: more take memory, and hardly less time. */
+/** Concurrent batches: one is sent while others are read. More take memory and save hardly any time. */
 const batchesMax = 3
 
-/** What is exported, and how. */
+/** An export: a query and its form. */
 interface Export {
   readonly snapshot: Snapshot
   readonly query: RowQuery
@@ -26,10 +26,9 @@ interface Export {
 }
 
 /**
- * The bytes of a whole selection, in batches: memory does not grow with it. When it is not read to its end, what was read
- * ahead is stopped by the signal of the reader.
- *
- * @throws QueueFull or QueryTimeout, in the middle
+ * Yields the bytes of a complete selection in batches, in constant memory. If it is not read to its end, the
+ * signal of the client stops what was read ahead.
+ * @throws QueueFull or QueryTimeout, also in the middle
  */
 export async function* exportChunks(
   exported: Export,
@@ -55,7 +54,7 @@ async function* lineChunks(
   const read = (positions: Uint32Array, signal: AbortSignal) =>
     gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
   for await (const pieces of inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())) {
-    // Not before there is a row to follow it: until then an export can still be refused.
+    // Wait for the first row: until then an export can still be refused.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
       if (!isFirst) yield between
@@ -68,7 +67,7 @@ async function* lineChunks(
   if (tail.length > 0) yield tail
 }
 
-/** Rows of a batch; in halves where they are so long that they do not fit. */
+/** Reads the rows of a batch; in halves if they are too long for memory. */
 async function gatherSome(
   snapshot: Snapshot,
   form: LineForm,
@@ -108,7 +107,7 @@ async function* columnChunks(
   yield* writer.taken()
 }
 
-/** Positions of the selection, so many at a time as may be held, and where it can be, by row groups. */
+/** Yields positions of the selection in batches that fit into memory, and along row groups if possible. */
 async function* batchesOf(
   { snapshot, selection, form }: Export,
   requester: Requester,
@@ -122,7 +121,10 @@ async function* batchesOf(
   }
 }
 
-/** Each batch reads the row groups in which its rows lie: in another order than that of the table, all of them each time. */
+/**
+ * Returns the cost of an export. Each batch decodes the row groups of its rows: in another order than that of
+ * the table, all of them each time.
+ */
 export function costOfExport({ snapshot, query, form, selection }: Export): Cost {
   const { count } = selection
   const all = groupsIn(snapshot)
@@ -138,13 +140,16 @@ function batchRowsOf(snapshot: Snapshot, form: Form): number {
   return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
 }
 
-/** About how much a row takes while it is written: the names of its fields are most of it, where it has them. */
+/**
+ * Returns the approximate bytes of a row while it is written; the names of its fields are most of it in
+ * formats that repeat them.
+ */
 function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
   const { textBytes, rows, fields } = manifest
   return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes
 }
 
-/** Without those of the last row group, which the next batch would have to decode again, where that leaves enough. */
+/** Cuts a batch at the last row group, which the next batch would have to decode again, if enough rows remain. */
 function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
   const last = positions.at(-1) ?? 0
   const start = snapshot.manifest.parts[partOf(snapshot.manifest.parts, last)]?.firstRow ?? 0

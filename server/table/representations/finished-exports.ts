@@ -3,7 +3,7 @@ import path from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { SingleFlight } from '../../base/single-flight.ts'
 
-/** An export as a file that has no name any more: it goes with the last who reads it. */
+/** An export in an unlinked file, which disappears with its last reader. */
 interface Finished {
   readonly handle: FileHandle
   readonly bytes: number
@@ -12,12 +12,12 @@ interface Finished {
 }
 
 const chunkBytes = 262_144
-/** Each takes a descriptor. */
+/** Most retained exports; each takes a descriptor. */
 export const keptExportsMax = 16
 
 /**
- * Exports that were made whole, for readers who want to know how long one is before they ask for it, or ask for it range by
- * range. The latest are kept, as far as there is room.
+ * Retains the latest complete exports for clients that ask for the length of one first, or request it range
+ * by range.
  */
 export class FinishedExports {
   readonly #folder: string
@@ -25,10 +25,10 @@ export class FinishedExports {
   readonly #kept: LRUCache<string, Finished>
   readonly #making = new SingleFlight<boolean>()
   #number = 0
-  /** Of all that take disk. */
+  /** Bytes on disk. */
   #openBytes = 0
 
-  /** @param bytesMax of all together, and half of it of each */
+  /** @param bytesMax limit for all together; one export may take half of it */
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder
     this.#bytesMax = bytesMax
@@ -43,12 +43,12 @@ export class FinishedExports {
     })
   }
 
-  /** Whether about so many bytes may be kept: those that are still read count too. */
+  /** Returns whether an export of this approximate size may be retained, counting those still being read. */
   fits(bytes: number): boolean {
     return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
   }
 
-  /** One that is there; whoever has it must release it. */
+  /** Returns a retained export; callers must release it. */
   find(name: string): Finished | null {
     const found = this.#kept.get(name) ?? null
     if (found !== null) found.readers += 1
@@ -56,10 +56,9 @@ export class FinishedExports {
   }
 
   /**
-   * Makes one, once for all who want it at the same time; whoever has it must release it.
-   *
-   * @returns null where it came to more than may be kept
-   * @throws what the chunks throw
+   * Makes an export once for all concurrent requests; callers must release it.
+   * @returns null if it became too large to retain
+   * @throws errors of the chunks
    */
   async make(
     name: string,
@@ -83,7 +82,7 @@ export class FinishedExports {
     this.#leave(finished)
   }
 
-  /** Its bytes from `start` to `end`, which is included. */
+  /** Reads the bytes from `start` to `end`, which is included. */
   async *read({ handle }: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let at = start; at <= end;) {
       const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
@@ -123,7 +122,7 @@ export class FinishedExports {
     }
   }
 
-  /** Closes one that nobody keeps or reads. */
+  /** Closes an export that is neither retained nor being read. */
   #leave(finished: Finished): void {
     if (finished.isKept || finished.readers > 0) return
     this.#openBytes -= finished.bytes

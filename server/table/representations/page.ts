@@ -16,43 +16,43 @@ import { type Hint, type Selections, isWhole } from '../selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { json } from '../../formats/json.ts'
 
-/** A page that is named before it is known. */
+/** A page whose name is known before its rows. */
 export interface Page {
   readonly snapshot: Snapshot
   readonly query: RowQuery
   readonly form: Form
   readonly links: PageLinks
-  /** Where all rows are asked for, as they lie: then the manifest alone says which these are. */
+  /** Range of rows if the manifest alone determines it: all rows in the order of the table. */
   readonly range: PageRange | null
-  /** Alike for pages of the same bytes, whichever process makes them. */
+  /** Equal for pages with the same bytes, in every process. */
   readonly key: string
 }
 
-/** A page as it goes out. */
+/** Body of a page, with its headers. */
 export interface PageBody {
-  /** They follow each other. */
+  /** Consecutive pieces. */
   readonly pieces: readonly (string | Uint8Array)[]
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
   readonly range: PageRange
-  /** Positions of its rows in the table. */
+  /** Positions of the rows in the table. */
   readonly positions: Uint32Array
-  /** Why a page without rows may have none. */
+  /** Possible reasons for an empty result. */
   readonly hints: readonly Hint[]
 }
 
-/** One page of a count of rows. */
+/** Position of a page in a result. */
 interface PageRange {
-  /** Index of its first row in the selection, from 0. */
+  /** Index of the first row in the result, from 0. */
   readonly first: number
   readonly rows: number
   readonly count: number
-  /** From 1. */
+  /** Number from 1. */
   readonly page: number
   readonly lastPage: number
 }
 
-/** What pages are made with. */
+/** Components that read pages. */
 export interface RowEngine {
   readonly pool: Pool
   readonly rowStore: RowStore
@@ -60,25 +60,24 @@ export interface RowEngine {
   readonly memory: MemoryGate
 }
 
-/** Raised when the same rows are written in another way, so that no cache takes old bytes for new. */
+/** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
 const representation = 4
 
 /**
- * What a query comes to, before any statement is run.
- *
- * @throws InvalidPage where that can be told yet
+ * Describes the page of a query before any statement runs.
+ * @throws InvalidPage if that is already known
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
   const form = formOf(table, format, query)
   const range = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
   const page = range?.page ?? query.page
-  // The links are a part of an enveloped page.
+  // The links are part of an enveloped page.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
   return { snapshot, query, form, links, range, key: named.join('\n') }
 }
 
-/** Alike for queries that come to the same rows in the same bytes, whichever page of them it is. */
+/** Cache key: equal for queries that return the same rows in the same bytes, apart from the page. */
 export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
@@ -91,14 +90,14 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     // A list without quotes may be refused where the same values in quotes are not.
     unquotedIn(query),
     query.ordering,
-    // What the catalog says of a search may change without a new snapshot.
+    // The search fields of the catalog may change without a new snapshot.
     query.words.length > 0 ? table.search : [],
-    // Of which the dictionaries of Arrow are made.
+    // The report has the choices for Arrow dictionaries.
     report === null,
   ])
 }
 
-/** @throws InvalidPage past the end; nothing at all has a page 1 */
+/** @throws InvalidPage beyond the last page; an empty result has a page 1 */
 function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = asked === 'last' ? lastPage : asked
@@ -108,8 +107,7 @@ function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange 
 }
 
 /**
- * Returns the bytes of a page, with what its headers say.
- *
+ * Returns the bytes of a page, with its headers.
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
@@ -173,19 +171,19 @@ function piecesOf(
   return pieces
 }
 
-/** The longest wait in the queue, the time of all queries, and what it took to put the answer together. */
+/** Server-Timing: the longest wait in the queue, the time of all queries, and of assembling the answer. */
 function timingOf(read: readonly Timing[], send: number): string {
   const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
   const query = read.reduce((sum, timing) => sum + timing.query, 0)
   return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
 }
 
-/** Where the pages of a query are. */
+/** Links of a page. */
 export interface PageLinks {
   readonly to: (page: number) => string
-  /** The same page in other formats. */
+  /** Links to the same page in other formats. */
   readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
-  /** All rows as one file. */
+  /** Address of all rows as one file. */
   readonly wholeFile: string
 }
 
@@ -195,12 +193,12 @@ interface PageOfCount {
   readonly lastPage: number
 }
 
-/** Whether the rows stand in the envelope of the specification (spec: Page envelope). */
+/** Returns whether the rows stand in the envelope of the spec (Page envelope). */
 function isEnveloped(format: RowFormat): boolean {
   return format === json
 }
 
-/** The envelope up to the first row. */
+/** Returns the envelope before the first row. */
 function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
   const link = (other: number): string => JSON.stringify(to(other))
   const next = page < lastPage ? link(page + 1) : 'null'
@@ -210,15 +208,15 @@ function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks)
 
 const envelopeTail = ']}'
 
-/** Proxies take headers of 4 kB in all by default, of which the other headers have half. */
+/** Proxies accept 4 kB of headers by default; other headers take half of that. */
 const linkLengthMax = 1200
 
-/** What the envelope says, for all formats. */
+/** Returns the data of the envelope as headers, for all formats. */
 function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
   return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 
-/** RFC 8288; the less needed links are left out where a query is so long that they would not fit. */
+/** Returns a Link header (RFC 8288); less important links are left out if it would become too long. */
 function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile }: PageLinks): string {
   const all = [
     `<${wholeFile}>; rel="alternate"; type="application/gzip"`,
@@ -229,7 +227,7 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile
     ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
   ]
   let length = 0
-  // The next page is told whatever its length.
+  // The next page is always linked.
   const fits = (link: string, index: number): boolean => {
     length += link.length + 2
     return index <= 1 || length <= linkLengthMax
@@ -238,8 +236,9 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile
 }
 
 /**
- * The header of an empty answer that names the values nearest to those asked for, such as
- * `city: nearest "S%C3%A3o Paulo"; try city__iexact`. Names and values are percent-encoded but for blanks in values; hints have commas between.
+ * Returns the header of an empty result with the nearest values, such as `city: nearest "S%C3%A3o Paulo"; try
+ * city__iexact`. Names and values are percent-encoded except for blanks in values; hints are separated by
+ * commas.
  */
 export function hintHeader(hints: readonly Hint[] = []): { 'Acervo-Hint'?: string } {
   const texts = hints.map(({ field, nearest, isSameInAnyCase }) => {

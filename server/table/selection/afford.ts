@@ -6,10 +6,9 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { orderTerm } from '../../../core/sql.ts'
 
 /**
- * Before values are read.
- *
- * @param max values that one query may read
- * @throws TooCostly for more than that, and what `pay` throws
+ * Checks the budget of a scan before it reads values.
+ * @param max most values that a query may read
+ * @throws TooCostly above that, and the errors of `pay`
  */
 export async function afford(
   values: number,
@@ -27,7 +26,7 @@ export async function afford(
   )
 }
 
-/** The field that leads the order in which the rows of a snapshot lie; null where none does. */
+/** Returns the field that the table is sorted by; null if there is none. */
 function leadingField({ table, manifest }: Snapshot): Field | null {
   const [term] = manifest.order
   const leads = ({ name }: Field): boolean =>

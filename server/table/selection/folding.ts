@@ -3,10 +3,10 @@ import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { Cache } from '../../base/cache.ts'
 
-/** The same words come with every page of a walk. */
+/** The same words come with every page of a result. */
 const folded = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
 
-/** A part of a text without regard to case and accents. Of ASCII it is known; what else there is, DuckDB knows best. */
+/** Folds a part of a text in case and accents. ASCII is folded here, all else by DuckDB. */
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()

@@ -13,15 +13,15 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
 import type { Grouping, Hint, Selection, Selections } from './selections.ts'
 
-/** Values of a field that are compared one by one; a field with more of them gives no hints. */
+/** Most values of a field that are compared one by one; a field with more gives no hints. */
 const listedMax = 20_000
 const hintsMax = 2
 /** Longer texts are not suggested, since hints are headers. */
 const hintLengthMax = 60
 
 /**
- * Looks up the texts of a query among the values of their fields, where a dictionary or a report lists these: an empty answer gets the
- * nearest values, and a list of which only the whole text is a value is refused.
+ * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them:
+ * an empty result gets the nearest values, and a list that is a single value is refused.
  */
 export class ListedSelections implements Selections {
   readonly #others: Selections
@@ -39,7 +39,7 @@ export class ListedSelections implements Selections {
     await this.#requireSeparateValues(snapshot, filter, requester)
     const selection = await this.#others.find(snapshot, filter, requester)
     if (selection.count > 0) return selection
-    // The answer is known: it does not fail for want of a hint.
+    // The result is known: a failed hint must not fail it.
     const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
     return { ...selection, hints }
   }
@@ -54,7 +54,7 @@ export class ListedSelections implements Selections {
     return this.#others.groups(snapshot, filter, grouping, requester)
   }
 
-  /** @throws InvalidQuery for a list without quotes that is one value, and not all of whose items are values */
+  /** @throws InvalidQuery for a list without quotes that is one value, if not all of its items are values */
   async #requireSeparateValues(
     snapshot: Snapshot,
     { conditions }: RowFilter,
@@ -106,7 +106,7 @@ export class ListedSelections implements Selections {
     return { field, missing, nearest, isSameInAnyCase: same !== -1 }
   }
 
-  /** The values of a field of texts; null where they are too many to be listed. */
+  /** Returns the values of a text field; null if there are too many. */
   async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
     const count = valuesOf(snapshot, field.name)
@@ -121,7 +121,7 @@ export class ListedSelections implements Selections {
 interface ListedValues {
   readonly field: Field
   readonly values: readonly string[]
-  /** The same without regard to case and accents. */
+  /** Values folded in case and accents. */
   readonly folded: readonly string[]
 }
 
@@ -130,7 +130,7 @@ interface Asked extends Pick<Condition, 'field'> {
   readonly requester: Requester
 }
 
-/** Returns a test of whether a text is about as long as another, so that few are compared letter by letter. */
+/** Returns a test for texts of about the same length, so that few are compared letter by letter. */
 function isOfLengthOf({ length }: string): (text: string) => boolean {
   const difference = Math.max(2, Math.floor(length / 3))
   return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference

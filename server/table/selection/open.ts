@@ -8,9 +8,8 @@ import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickh
 import { ListedSelections } from './listed-selections.ts'
 
 /**
- * All ways in which rows are chosen, the one that costs least first; without memory for codes, DuckDB alone.
- *
- * @param found keeps what was found
+ * Opens all selections, cheapest first; without memory for codes, DuckDB alone.
+ * @param found caches results
  */
 export function openSelections(
   pool: Pool,

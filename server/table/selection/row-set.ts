@@ -1,4 +1,7 @@
-/** Rows of one part: a bit for each, the first row in the highest bit of the first byte; or their numbers, ascending. */
+/**
+ * Rows of one part: a bit for each, the first row in the highest bit of the first byte; or their numbers,
+ * ascending.
+ */
 export interface PartRows {
   /** Position of the part's first row in the table, from 0. */
   readonly firstRow: number
@@ -6,13 +9,13 @@ export interface PartRows {
   readonly rows: Uint8Array | Uint32Array
 }
 
-/** A set of positions in their order: per part, whichever form is smaller. It is never changed. */
+/** Immutable, ordered set of positions; each part has the smaller of two forms. */
 export class RowSet {
   readonly count: number
-  /** What it takes in memory, about. */
+  /** Approximate memory. */
   readonly bytes: number
   readonly #parts: readonly PartRows[]
-  /** How many positions lie before each part. */
+  /** Number of positions before each part. */
   readonly #before: readonly number[]
 
   /** @param parts ascending; those without rows may be left out */
@@ -57,7 +60,6 @@ export class RowSet {
     )
   }
 
-  /** What is in both. */
   and(other: RowSet): RowSet {
     const others = new Map(other.#parts.map((part) => [part.firstRow, part]))
     return new RowSet(
@@ -68,7 +70,6 @@ export class RowSet {
     )
   }
 
-  /** Whether a position is in the set. */
   has(position: number): boolean {
     const index = lastAtMax(this.#parts, position, ({ firstRow }) => firstRow)
     const part = this.#parts[index]
@@ -83,7 +84,7 @@ export class RowSet {
   }
 }
 
-/** Of an object and its arrays, about. */
+/** Approximate bytes of an object and its arrays. */
 const partBytes = 200
 
 function compact(part: PartRows): PartRows {
@@ -94,7 +95,7 @@ function compact(part: PartRows): PartRows {
   return { ...part, rows: numbers }
 }
 
-/** Fills `into` with positions from the `skip`th row of a part on, and tells how many. */
+/** Fills `into` with positions from the `skip`th row of a part on, and returns their number. */
 function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint32Array): number {
   const copied = Math.min(count - skip, into.length)
   if (rows instanceof Uint32Array) {
@@ -139,7 +140,7 @@ function holds(rows: PartRows['rows'], row: number): boolean {
   return rows[lastAtMax(rows, row, (other) => other)] === row
 }
 
-/** The index of the last item that is at most `limit`, by halving; -1 where there is none. */
+/** Returns the index of the last item that is at most `limit`, by bisection; -1 if there is none. */
 function lastAtMax<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {
   let [low, high] = [-1, items.length - 1]
   while (low < high) {

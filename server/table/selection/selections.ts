@@ -8,29 +8,28 @@ import { SingleFlight } from '../../base/single-flight.ts'
 import { RowSet } from './row-set.ts'
 
 /**
- * Says which rows of a snapshot a query chooses, and in which order: the seam where another engine than DuckDB is
- * plugged in. What it must hold:
+ * Finds which rows of a snapshot match a query, and in which order. Other engines than DuckDB implement this.
+ * Rules:
  *
- * - The conditions all hold of each chosen row, and every word is in some search field of it, whatever its case and
- *   accents; an operator compares as `query/operators.ts` says, and a null satisfies `isnull` and `ne` alone.
- * - The rows come by the keys of the order, nulls last, and by position where these tell no difference; without an
- *   order, by position.
- * - A snapshot never changes, so the same query has the same answer in every process, and what was found may be kept.
- * - What it reads of the files of a snapshot may be damaged meanwhile: it says so by the snapshot (`takeOut` where that is
- *   proved, `doubt` where it is not) and throws DamagedTable. Snapshots stay as long as a request uses them, without more.
- * - Many ask at the same time; each call ends soon after the signal of its requester.
+ * - Every condition holds in each matching row, and some search field contains each word, ignoring case and
+ *   accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
+ * - Rows are sorted by the keys of the order, nulls last, ties by position; without an order, by position.
+ * - A snapshot never changes, so a query has the same result in every process, and results may be cached.
+ * - Files of a snapshot may become damaged meanwhile. An engine then calls `takeOut` if that is proved, or else
+ *   `doubt`, and throws DamagedTable. A snapshot stays as long as a request uses it.
+ * - Calls run concurrently; each ends soon after the signal of its requester.
  */
 export interface Selections {
   /**
-   * @throws TooCostly where it would take more than one query may, QueueFull where it could be done later,
+   * @throws TooCostly if it would exceed the limits of a query, QueueFull if it may succeed later,
    *   QueryTimeout, or DamagedTable
    */
   find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection>
   /**
-   * The chosen rows by the values of a field: how many have each, and what a measure comes to in them. Sums are exact.
-   *
+   * Groups matching rows by the values of a field: returns the number of rows, and the exact sum of a
+   * measure.
    * @returns groups by the bytes of their keys, null last
-   * @throws as `find` does, and TooCostly where there are more than `groupsMax`
+   * @throws the errors of `find`, and TooCostly for more than `groupsMax`
    */
   groups(
     snapshot: Snapshot,
@@ -42,61 +41,60 @@ export interface Selections {
 
 export interface Grouping {
   readonly by: Field
-  /** So many characters of a value tell its group, such as 7 of a date for its month; null for all. */
+  /** Leading characters of a value that form the group, such as 7 of a date for its month; null for all. */
   readonly length: number | null
-  /** An integer or decimal field; null where rows are only counted. */
+  /** An integer or decimal field; null to count rows only. */
   readonly measure: Field | null
 }
 
-/** Rows whose value, or the head of it, is the same. */
+/** Rows with the same value, or the same start of it. */
 export interface Group {
-  /** As text, as it is rendered; null where there is no value. */
+  /** Key as text; null for null. */
   readonly key: string | null
   readonly rows: number
-  /** Of the measure, with all its digits; null where it has no value in any of the rows, or is none. */
+  /** Exact sum of the measure; null without a measure or without any value. */
   readonly sum: string | null
 }
 
-/** More of them are no chart any more. */
+/** More groups make no chart. */
 export const groupsMax = 2000
 
-/** A text of a query that no row has, and the value of its field that is nearest to it. */
+/** A text of a query that no row has, and the nearest value of its field. */
 export interface Hint {
   readonly field: Field
   readonly missing: string
   readonly nearest: string
-  /** Whether the two differ only in case, accents and blanks at the ends. */
+  /** True if the two differ only in case, accents and blanks at the ends. */
   readonly isSameInAnyCase: boolean
 }
 
-/** The chosen rows in their order. */
+/** Matching rows in their order. */
 export interface Selection {
-  /** Explains why the selection may be empty. */
+  /** Possible reasons for an empty selection. */
   readonly hints?: readonly Hint[]
-  /** How many there are, exactly. */
+  /** Exact number of rows. */
   readonly count: number
   /**
-   * Where some of them lie.
-   *
+   * Returns positions of some rows.
    * @param first index in the selection, from 0
-   * @param rows how many; past the end there are none
+   * @param rows their number; beyond the end there are none
    * @returns positions in the snapshot, from 0, in the order of the selection
-   * @throws as `find` does
+   * @throws the errors of `find`
    */
   readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
 }
 
-/** Whether a filter leaves all rows. */
+/** Returns whether a filter matches all rows. */
 export function isAll({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
   return conditions.length === 0 && words.length === 0
 }
 
-/** Whether a query is for all rows as they lie, so that nothing has to be selected. */
+/** Returns whether a query matches all rows in the order of the table, so that no selection is necessary. */
 export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
   return isAll(filter) && isInFileOrder(snapshot, filter)
 }
 
-/** The fields of which a filter leaves one value, so that they order nothing. */
+/** Returns the fields that a filter restricts to one value, so that they order nothing. */
 export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
   return new Set(
     conditions.flatMap(({ field, operator, values }) =>
@@ -105,7 +103,10 @@ export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<st
   )
 }
 
-/** Whether the rows come in the asked order as they lie: a field of which one value is left orders nothing. */
+/**
+ * Returns whether rows in the order of the table have the requested order; a field with a single value orders
+ * nothing.
+ */
 export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
   const settled = settledBy({ conditions })
   const isSettled = (term: string): boolean =>
@@ -116,20 +117,20 @@ export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: 
     .every(({ field, direction }, index) => lying[index] === orderTerm({ field, direction }))
 }
 
-/** What a selection keeps: the rows as they lie, or numbers. */
+/** Cached results: rows in the order of the table, or numbers. */
 type Kinds = { readonly rows: RowSet; readonly numbers: Uint32Array }
 
-/** Alike for filters that choose the same rows of a snapshot. */
+/** Cache key: equal for filters that match the same rows of a snapshot. */
 export function filterKey({ table, manifest }: Snapshot, { key }: RowFilter): string {
   return `${tableId(table)}/${manifest.snapshot} ${key}`
 }
 
-/** What was found for selections, of all kinds of them: once for all who want it at the same time, and kept. */
+/** Caches results of selections of all kinds, and computes each once for concurrent requests. */
 export class Found {
   readonly #kept: Cache<RowSet | Uint32Array>
   readonly #flights = new SingleFlight<RowSet | Uint32Array>()
 
-  /** @param bytesMax of all together; 0 keeps nothing */
+  /** @param bytesMax limit for all together; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#kept = new Cache(bytesMax, (found) =>
       Math.max(1, found instanceof RowSet ? found.bytes : found.byteLength),
@@ -140,7 +141,7 @@ export class Found {
     return this.#kept.stats
   }
 
-  /** Numbers that are at hand, without counting that they were not. */
+  /** Returns cached numbers without counting a miss. */
   numbersAtHand(key: string): Uint32Array | undefined {
     const kept = this.#kept.getAgain(key)
     return kept instanceof Uint32Array ? kept : undefined

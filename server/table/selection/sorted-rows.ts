@@ -13,13 +13,13 @@ import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { OrderedTable } from '../indexes/ordered-table.ts'
 import { StoredRows } from '../indexes/chunk-file.ts'
 
-/** Places from `from` up to `to`, without it. */
+/** Ranks from `from` up to, but not including, `to`. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** A sequence in which the rows are sorted by a field: the table itself, or one of its orders. */
+/** A sequence whose rows are sorted by a field: the table itself, or one of its orders. */
 interface Sorted {
   readonly field: Field
   readonly order: Order | null
@@ -40,7 +40,6 @@ export function sortedBy({ manifest, table }: Snapshot, name: string): Sorted | 
 /**
  * Returns the spans of a sequence whose rows have a condition on its field, found by bisection; null if the operator does
  * not compare values.
- *
  * @throws DamagedTable
  */
 export async function spansOf(
@@ -67,7 +66,7 @@ export async function spansOf(
       return low
     }
     const nulls = first(() => false)
-    /** The first place whose value is not before another one, and the first whose value is after it. */
+    /** Compares a value with another one, to find the first rank not before it, or the first after it. */
     const compare = (value: string, other: string): number =>
       isDescending ? compareValues(field, other, value) : compareValues(field, value, other)
     const lower = (other: string): number => first((value) => compare(value, other) >= 0)
@@ -110,7 +109,6 @@ export async function spansOf(
 
 /**
  * Returns the positions of the rows of some spans, ascending.
- *
  * @throws DamagedTable
  */
 export async function positionsIn(
@@ -130,7 +128,7 @@ export async function positionsIn(
   }
 }
 
-/** The places of some spans, ascending and each once. */
+/** Returns the ranks of some spans, ascending and unique. */
 function placesIn(spans: readonly Span[]): Uint32Array {
   const places = new Uint32Array(spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0))
   let [filled, end] = [0, 0]
@@ -141,7 +139,7 @@ function placesIn(spans: readonly Span[]): Uint32Array {
   return places.subarray(0, filled)
 }
 
-/** Gives work the values of a sequence as `readValue` writes them, by their places. */
+/** Reads canonical values of a sequence by rank, for the duration of some work. */
 async function reading<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,
@@ -170,7 +168,7 @@ async function reading<T>(
       const text = chunk.hasTexts(place) ? chunk.text(place, row) : chunk.decimal(place, row)
       return text === null ? null : read(text)
     }
-    // Bisections for several values begin with the same places.
+    // Bisections for several values begin with the same ranks.
     const known = new Map<number, string | null>()
     return await work((at) => {
       const seen = known.get(at)

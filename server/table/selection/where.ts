@@ -2,30 +2,30 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { type Operator, equalValues } from '../../query/operators.ts'
 
-/** How an engine says what a condition is made of; each value comes in as a parameter. */
+/** The SQL of an engine for the parts of conditions; values become parameters. */
 export interface Dialect {
-  /** The values of a field. */
+  /** Column of a field. */
   readonly column: (field: Field) => string
-  /** The same without regard to case and accents, where the field has texts. */
+  /** Column folded in case and accents, for text fields. */
   readonly folded: (field: Field) => string
   readonly value: (field: Field, value: string) => string
-  /** What is looked for in folded texts. */
+  /** Folded search text. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string
-  /** Neither is null for both to differ. */
+  /** Inequality; neither side is null. */
   readonly differs: (column: string, value: string) => string
-  /** Equality of folded texts, but for blanks at their ends. */
+  /** Equality of folded texts, ignoring blanks at their ends. */
   readonly isTrimmed: (text: string, whole: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
-  /** Of lists and places, which not every engine knows. */
+  /** Conditions on lists and locations, which not every engine supports. */
   readonly parts: {
     readonly has: (column: string, item: string) => string
     readonly within: (column: string, box: readonly string[]) => string
   } | null
 }
 
-/** What an operator is in SQL, given the column and its values. */
+/** SQL of each operator, given the column and its values. */
 const comparisons: Record<
   Extract<Operator, 'gt' | 'gte' | 'lt' | 'lte' | 'range'>,
   (column: string, first: string, second: string) => string
@@ -41,7 +41,7 @@ function equals(column: string, values: readonly string[]): string {
   return values.length === 1 ? `${column} = ${values[0] ?? 'null'}` : `${column} in (${values.join(', ')})`
 }
 
-/** What must hold, as SQL over the columns of an engine that knows the operator. */
+/** Returns the SQL of a condition, for an engine that supports the operator. */
 export function conditionSql({ field, operator, values }: Condition, dialect: Dialect): string {
   const column = dialect.column(field)
   const [first = ''] = values
@@ -78,7 +78,7 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Di
   }
 }
 
-/** That a column is null, or not between two values. */
+/** SQL: a column is null, or not between two values. */
 function outside(
   dialect: Dialect,
   column: string,
@@ -87,7 +87,7 @@ function outside(
   return `(${dialect.isNull(column)} or ${column} not between ${first} and ${last})`
 }
 
-/** That a word is in one of some fields. */
+/** SQL: one of some fields contains a word. */
 export function wordSql(fields: readonly Field[], word: string, dialect: Dialect): string {
   const part = dialect.part(word)
   return `(${fields.map((field) => dialect.contains(dialect.folded(field), part)).join(' or ')})`

@@ -38,35 +38,41 @@ import { clickHouseDialect, NamedParameters } from './dialect.ts'
 
 export interface ClickHouseLimits {
   readonly queryTimeoutMs: number
-  /** Values that one query may have read. */
+  /** Most values that a query may read. */
   readonly scanValuesMax: number
 }
 
-/** A value beside one that DuckDB reads here: the work is done elsewhere. */
+/** Cost of a value relative to DuckDB here: another machine does the work. */
 const valueWeight = 1 / 16
 
-/** Positions that are asked for at once, since the next page is likely to be among them. */
+/** Positions per request to ClickHouse, since the next page is likely among them. */
 const windowRows = 65_536
-/** Of the first ones fewer, since most readers go no further, and the first of an order are found sooner. */
+/**
+ * Positions of the first request: fewer, since most clients go no further, and the first rows of an order are
+ * found sooner.
+ */
 const firstRows = 4096
 
-/** What is asked for at once, of which a position is one. */
+/** Returns the window of positions that contains one. */
 function windowOf(position: number): { readonly start: number; readonly rows: number } {
   if (position < firstRows) return { start: 0, rows: firstRows }
   const start = Math.max(firstRows, position - (position % windowRows))
   return { start, rows: windowRows - (start % windowRows) }
 }
 
-/** Numbers of ClickHouse's errors: too many ask, or a server of its cluster is away; the time is over; more rows or bytes than a query may read, sort or hold. */
+/**
+ * ClickHouse errors: too many queries, an unavailable replica, a timeout; or more rows or bytes than a query
+ * may read, sort or hold.
+ */
 const notNow = new Set([198, 202, 203, 209, 210, 279])
 const timeIsOver = new Set([159, 160])
 const tooCostly = new Set([158, 307, 396, 241, 191])
-/** The table is gone, as where the ClickHouse is another one since. */
+/** The table does not exist, for instance because the ClickHouse was replaced. */
 const noTable = new Set([60, 81])
-/** A column is not there, as of a field that may be asked for since the snapshot was published. */
+/** A column does not exist, for instance one of a field that became filterable after the snapshot was loaded. */
 const noColumn = new Set([10, 16, 47])
 
-/** What is asked of a snapshot, as ClickHouse is asked it. */
+/** A query of a snapshot in the SQL of ClickHouse. */
 interface Asked {
   readonly from: string
   readonly values: NamedValues
@@ -74,8 +80,8 @@ interface Asked {
 }
 
 /**
- * Asks a ClickHouse which rows a query chooses, in which order and how many, of tables that the catalog gives to it; what it does not
- * know, such as the texts of a list, and the rows of all other tables are asked of others.
+ * Asks a ClickHouse for the rows of a query, for tables that the catalog assigns to it. Leaves conditions
+ * that it does not know, such as items of lists, and all other tables to the next selections.
  */
 export class ClickHouseSelections implements Selections {
   readonly #others: Selections
@@ -84,7 +90,7 @@ export class ClickHouseSelections implements Selections {
   readonly #found: Found
   readonly #limits: ClickHouseLimits
 
-  /** @param pool folds what is looked for */
+  /** @param pool folds search texts */
   constructor(others: Selections, link: ClickHouse, pool: Pool, found: Found, limits: ClickHouseLimits) {
     this.#others = others
     this.#link = link
@@ -143,7 +149,7 @@ export class ClickHouseSelections implements Selections {
     return this.#others.groups(snapshot, filter, grouping, requester)
   }
 
-  /** Null where it cannot be asked there. */
+  /** Returns null if ClickHouse cannot answer. */
   async #asked(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Asked | null> {
     const { table, manifest } = snapshot
     const columns = clickHouseColumns(table)
@@ -160,7 +166,7 @@ export class ClickHouseSelections implements Selections {
     for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
-    // What the rows lie by, and what is the same in all of them, orders nothing.
+    // Fields that the table is sorted by, or that have one value in all rows, order nothing.
     const settled = settledBy(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
     const terms = [
@@ -178,7 +184,7 @@ export class ClickHouseSelections implements Selections {
     }
   }
 
-  /** The positions of a window; null where the table is gone. */
+  /** Returns the positions of a window; null if the table does not exist. */
   async #window(
     snapshot: Snapshot,
     filter: RowFilter,
@@ -192,7 +198,7 @@ export class ClickHouseSelections implements Selections {
     return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
   }
 
-  /** Null where the table is gone. */
+  /** Returns null if the table does not exist. */
   async #numbers(
     snapshot: Snapshot,
     { conditions, words, ordering }: RowFilter,

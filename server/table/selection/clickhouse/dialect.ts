@@ -3,7 +3,7 @@ import type { Field } from '../../../../core/catalog/catalog.ts'
 import { blanks } from '../../../query/operators.ts'
 import type { Dialect } from '../where.ts'
 
-/** Values on their way into a statement of ClickHouse: the SQL holds their names and types alone. */
+/** Values as parameters of a ClickHouse statement: the SQL contains only their names and types. */
 export class NamedParameters {
   readonly values: Record<string, string> = {}
   #number = 0
@@ -17,9 +17,8 @@ export class NamedParameters {
 }
 
 /**
- * ClickHouse over the columns of a loaded snapshot.
- *
- * @param part gives what a reader looks for as DuckDB folds it
+ * Dialect of ClickHouse, over the columns of a loaded snapshot.
+ * @param part folds a search text like DuckDB
  */
 export function clickHouseDialect(
   columns: ReadonlyMap<string, ClickHouseColumn>,

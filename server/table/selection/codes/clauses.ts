@@ -3,29 +3,29 @@ import type { Dictionary } from '../../indexes/dictionaries.ts'
 import type { Condition } from '../../../query/conditions.ts'
 import { compareValues, equalValues, trimBlanks } from '../../../query/operators.ts'
 
-/** A field of which some values are chosen. */
+/** A field with selected values. */
 export interface Choice {
   readonly field: string
   readonly chosen: Chosen
-  /** How many rows have a chosen value. */
+  /** Number of rows with a selected value. */
   readonly rows: number
 }
 
-/** One of these must be right in a row. */
+/** Alternatives: at least one holds in a matching row. */
 export type Clause = readonly [Choice, ...Choice[]]
 
-/** What must all be right in a row. */
+/** Clauses that all hold in a matching row. */
 export class Clauses {
   readonly #rows: ReadonlyMap<string, Float64Array>
   readonly #alone = new Map<string, Chosen>()
   readonly #several: Clause[] = []
 
-  /** @param rows by field and code: how many rows have it; of the fields that are chosen from */
+  /** @param rows number of rows by field and code */
   constructor(rows: ReadonlyMap<string, Float64Array>) {
     this.#rows = rows
   }
 
-  /** Adds that a field has one of some values, or one field of several. */
+  /** Adds that a field has one of some values, or that one of several fields does. */
   add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
     const [first, ...others] = alternatives.map((one) => this.#choice(one.field, one.chosen))
     if (first === undefined) return
@@ -39,8 +39,7 @@ export class Clauses {
   }
 
   /**
-   * The fewest rows first, without what holds of all.
-   *
+   * Returns the clauses with the fewest rows first, without clauses that hold in all rows.
    * @param rows of the table
    */
   simplified(rows: number): Clause[] {
@@ -62,18 +61,17 @@ function withoutNone(clause: Clause): Clause {
   return first === undefined ? clause : [first, ...others]
 }
 
-/** In how many rows a clause can be right. */
+/** Returns the most rows in which a clause can hold. */
 export function mostOf(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** A one for each code that is chosen. */
+/** A one for each selected code. */
 type Chosen = Uint8Array
 
 /**
- * The codes of the values of which a condition holds.
- *
- * @param part what `contains` and `startswith` look for, folded
+ * Returns the codes of the values that satisfy a condition.
+ * @param part folded text of `contains` and `startswith`
  */
 export function chosenBy(
   dictionary: Dictionary,
@@ -129,9 +127,9 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
   return chosen
 }
 
-/** Of lists as JSON: a quote in a text has a backslash before it. */
+/** Tests lists as JSON: a quote in a text has a backslash before it. */
 function hasItem(item: string): (list: string) => boolean {
-  // Behind a text that ends in a comma it would be found where none is.
+  // Behind a text that ends with a comma it would be found where it is not.
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
@@ -151,7 +149,7 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
   }
 }
 
-/** The codes of the texts of which something holds when they are folded. */
+/** Returns the codes of texts whose folded form passes a test. */
 export function holding({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
   if (folded === null) throw new TypeError('the dictionary has no folded texts')
   const chosen = new Uint8Array(folded.length + 1)
@@ -159,7 +157,7 @@ export function holding({ folded }: Dictionary, holds: (text: string) => boolean
   return chosen
 }
 
-/** The code of the first value that is not before another; or of the first one after it. */
+/** Returns the code of the first value not before another, or of the first one after it. */
 function placeOf({ field, values }: Dictionary, value: string, isAfter: boolean): number {
   let [low, high] = [0, values.length]
   while (low < high) {

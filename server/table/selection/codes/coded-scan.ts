@@ -11,9 +11,8 @@ import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { isInFileOrder, settledBy } from '../selections.ts'
 
 /**
- * How many rows with a chosen value lie before each section, and in all.
- *
- * @returns one more than there are sections
+ * Returns how many rows with a selected value come before each section, and in all.
+ * @returns one number more than there are sections
  */
 export async function sectionStarts(table: CodedTable, choice: Choice, turns: Turns): Promise<Uint32Array> {
   const sections = sectionsIn(table.rows)
@@ -29,10 +28,9 @@ export async function sectionStarts(table: CodedTable, choice: Choice, turns: Tu
 }
 
 /**
- * The places of some of the rows in which a field has a chosen value: counts tell which groups hold them.
- *
+ * Returns the ranks of some rows with a selected value, using counts to find their groups.
  * @param starts of the sections; see `sectionStarts`
- * @param slice its first is an index among all that have one
+ * @param slice range of indexes among all rows with such a value
  */
 export async function sliceOf(
   table: CodedTable,
@@ -78,12 +76,11 @@ function groupsOf({ rows }: CodedTable, section: number): number {
   return Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
 }
 
-/** The chosen ones. */
 function codesOf({ chosen }: Choice): number[] {
   return Array.from(chosen.keys()).filter((code) => chosen[code] === 1)
 }
 
-/** How many rows have a chosen code: of each group of a section, or of the whole of it. */
+/** Returns the number of rows with a selected code: of each group of a section, or of the whole section. */
 function countsIn(table: CodedTable, field: string, section: number, codes: readonly number[]): number[] {
   const counts = table.counts(field, section)
   const width = table.valuesOf(field) + 1
@@ -96,7 +93,7 @@ function countsIn(table: CodedTable, field: string, section: number, codes: read
   return sums
 }
 
-/** The places of all rows in which every clause is right. */
+/** Returns the ranks of all rows in which every clause holds. */
 export async function scanned(table: CodedTable, clauses: readonly Clause[], turns: Turns): Promise<RowSet> {
   const parts: PartRows[] = []
   for (let group = 0; group < groupsIn(table.rows); group += 1) {
@@ -113,7 +110,7 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
     const now = rightIn(table, clause, group)
     if (right === null) right = now
     else for (let row = 0; row < now.length; row += 1) right[row] = (right[row] ?? 0) & (now[row] ?? 0)
-    // What follows cannot make it more.
+    // Further clauses cannot add rows.
     if (!right.includes(1)) return null
   }
   if (right === null) return null
@@ -127,7 +124,7 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
   return { firstRow: group * groupRows, count, rows: bits }
 }
 
-/** A one for each row of a group in which a clause is right. */
+/** Returns a one for each row of a group in which a clause holds. */
 function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
   const right = new Uint8Array(table.group(clause[0].field, group).length)
   for (const { field, chosen } of clause) {
@@ -139,8 +136,7 @@ function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
 }
 
 /**
- * Positions in an order, ties by position.
- *
+ * Sorts positions, ties by position.
  * @param positions ascending
  * @param ordering of coded fields
  */
@@ -152,7 +148,7 @@ export async function ordered(
 ): Promise<Uint32Array> {
   let order = new Uint32Array(positions.length)
   for (let index = 0; index < order.length; index += 1) order[index] = index
-  // The last key first: each sort leaves what is alike as it was.
+  // Sort by the last key first: each sort is stable.
   for (const { field, direction } of ordering.toReversed()) {
     const nulls = table.valuesOf(field)
     const ranks = new Uint16Array(positions.length)
@@ -173,7 +169,7 @@ export async function ordered(
   return order.map((index) => positions[index] ?? 0)
 }
 
-/** Indexes by their ranks; where these are alike, as they were. */
+/** Sorts indexes by their ranks, stably. */
 function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32Array<ArrayBuffer> {
   const ends = new Uint32Array(width + 1)
   for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1
@@ -187,16 +183,16 @@ function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32
   return sorted
 }
 
-/** The rows of a snapshot in an order in which it keeps codes of them. */
+/** The rows of a snapshot in an order with files of codes. */
 export interface Sequence {
-  /** Null for the order in which they lie. */
+  /** Null for the order of the table. */
   readonly order: Order | null
   readonly codes: CodesFile | undefined
-  /** Whether it is the order that is asked for; or else they are to be sorted. */
+  /** True if it is the requested order; else the rows need a sort. */
   readonly isInOrder: boolean
 }
 
-/** The sequence in which rows are looked for: in the order that is asked for, if there is one. */
+/** Returns the sequence to search: in the requested order if possible. */
 export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   const { codes, orders = [] } = snapshot.manifest
   if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
@@ -211,7 +207,7 @@ export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   return { order, codes: order.codes, isInOrder: true }
 }
 
-/** Whether all that is looked at of a sequence has codes. */
+/** Returns whether all needed fields of a sequence have codes. */
 export function areCoded(
   { codes, isInOrder }: Sequence,
   { table }: Snapshot,

@@ -31,24 +31,25 @@ import { CodedTable, type Unpacked, type Dictionaries, type Dictionary } from '.
 import { OrderedTable } from '../../indexes/ordered-table.ts'
 
 export interface CodedLimits {
-  /** Of codes that are kept unpacked, in bytes; 0 leaves codes alone. */
+  /** Limit of decompressed codes in memory, in bytes; 0 disables codes. */
   readonly codesBytesMax: number
-  /** Values that one query may have read. */
+  /** Most values that a query may read. */
   readonly scanValuesMax: number
 }
 
-/** So many rows are sorted here; the turns of others do not come meanwhile. */
+/** Most rows sorted here, since a sort blocks other requests. */
 const sortedMax = 500_000
-/** In larger tables, fields are gone through by DuckDB's threads. */
+/** In larger tables DuckDB's threads scan fields faster. */
 const scannedRowsMax = 32_000_000
-/** So many counts are added up for nothing. */
+/** This many counts are added up without a charge. */
 const countsAlways = 1_000_000
-/** A code beside a value that DuckDB reads, measured. */
+/** Measured cost of a code relative to a value that DuckDB reads. */
 const codeWeight = 1 / 4
 
 /**
- * What is chosen and ordered by fields that have codes alone: how many rows that is, the counts of the values tell, and a
- * page of them is found in the groups that hold it. All else is left to others.
+ * Answers queries with conditions and orders on fields with codes alone: counts of the values give the number
+ * of rows, and a page is found in the groups that contain it. Leaves all other queries to the next
+ * selections.
  */
 export class CodedSelections implements Selections {
   readonly #others: Selections
@@ -58,7 +59,7 @@ export class CodedSelections implements Selections {
   readonly #unpacked: Cache<Unpacked>
   readonly #dictionaries: Dictionaries
 
-  /** @param pool folds what is looked for */
+  /** @param pool folds search texts */
   constructor(others: Selections, pool: Pool, dictionaries: Dictionaries, found: Found, limits: CodedLimits) {
     this.#others = others
     this.#pool = pool
@@ -72,7 +73,7 @@ export class CodedSelections implements Selections {
     return (await this.#find(snapshot, filter, requester)) ?? this.#others.find(snapshot, filter, requester)
   }
 
-  /** Null where it is left to others. */
+  /** Returns null for queries it cannot answer. */
   async #find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection | null> {
     const sequence = sequenceFor(snapshot, filter)
     if (!areCoded(sequence, snapshot, filter)) return null
@@ -95,7 +96,7 @@ export class CodedSelections implements Selections {
     return inTable(snapshot, sequence, { count: found.count, slice })
   }
 
-  /** The places of the rows of a choice: how many there are, is known. */
+  /** Returns the ranks of the rows of a single choice, whose number is known. */
   #counted(snapshot: Snapshot, { order, codes }: Sequence, choice: Choice, filter: RowFilter): Selection {
     const key = `${rowsKey(snapshot, filter, order)} by section`
     return {
@@ -141,7 +142,7 @@ export class CodedSelections implements Selections {
     return this.#others.groups(snapshot, filter, grouping, requester)
   }
 
-  /** What a filter asks of each field; null where a field cannot be asked. */
+  /** Returns the clauses of a filter; null if a field has no codes. */
   async #clauses(
     snapshot: Snapshot,
     { conditions, words }: RowFilter,
@@ -175,7 +176,7 @@ export class CodedSelections implements Selections {
     return clauses.simplified(snapshot.manifest.rows)
   }
 
-  /** The places of the rows in which all clauses are right. */
+  /** Returns the ranks of the rows in which all clauses hold. */
   async #rowSet(
     snapshot: Snapshot,
     { order, codes }: Sequence,
@@ -211,7 +212,7 @@ export class CodedSelections implements Selections {
     })
   }
 
-  /** Reads codes, and ends with it. */
+  /** Opens codes for the duration of some work. */
   async #reading<T>(
     snapshot: Snapshot,
     codes: CodesFile | undefined,
@@ -229,7 +230,7 @@ export class CodedSelections implements Selections {
   }
 }
 
-/** Places in a sequence as positions in the table. */
+/** Converts ranks of a sequence into positions in the table. */
 function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
   if (order === null) return places
   const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
@@ -258,7 +259,7 @@ function placesFrom(first: number, rows: number): Uint32Array {
   return places
 }
 
-/** Of rows in an order that is kept. */
+/** Cache key of rows in a stored order. */
 function rowsKey(snapshot: Snapshot, filter: RowFilter, order: Sequence['order']): string {
   return `${filterKey(snapshot, filter)} rows${order === null ? '' : ` in ${JSON.stringify(order.keys)}`}`
 }

@@ -6,9 +6,8 @@ import { blanks } from '../../../query/operators.ts'
 import type { Dialect } from '../where.ts'
 
 /**
- * DuckDB over the columns of the parts, or of another file.
- *
- * @param column of any field; its own where it is not given
+ * Dialect of DuckDB, over the columns of the parts, or of another file.
+ * @param column used for every field; by default the field's own
  */
 export function duckDbDialect(parameters: Parameters, column: string | null = null): Dialect {
   const of: Dialect['column'] = ({ name }) => column ?? quotedName(name)
@@ -24,11 +23,12 @@ export function duckDbDialect(parameters: Parameters, column: string | null = nu
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
     parts: {
       has: (text, item) => {
-        // Behind a text that ends in a comma it would be found where none is.
+        // Behind a text that ends with a comma it would be found where it is not.
         if (item === ',')
           return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
         const quoted = `${parameters.add(quotedJson(item))}::varchar`
-        // Only what begins a text follows a bracket or a comma so: a quote in a text has a backslash before it.
+        // Only the start of a text follows a bracket or a comma like this: a quote in a text has a backslash
+        // before it.
         return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
       },
       within: (text, box) =>

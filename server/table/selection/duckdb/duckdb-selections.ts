@@ -38,30 +38,30 @@ import { afford } from '../afford.ts'
 import { positionsIn, sortedBy, spansOf, type Span } from '../sorted-rows.ts'
 
 export interface SelectionLimits {
-  /** Of all kept selections together, in bytes; 0 keeps none. */
+  /** Limit of all cached selections together, in bytes; 0 disables the cache. */
   readonly selectionBytesMax: number
-  /** Values that one query may have read. */
+  /** Most values that a query may read. */
   readonly scanValuesMax: number
 }
 
-/** The right rows as they lie. */
+/** Matching rows in the order of the table. */
 interface Rows extends Selection {
-  /** Null where they are not kept one by one. */
+  /** Null if they are not stored individually. */
   readonly rowSet: RowSet | null
 }
 
-/** So few rows are looked at one by one, wherever they lie. */
+/** Most candidates that are checked one by one. */
 const candidatesMax = 2000
-/** Positions that are read from an order at once: sorting them keeps other requests waiting. */
+/** Most positions read from an order at once: sorting them delays other requests. */
 const indexedMax = 200_000
-/** The first rows of an order are found without sorting all the others. */
+/** First rows of an order that are found without sorting all others. */
 const prefixRows = 5000
-/** How far into an order one may look that is too large to keep: what is looked through is held in memory. */
+/** Deepest position in an order that is too large to cache, since the rows before it are held in memory. */
 const unkeptDepthMax = 1_000_000
 
 /**
- * The rows that filters and orders choose, found on the needed columns alone and kept as positions. A snapshot never
- * changes, so nothing is thrown away but for room.
+ * Finds rows with DuckDB, from the needed columns alone, and caches them as positions. A snapshot never
+ * changes, so entries are evicted only to make room.
  */
 export class DuckDbSelections implements Selections {
   readonly #pool: Pool
@@ -112,7 +112,7 @@ export class DuckDbSelections implements Selections {
     }))
   }
 
-  /** The right rows in the order in which they lie. */
+  /** Returns the matching rows in the order of the table. */
   async #rowsOf(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Rows> {
     const { rows } = snapshot.manifest
     if (isAll(filter)) {
@@ -135,7 +135,7 @@ export class DuckDbSelections implements Selections {
     }
   }
 
-  /** What indexes find first, which is least work; then what is left to look at. */
+  /** Applies indexes first, which is least work, then the remaining conditions. */
   async #rowSet(
     snapshot: Snapshot,
     scan: Scan,
@@ -151,7 +151,7 @@ export class DuckDbSelections implements Selections {
     const left: Condition[] = []
     for (const condition of conditions) {
       const positions = await this.#sortedPositions(snapshot, condition, requester)
-      // Very many rows are found faster in the parts, where a bit stands for each.
+      // Very many rows are found faster in the parts, as bits.
       if (positions === null) left.push(condition)
       else found.push(RowSet.of(positions, parts))
     }
@@ -178,7 +178,10 @@ export class DuckDbSelections implements Selections {
     return both() ?? nothing
   }
 
-  /** Returns the positions that an order of the table has for a condition; null if none has, or they are very many. */
+  /**
+   * Returns the positions that an order of the table has for a condition; null if there is no such order, or
+   * too many positions.
+   */
   async #sortedPositions(
     snapshot: Snapshot,
     condition: Condition,
@@ -191,7 +194,10 @@ export class DuckDbSelections implements Selections {
     return spans === null || rows > indexedMax ? null : positionsIn(snapshot, sorted, spans)
   }
 
-  /** Of a table too large for its positions to be kept: how many are in each part is kept, and a slice reads its parts. */
+  /**
+   * Selects from a table that is too large to cache positions of: caches the number of rows per part, and a
+   * slice reads its parts.
+   */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
     const cost = costOf(snapshot, scan, filter)
@@ -231,11 +237,11 @@ export class DuckDbSelections implements Selections {
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
     const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
-    // Words are not looked for again: what holds them is known.
+    // The rows with the words are known.
     const asked = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, asked, filter.ordering)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
-    // What is read is what is sorted, before it is looked at whether it is right.
+    // All rows that are read are sorted before they are filtered.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Uint32Array> =>
       this.#numbers(`${key} ${name}`, requester, async (signal) => {
@@ -256,7 +262,7 @@ export class DuckDbSelections implements Selections {
     )
   }
 
-  /** Returns the parts to read: those that can have the right values of the field that leads the order. */
+  /** Returns the parts that can have matching values of the leading field. */
   async #scan(snapshot: Snapshot, { conditions }: RowFilter, requester: Requester): Promise<Scan> {
     let span: Span = { from: 0, to: snapshot.manifest.rows }
     for (const condition of conditions) {
@@ -282,7 +288,7 @@ export class DuckDbSelections implements Selections {
   #numbers: Found['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
 }
 
-/** What a selection needs does not depend on the size of a page. */
+/** Reports running out of memory as too costly: a selection needs the same for any page size. */
 async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -292,7 +298,7 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an order of the table leaves few rows of however many there are. */
+/** Returns whether an order of the table reduces any number of rows to few. */
 function isSelective(snapshot: Snapshot, { conditions }: Wanted): boolean {
   return conditions.some(
     ({ field, operator }) =>
@@ -306,7 +312,7 @@ function consecutive(first: number, rows: number): Uint32Array {
   return Uint32Array.from({ length: Math.max(0, rows) }, (_, index) => first + index)
 }
 
-/** The parts that hold a slice of the selection, and how many of its rows lie before them. */
+/** Returns the parts that contain a slice of the selection, and the number of its rows before them. */
 function partsOf(
   { parts }: Scan,
   counts: Uint32Array,

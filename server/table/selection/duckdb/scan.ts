@@ -15,11 +15,11 @@ import { duckdbVersion } from '../../../../core/duckdb/database.ts'
 import type { Table } from '../../../../core/catalog/catalog.ts'
 import { operatorRow } from '../../../query/operators.ts'
 
-/** Some parts of a snapshot, read only where they can have a row. */
+/** Parts of a snapshot to scan, as far as they can have matching rows. */
 export interface Scan {
   readonly parts: readonly Part[]
   readonly span: Span
-  /** Numbers in their part of the rows that can be right, whichever part that is; null where all can. */
+  /** Candidate rows by their number in any part; null for all rows. */
   readonly rows: readonly number[] | null
 }
 
@@ -30,7 +30,7 @@ export function scanOf({ manifest }: Snapshot, span: Span): Scan {
   return { parts, span, rows: null }
 }
 
-/** The same, of which only some rows can be right. */
+/** Restricts a scan to candidate rows. */
 export function narrowed(scan: Scan, positions: Uint32Array): Scan {
   const parts = new Set<Part>()
   const rows = new Set<number>()
@@ -43,10 +43,13 @@ export function narrowed(scan: Scan, positions: Uint32Array): Scan {
   return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
 }
 
-/** What must hold of a row. */
+/** Conditions of a row. */
 export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
 
-/** Which rows of each part are right, as bits: one pass over the columns that the filter names, and no others. */
+/**
+ * Returns the statement that finds the matching rows of each part, as bits, in one pass over the columns of
+ * the filter.
+ */
 export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
@@ -57,7 +60,7 @@ export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
   }
 }
 
-/** @param rows the answer to `planBits` */
+/** @param rows result of `planBits` */
 export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): PartRows[] {
   return rows.map(([index, count, bits]) => ({
     firstRow: parts[Number(index)]?.firstRow ?? 0,
@@ -66,7 +69,7 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
   }))
 }
 
-/** As `planBits`, of the folded texts of the index: which rows hold every word. */
+/** Returns the statement that finds the rows with every word, as bits, in the index of folded texts. */
 export function planWords(
   snapshot: Snapshot,
   { parts }: Scan,
@@ -85,7 +88,7 @@ export function planWords(
   }
 }
 
-/** How many rows of each part are right, for those parts that have some. */
+/** Returns the statement that counts the matching rows of each part. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
@@ -95,7 +98,7 @@ export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): P
   }
 }
 
-/** The positions of the right rows in another order than theirs; ties by position. */
+/** Returns the statement that sorts the positions of matching rows; ties by position. */
 export function planOrdered(
   snapshot: Snapshot,
   scan: Scan,
@@ -113,7 +116,7 @@ export function planOrdered(
   }
 }
 
-/** @param max so many groups at most, and one more where there are more */
+/** @param max most groups; the statement returns one more if there are more */
 export function planGroups(
   snapshot: Snapshot,
   scan: Scan,
@@ -125,7 +128,7 @@ export function planGroups(
   const whole = typeRow(by.type).rendered(quotedName(by.name))
   const key = length === null ? whole : `left(${whole}, ${length})`
   const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
-  // Bytes come through as they are.
+  // Bytes arrive unchanged.
   return {
     sql: `select encode(key), rows, total from (select ${key} as key, count(*)::double as rows, (${sum})::varchar as total from ${from}
       where ${where} group by 1) order by key nulls last limit ${max + 1}`,
@@ -134,7 +137,7 @@ export function planGroups(
   }
 }
 
-/** A byte holds eight rows, and every part has as many bytes, so that none has bits before its first row. */
+/** Returns the bits per part: whole bytes, and equal for all parts, so that none has bits before its first row. */
 function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
 }
@@ -155,7 +158,7 @@ function filtered(
   ]
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts
-  // Several parts are told apart by their own statistics.
+  // Several parts are filtered by their own statistics.
   if (part !== undefined && other === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
@@ -168,8 +171,9 @@ function filtered(
 }
 
 /**
- * The files that hold the words of the parts of a scan; null where not all do, others are searched by now, or another
- * version of DuckDB folded them, which may fold some character in another way than the one that folds the query.
+ * Returns the word indexes of all parts of a scan. Returns null if a part has none, if other fields are
+ * searched by now, or if another version of DuckDB folded them, which may fold some character otherwise than
+ * the version that folds the query.
  */
 export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
   if (manifest.tools['duckdb'] !== duckdbVersion) return null
@@ -181,15 +185,15 @@ export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): str
   return files.length === parts.length && files.length > 0 ? files : null
 }
 
-/** Of a value that is folded before it is compared, against one that is compared as it is; measured on names. */
+/** Cost of a value that is folded before a comparison, relative to one that is not; measured on names. */
 const foldedWeight = 6
-/** Of a value by which rows are ordered: of a text, and of anything else. */
+/** Cost of a sorted text, and of any other sorted value. */
 const sortedTextWeight = 30
 const sortedWeight = 10
-/** Of a row of an index of folded texts, in which a word is looked for. */
+/** Cost of searching a row of the index of folded texts. */
 const indexedTextWeight = 5
 
-/** About how many values a scan reads, weighed by what they cost. */
+/** Returns the approximate number of values that a scan reads, weighted by cost. */
 export function costOf(
   { table }: Snapshot,
   scan: Scan,
@@ -212,7 +216,6 @@ function isText({ fields }: Table, name: string): boolean {
   return field !== undefined && typeRow(field.type).isText
 }
 
-/** How many rows a scan reads. */
 export function rowsOf({ parts, span, rows }: Scan): number {
   const read = parts.reduce(
     (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
@@ -221,7 +224,7 @@ export function rowsOf({ parts, span, rows }: Scan): number {
   return rows === null ? read : Math.min(read, rows.length * parts.length)
 }
 
-/** The same, of the folded texts of an index. */
+/** Returns the same for the index of folded texts. */
 export function costOfWords({ parts }: Scan, words: readonly string[]): number {
   return words.length * indexedTextWeight * parts.reduce((sum, { rows }) => sum + rows, 0)
 }
