@@ -3,18 +3,18 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** The absolute addresses of documents for machines, which belong to no family. */
+/** Absolute addresses of documents for machines, which belong to no family. */
 export interface DocumentAddresses {
-  /** DCAT-AP, as JSON-LD and as Turtle; without an ending by what is accepted. */
+  /** DCAT-AP, as JSON-LD and as Turtle; without an extension, the representation is negotiated. */
   readonly catalog: (ending?: 'jsonld' | 'ttl', page?: number) => string
-  /** A document about a dataset, by the name of its file. */
+  /** A document about a dataset, by its file name. */
   readonly ofDataset: (dataset: DatasetName, file: string) => string
-  /** A document about a table, by the name of its file. */
+  /** A document about a table, by its file name. */
   readonly ofTable: (table: TableName, file: string) => string
   readonly feed: () => string
   readonly datasetFeed: (dataset: DatasetName) => string
   readonly tableFeed: (table: TableName) => string
-  /** Of the whole service, such as `robots.txt`. */
+  /** A document about the service, such as `robots.txt`. */
   readonly whole: (path: string) => string
 }
 

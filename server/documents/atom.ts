@@ -7,7 +7,7 @@ import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { publisherOf, type Writing } from './view.ts'
 import { element, xmlHead, xmlText } from './xml.ts'
 
-/** A snapshot as a feed tells of it. */
+/** A snapshot as an entry of a feed. */
 export interface Change {
   readonly dataset: Dataset
   readonly table: Table
@@ -18,24 +18,24 @@ export interface Change {
 interface Feed {
   readonly title: string
   readonly subtitle: string
-  /** Its own address. */
+  /** Address of the feed. */
   readonly self: string
-  /** The page about the same. */
+  /** Page about the same dataset or table. */
   readonly page: string
-  /** `YYYY-MM-DDTHH:MM:SSZ`, of a feed that has no entry. */
+  /** Date of a feed without entries, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since: string
-  /** The newest first. */
+  /** Newest first. */
   readonly changes: readonly Change[]
 }
 
-/** So many entries has a feed. */
+/** Most entries of a feed. */
 export const entriesMax = 100
-/** Of an entry. */
+/** Most sentences of an entry. */
 const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
 
-/** What changed, as Atom (RFC 4287): an entry a snapshot. */
+/** Writes changes as an Atom feed (RFC 4287), one entry per snapshot. */
 export function atom(writing: Writing, { title, subtitle, self, page, since, changes }: Feed): string {
   const shown = changes.slice(0, entriesMax)
   const author = publisherOf(writing)
@@ -105,7 +105,7 @@ function entry(writing: Writing, change: Change): string {
   )
 }
 
-/** What an ingest changed, in sentences, that of the rows first. */
+/** Describes the changes of an ingest in sentences, rows first. */
 function sentencesOf({ manifest, report }: Change): string[] {
   const { rows, before } = manifest
   const counted = `${inWords(rows)} ${rows === 1 ? 'row' : 'rows'}`

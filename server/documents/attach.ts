@@ -1,10 +1,10 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 
-/** Names that need no quotes after a dot, so that what is printed as JSON can be pasted. */
+/** Names that need no quotes after a dot, so that the text needs no escapes in JSON. */
 const plain = /^[a-z_][a-z0-9_]*$/
 
-/** By which a DuckDB client reads all of a table where it lies, in one line; more may follow. */
+/** Returns a line with which a DuckDB client reads all rows of a table from this server; clauses can follow. */
 export function attachLine({ dataset, name }: Table, { base }: FileAddresses): string {
   const names = [dataset, name].map((one) => (plain.test(one) ? one : `"${one}"`)).join('.')
   return `INSTALL httpfs; LOAD httpfs; ATTACH '${base}/warehouse.duckdb' AS acervo (READ_ONLY); SELECT * FROM acervo.${names}`

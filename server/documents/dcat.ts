@@ -14,7 +14,7 @@ import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
 import { publisherOf, type DatasetView, type TableView, type Writing } from './view.ts'
 
-/** DCAT-AP 3.0.1. Objects are typed where its shapes ask for it, since nobody follows their addresses to find out. */
+/** DCAT-AP 3.0.1. Objects have types if its shapes require them, since validators do not follow links. */
 
 const ofDataset = {
   name: 'DCAT-AP',
@@ -35,21 +35,21 @@ export const dcatTurtle: DatasetDocument = {
   write: (writing, view) => turtle([datasetNode(writing, view)]),
 }
 
-/** Datasets of one page of the catalog. */
+/** Datasets per page of the catalog. */
 export const catalogPageSize = 100
 
 interface CatalogPage {
-  /** From 1. */
+  /** Number from 1. */
   readonly page: number
   readonly pages: number
-  /** Of the page. */
+  /** Datasets of this page. */
   readonly datasets: readonly DatasetView[]
-  /** Datasets in all. */
+  /** Number of all datasets. */
   readonly count: number
   readonly ending: 'jsonld' | 'ttl'
 }
 
-/** A page of all datasets, which leads to the next. */
+/** Writes a page of the catalog, with a link to the next. */
 export function catalogPage(writing: Writing, page: CatalogPage): string {
   const nodes = [catalogNode(writing, page), pagingNode(writing, page)]
   return page.ending === 'ttl' ? turtle(nodes) : jsonLd(nodes)
@@ -79,7 +79,7 @@ function catalogNode(writing: Writing, { datasets }: CatalogPage): Node {
   }
 }
 
-/** The API by which rows are read. */
+/** Describes the API of rows. */
 function serviceNode({ catalog, rows }: Writing): Node {
   return {
     '@id': rows.list,
@@ -89,7 +89,7 @@ function serviceNode({ catalog, rows }: Writing): Node {
   }
 }
 
-/** By both names that harvesters follow. */
+/** Describes the page by both vocabularies that harvesters follow. */
 function pagingNode({ documents }: Writing, { page, pages, count, ending }: CatalogPage): Node {
   const at = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
   const [first, last] = [at(1), at(pages)]
@@ -266,7 +266,7 @@ function periodNode({ start, end }: Period): Node {
   }
 }
 
-/** By the names of the Library of Congress, which has those of ISO 639. */
+/** Returns a language by its address at the Library of Congress, which has the codes of ISO 639. */
 function languageNode(tag: string): Node {
   const [code = ''] = tag.split('-')
   return {
@@ -279,7 +279,7 @@ function dateTime(moment: string | undefined): Node | null {
   return moment === undefined ? null : { '@value': moment, '@type': 'xsd:dateTime' }
 }
 
-/** A text in each language in which the catalog has it; without one where it is the same in all. */
+/** Returns a text in each language of the catalog; without a language tag if it is the same in all. */
 function said(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
   const all = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
   const [first = '', ...others] = new Set(all.map(([, text]) => text))

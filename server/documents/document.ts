@@ -1,21 +1,21 @@
 import type { DatasetView, TableView, Writing } from './view.ts'
 
 /**
- * A document for machines. A new one is a file that says it, and a line of `registry.ts`: its route, its line in OpenAPI and
- * the links to it follow.
+ * A document for machines. To add one, write a file and a line of `registry.ts`: the route, the line in
+ * OpenAPI and links to it follow.
  */
 export interface MachineDocument<View> {
-  /** The end of its address. */
+  /** End of the address. */
   readonly file: string
-  /** Told to OPTIONS, and to whoever lists documents. */
+  /** Name for OPTIONS and for lists of documents. */
   readonly name: string
   readonly description: string
-  /** With its parameters, as in Content-Type. */
+  /** Media type with parameters, as in Content-Type. */
   readonly contentType: string
   readonly write: (writing: Writing, view: View) => string | Uint8Array | Promise<Uint8Array>
 }
 
 export type TableDocument = MachineDocument<TableView>
-/** Of the whole service, at its root. */
+/** A document about the whole service, at its root. */
 export type WholeDocument = MachineDocument<readonly DatasetView[]>
 export type DatasetDocument = MachineDocument<DatasetView>

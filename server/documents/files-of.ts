@@ -6,11 +6,11 @@ export interface Published {
   readonly manifest: Manifest
   /** All rows as gzipped CSV. */
   readonly download: StoredFile
-  /** The stable address of a file, which leads to the file of the current snapshot. */
+  /** Returns the stable address of a file, which redirects to the file of the current snapshot. */
   readonly addressOf: (file: StoredFile) => string
 }
 
-/** The files of a table that readers have; null where nothing is published. */
+/** Returns the public files of a table; null if nothing is published. */
 export function publishedFiles({ files }: Writing, { table, manifest }: TableView): Published | null {
   const download = manifest?.files.find(({ file }) => file === fileNames.download(table))
   if (manifest === null || download === undefined) return null

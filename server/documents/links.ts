@@ -2,25 +2,24 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Language } from '../../core/catalog/names.ts'
 import type { DatasetView, Writing } from './view.ts'
 
-/** A link that a program follows without reading the page (RFC 8288). */
+/** A link that programs follow without reading the page (RFC 8288). */
 export interface TypedLink {
   readonly rel: string
   readonly href: string
   readonly type?: string
 }
 
-/** A document that describes a dataset. */
 export interface Described {
   readonly file: string
   readonly contentType: string
 }
 
-/** Proxies take headers of 4 kB in all by default. */
+/** Most characters, since proxies accept 4 kB of headers by default. */
 const headerMax = 2500
 
 /**
- * What the page of a dataset leads to, by the conventions of Signposting (level 1): who wrote it, how it is cited, its license,
- * what describes it, and its files.
+ * Returns the links of a dataset's page by the conventions of Signposting (level 1): author, citation,
+ * license, descriptions, and files.
  */
 export function signposts(
   writing: Writing,
@@ -51,9 +50,8 @@ function mediaTypeIn(contentType: string): string {
 }
 
 /**
- * As a header; those that come last are left out where it would be too long.
- *
- * @param whole address of all of them, which is told then
+ * Formats a Link header; the last links are left out if it would become too long.
+ * @param whole address of the complete set, linked instead
  */
 export function linkHeader(links: readonly TypedLink[], whole: string): string {
   const texts = links.map(
@@ -68,12 +66,12 @@ export function linkHeader(links: readonly TypedLink[], whole: string): string {
   return [...fitting, rest].join(', ')
 }
 
-/** Characters that a header cannot hold are escaped. */
+/** Escapes characters that a header cannot contain. */
 function uriOf(address: string): string {
   return new URL(address).href
 }
 
-/** What describes a file of a table, for the answers that are that file. */
+/** Returns links to the descriptions of a file of a table. */
 export function fileLinks({ documents }: Writing, view: DatasetView['tables'][number], file: string): string {
   const { dataset, table } = view
   const home = `<${documents.ofDataset(dataset, 'linkset.json')}>; rel="linkset"; type="application/linkset+json"`

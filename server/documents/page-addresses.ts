@@ -4,7 +4,7 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 
-/** What there is of a table besides its rows, each a page below its own. */
+/** Pages of a table besides its rows. */
 export const aspects = ['chart', 'fields', 'api', 'sql'] as const
 export type Aspect = (typeof aspects)[number]
 
@@ -18,7 +18,7 @@ export interface PageAddresses {
   readonly limits: (language: Language) => string
   readonly dataset: (language: Language, dataset: DatasetName) => string
   readonly files: (language: Language, dataset: DatasetName) => string
-  /** As BibTeX. */
+  /** Citation as BibTeX. */
   readonly citation: (language: Language, dataset: DatasetName) => string
   readonly table: (
     language: Language,
@@ -32,14 +32,14 @@ export interface PageAddresses {
     aspect: Aspect,
     parameters?: QueryParameters,
   ) => string
-  /** Of all that may be asked: of the service, or of a table. */
+  /** API reference of the service, or of a table. */
   readonly reference: (language: Language, table?: TableName) => string
-  /** The fields as CSV. */
+  /** Description of the fields as CSV. */
   readonly dictionary: (language: Language, table: TableName) => string
   /** @param number from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
   readonly asset: (asset: { readonly file: string }) => string
-  /** What tells browsers how to search here. */
+  /** OpenSearch description for browsers. */
   readonly search: string
 }
 

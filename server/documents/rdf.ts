@@ -1,7 +1,7 @@
 import { DataFactory, Writer, type Quad } from 'n3'
 import type { Json } from './view.ts'
 
-/** The prefixes of RDF that documents use. */
+/** RDF prefixes in documents. */
 const prefixes = {
   dcat: 'http://www.w3.org/ns/dcat#',
   dct: 'http://purl.org/dc/terms/',
@@ -17,8 +17,8 @@ const prefixes = {
 } as const
 
 /**
- * A node of RDF as JSON-LD has it: terms and types with their prefixes, literals as texts or `@value`, other nodes inside of it
- * or named by `@id`. Null and undefined are nothing.
+ * An RDF node in JSON-LD: prefixed terms and types, literals as texts or `@value`, other nodes nested or
+ * referenced by `@id`. Null and undefined are left out.
  */
 export type Node = Json
 
@@ -71,7 +71,7 @@ export function turtle(nodes: readonly Node[]): string {
   return text
 }
 
-/** Without the characters that no IRI has, which addresses of a catalog may. */
+/** Escapes characters that an IRI cannot contain, which addresses of a catalog may. */
 function iri(address: string): string {
   return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (found) => encodeURIComponent(found))
 }
@@ -80,7 +80,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-/** A term with its prefix, or a whole IRI. */
+/** Expands a prefixed term into an IRI. */
 function whole(term: string): string {
   const [prefix = '', name = ''] = term.split(/:(.*)/s)
   return Object.hasOwn(prefixes, prefix) ? `${prefixes[prefix as keyof typeof prefixes]}${name}` : term

@@ -14,9 +14,9 @@ import { llms } from './whole/llms.ts'
 import { openSearch } from './whole/opensearch.ts'
 import { robots } from './whole/robots.ts'
 
-/** What documents there are of the service, of each dataset, and of each table; those in pages have routes of their own. */
+/** Documents about the service, each dataset, and each table; those in pages have routes of their own. */
 export const wholeDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
-/** What `rel="describedby"` leads to. */
+/** Targets of `rel="describedby"`. */
 export const describing: readonly DatasetDocument[] = [
   dcatJsonLd,
   dcatTurtle,

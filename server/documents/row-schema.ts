@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { inAlphabet } from '../query/parameters.ts'
 import type { Json, TableView } from './view.ts'
 
-/** JSON Schema of what a row has for a field, null included where it may be. */
+/** Returns the JSON Schema of a field's value, with null if possible. */
 function fieldSchema(field: Field, isNullable: boolean): Json {
   const { type, ...more } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field
@@ -22,9 +22,8 @@ function fieldSchema(field: Field, isNullable: boolean): Json {
 }
 
 /**
- * JSON Schema of a row: all of its fields, in the order of its keys.
- *
- * @param isWhole whether every field is there, as where nobody asks for some of them
+ * Returns the JSON Schema of a row, with its fields in the order of its keys.
+ * @param isWhole true if every field is required; false for rows of selected fields
  */
 export function rowSchema({ table, nullable }: TableView, isWhole = true): Json {
   const fields = inAlphabet(table.fields)

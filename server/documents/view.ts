@@ -7,35 +7,35 @@ import type { DocumentAddresses } from './addresses.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** What documents are written with. */
+/** Settings and addresses for writing documents. */
 export interface Writing {
   readonly catalog: Catalog
   /** PUBLIC_URL without a final slash. */
   readonly base: string
-  /** Of rows, in the family whose addresses can be followed from wherever the document is read. */
+  /** Addresses of rows, in the family whose addresses work from everywhere. */
   readonly rows: Addresses
   readonly files: FileAddresses
   readonly documents: DocumentAddresses
-  /** Of pages for people, absolute. */
+  /** Absolute address of a page. */
   readonly page: (language: Language, dataset?: Dataset, table?: Table) => string
-  /** All of them that are about the service, a dataset or a table, the one of `page` first. */
+  /** Absolute addresses of all pages about the service, a dataset or a table, that of `page` first. */
   readonly pagesOf: (language: Language, dataset?: Dataset, table?: Table) => readonly string[]
 }
 
-/** Who publishes all that says nothing else: where nobody is named, the service itself. */
+/** Returns the default publisher: the service itself if the catalog names none. */
 export function publisherOf({ catalog, page }: Writing): Party {
   return catalog.publisher ?? { name: catalog.title, url: page('en') }
 }
 
-/** A table as documents see it. */
+/** A table as documents describe it. */
 export interface TableView {
   readonly dataset: Dataset
   readonly table: Table
-  /** Of the current snapshot; null where nothing is published. */
+  /** Manifest of the current snapshot; null if nothing is published. */
   readonly manifest: Manifest | null
-  /** What its ingest saw; null where that is not known. */
+  /** Report of the ingest; null if unknown. */
   readonly report: SnapshotReport | null
-  /** The fields that may have nulls: that have some in a snapshot that can be asked for, or of which that is not known. */
+  /** Fields that may have nulls: fields with some in a snapshot that can be queried, or without known counts. */
   readonly nullable: ReadonlySet<string>
 }
 

@@ -1,4 +1,4 @@
-/** A text in an element or an attribute of XML 1.0, without the characters that it cannot hold. */
+/** Escapes a text for XML 1.0, and removes characters that it cannot contain. */
 export function xmlText(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
@@ -10,7 +10,7 @@ export function xmlText(text: string): string {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** An element of XML, its content already escaped. */
+/** Writes an XML element with escaped content. */
 export function element(name: string, content: string, attributes: Attributes = {}): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlText(value)}"`)
   return `<${name}${written.join('')}${content === '' ? '/>' : `>${content}</${name}>`}`

@@ -8,7 +8,7 @@ import { nameOf, type NamedResponse } from '../http/responder.ts'
 import { jsonType } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 
-/** Leads programs that know only the address of a family, or of the service, to the rest. */
+/** Index of a family, or of the service: links to everything else. */
 export function apiIndex(family: Family, service: Runtime): Resource {
   const find = findIndex(family, service)
   return {
@@ -19,7 +19,7 @@ export function apiIndex(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns what answers a request for the index of a family. */
+/** Returns the index of a family. */
 export function findIndex(
   family: Family,
   service: Runtime,

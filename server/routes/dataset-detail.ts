@@ -12,7 +12,7 @@ import { findDataset } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 import { summaryOf } from './summary.ts'
 
-/** One dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
+/** A dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
 export function datasetDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const made = new Map<Dataset, Detail>()
@@ -67,7 +67,7 @@ function detailOf(
     name: nameOf(body),
     cacheControl: freshness.changing,
     mediaType: jsonType,
-    // Its body is the specification's; the files are told beside it.
+    // The body is that of the spec; the files are linked in a header.
     headers: {
       Link: [
         `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,

@@ -19,12 +19,12 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
 
-/** What files are sent with, and the documents that are linked to them. */
+/** Services for sending files, and documents linked to them. */
 type FileService = Runtime & { readonly writing: Writing }
 
 /**
- * The published files under `/files`: stable addresses lead to immutable ones, which name a snapshot. Nothing here asks
- * DuckDB for rows.
+ * Published files under `/files`: stable addresses redirect to immutable ones, which contain a snapshot.
+ * Nothing here queries DuckDB.
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
   const { catalog, freshness, views } = service
@@ -69,7 +69,7 @@ function about(name: string, description: string): { name: string; description: 
   return { name, description }
 }
 
-/** Media types by the end of a file's name. */
+/** Media types by file extension. */
 const mediaTypes = {
   '.parquet': 'application/vnd.apache.parquet',
   '.csv.gz': 'application/gzip',
@@ -81,7 +81,7 @@ function mediaTypeOf(file: string): string {
   return found?.[1] ?? 'application/octet-stream'
 }
 
-/** The files that readers may have, the full download first. */
+/** Returns the public files, the download of all rows first. */
 export function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
   const download = fileNames.download(table)
   return [
@@ -158,7 +158,7 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
   }
 }
 
-/** `sha512sum -c` reads them, for the stable names and for those of the parts. */
+/** Sums for `sha512sum -c`, by stable names and by those of the parts. */
 function checkSums(service: FileService): RequestHandler {
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
@@ -181,7 +181,7 @@ function leadToDownload(service: FileService): RequestHandler {
     await accountFor(res).spend(smallCost)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
-    // Relative, so it holds behind any proxy.
+    // A relative address works behind any proxy.
     lead(
       res,
       `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`,
@@ -206,17 +206,17 @@ function leadToParquet(service: FileService): RequestHandler {
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const { parts, snapshot: id } = snapshot.manifest
     const part = parts[index]
-    // Readers of all parts would miss rows, or have some twice, where there are more or fewer now.
+    // With another number of parts, clients would miss rows or read some twice.
     if (part === undefined || parts.length !== count) {
       const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
       throw new Problem('unknown-address', detail)
     }
-    // Relative, so it holds behind any proxy.
+    // A relative address works behind any proxy.
     lead(res, `./${table.name}/${id}/${part.file}`, service.freshness.changing)
   }
 }
 
-/** The stable name of a file that has all rows of a table, in the current snapshot; null if no file of that name has. */
+/** Returns the stable name of a file with all rows of the current snapshot; null if the file is none. */
 function stableName({ table, manifest: { parts } }: Snapshot, file: unknown): string | null {
   if (file === fileNames.download(table)) return fileNames.download(table)
   return parts.length === 1 && file === parts[0]?.file ? `${table.name}.parquet` : null
@@ -243,7 +243,7 @@ function fileOf(service: FileService): RequestHandler {
         const stable = current === null ? null : stableName(current, params['file'])
         const hasExpired =
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
-        // A reader of ranges would put two files together.
+        // A client that requests ranges would combine two files.
         if (stable !== null && hasExpired && req.headers.range === undefined) {
           await accountFor(res).spend(smallCost)
           res.setHeader(
@@ -262,7 +262,7 @@ function fileOf(service: FileService): RequestHandler {
       if (filesUrl !== '') {
         await accountFor(res).spend(smallCost)
         const key = `${layout.snapshot(table, id)}/${found.file}`
-        // Its bytes are never others, but where the store is may be.
+        // The bytes never change, but the address of the store may.
         lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
@@ -285,7 +285,10 @@ function fileOf(service: FileService): RequestHandler {
   }
 }
 
-/** Within the limit of its client, since each transfer holds a file and memory for as long as its reader takes. */
+/**
+ * Sends a file within the limits of its client, since a transfer needs a file and memory for as long as the
+ * client takes.
+ */
 async function transfer(
   { transfers, sendBudget, client }: FileService,
   req: Request,

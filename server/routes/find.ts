@@ -12,7 +12,7 @@ import type { Offer } from '../http/negotiation.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 
-/** Who waits for the rows of a request, and pays for looking for them. */
+/** Returns the client of a request, which pays for its queries. */
 export function requesterOf(
   { client, account }: ResourceRequest,
   signal: () => AbortSignal,
@@ -21,7 +21,7 @@ export function requesterOf(
   return { client, pageBytesMax, signal, pay: (cost) => account.spend(cost) }
 }
 
-/** What gives all of a table at once: its download, and the line by which DuckDB reads it where it lies. */
+/** Returns the download of a table, and the line that reads it with DuckDB. */
 export function wholeTableOf({
   catalog,
   snapshots,
@@ -35,7 +35,7 @@ export function wholeTableOf({
     const download = manifest.files.find(({ file }) => file === fileNames.download(table))
     if (download === undefined) return null
     const { bytes, sha512 } = download
-    // That of the snapshot, of which the sum is.
+    // Address in the snapshot that has the checksum.
     const address = addresses.file(table, manifest.snapshot, download.file)
     return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
   }
@@ -43,8 +43,8 @@ export function wholeTableOf({
 
 /**
  * @param address of the rows, without a query
- * @param parameters of the query in their one way of writing
- * @param format as `parameters` have it; the others are offered beside it
+ * @param parameters canonical parameters of the query
+ * @param format as in `parameters`; the others become alternates
  */
 export function pageLinks(
   address: string,
@@ -66,7 +66,7 @@ export function pageLinks(
   }
 }
 
-/** The parameters of a route, as decoded from the address. */
+/** Decoded parameters of a route. */
 export type RouteParameters = Readonly<Record<string, unknown>>
 
 /** @throws Problem unknown-dataset */
@@ -95,8 +95,8 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
 const retryAfterSeconds = 60
 
 /**
- * @param snapshots say what is current, and why nothing is
- * @param newest the same of the current snapshot, where there is one
+ * @param snapshots have the current snapshot, or the reason why there is none
+ * @param newest the same address for the current snapshot
  */
 export function unavailable(
   table: Table,
@@ -110,7 +110,7 @@ export function unavailable(
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 
-/** @param fault why what is published cannot be served; null where nothing is */
+/** @param fault reason why the published table cannot be served; null if none is published */
 export function notPublished(table: Table, fault: string | null): Problem {
   const id = tableId(table)
   const detail =

@@ -7,10 +7,9 @@ import { sentenceOf } from '../http/limits.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 
 /**
- * How the service is: `degraded` where a table is served from an older snapshot than the published one, or not at all
- * though it is published, because files are damaged; where the source of one is older than the catalog wants it to be; and where
- * the catalog that was written last has faults.
- * Answers 200 all the same, since it answers.
+ * Health of the service. It is `degraded` if a table is served from an older snapshot or not at all because
+ * files are damaged, if a source is older than the catalog declares, or if the latest catalog has faults. The
+ * status is always 200.
  */
 export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {
@@ -34,7 +33,7 @@ export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText)
   }
 }
 
-/** How the client that asks stands with every limit. It counts nothing. */
+/** Returns the quotas of the client, without counting. */
 export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {
     const standings = (await limiter?.standings(client(req))) ?? []
@@ -55,7 +54,7 @@ export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): Requ
   }
 }
 
-/** That the process answers at all: what does not should be started anew. */
+/** Reports that the process answers; one that does not should be restarted. */
 export function livez(): RequestHandler {
   return async (_req, res) => {
     res.setHeader('Cache-Control', 'no-store')
@@ -63,7 +62,10 @@ export function livez(): RequestHandler {
   }
 }
 
-/** Whether readers should be sent here: 503 until every published table is loaded, and from the moment it is told to stop. */
+/**
+ * Reports whether requests should be sent here: 503 until every published table is loaded, and as soon as the
+ * service stops.
+ */
 export function readyz(readiness: Readiness): RequestHandler {
   return async (_req, res) => {
     const { state, missing } = readiness.now()

@@ -14,10 +14,8 @@ import {
 import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../query/errors.ts'
 
 /**
- * What an error of the rooms that know nothing of HTTP is as an answer: the one place where they become problems.
- * Everything else stays as it is.
- *
- * @param wholeFile address of all rows as one file, for whoever asks for too much of them
+ * Converts errors of the rooms without HTTP into problems, in this one place; other errors stay unchanged.
+ * @param wholeFile address of all rows as one file, for queries that are too large
  */
 export function problemOf(error: unknown, wholeFile: string | null = null): unknown {
   const problem = matching(error, wholeFile)
@@ -26,7 +24,7 @@ export function problemOf(error: unknown, wholeFile: string | null = null): unkn
 
 function matching(error: unknown, wholeFile: string | null): Problem | null {
   if (error instanceof InvalidQuery) return unacceptableParameters(error.errors)
-  // The detail is the ancestor's, which clients compare.
+  // The text of Brasil.IO, which clients compare.
   if (error instanceof InvalidPage) return new Problem('invalid-page', 'Invalid page.')
   if (error instanceof MalformedQuery) return new Problem('malformed-address', malformedAddress)
   if (error instanceof QueryTooLong) return new Problem('address-too-long', error.message)

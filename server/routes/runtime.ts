@@ -13,33 +13,32 @@ import type { Snapshots } from '../snapshots/snapshots.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { RowEngine } from '../table/representations/page.ts'
 
-/** Everything that requests are answered with, while one catalog is served. */
+/** All services for answering requests with one catalog. */
 export interface Runtime {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  /** Where readers find the warehouse itself, such as a public address of its object store; empty where they do not. */
+  /** Public address of the warehouse, such as that of its object store; empty if there is none. */
   readonly filesUrl: string
   readonly client: ClientOf
-  /** Null where nothing is limited. */
+  /** Null if nothing is limited. */
   readonly limiter: Limiter | null
   readonly freshness: Freshness
   readonly snapshots: Snapshots
   readonly readiness: Readiness
   readonly engine: RowEngine
   readonly responder: Responder
-  /** In bytes. */
   readonly pageBytesMax: number
-  /** Of exports that run, and of files that are sent, at the same time. */
+  /** Limits of concurrent exports and downloads. */
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
   readonly finished: FinishedExports
   readonly views: PublicViews
-  /** A folder for files that are made while it runs. */
+  /** Folder for temporary files. */
   readonly scratch: string
   readonly log: Log
-  /** Null where there are no metrics. */
+  /** Null if metrics are off. */
   readonly meter: Meter | null
-  /** Why the catalog that was written last is not the one that is served; null where it is. */
+  /** Returns why the latest catalog is not served; null if it is. */
   readonly catalogFault: () => string | null
 }

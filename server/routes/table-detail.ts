@@ -18,7 +18,7 @@ import { findDataset, findTable } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 import { randomUUID } from 'node:crypto'
 
-/** What a table is and what may be asked of its rows; the specification has no such address. */
+/** Description of a table and its parameters; an extension of the spec. */
 export function tableDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }>()
@@ -93,7 +93,7 @@ function detailOf(
   }
 }
 
-/** A field as the catalog declares it, and as the ingest found it. */
+/** Describes a field as declared, with the findings of the ingest. */
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const shown = (text: string | null | undefined): unknown =>
@@ -109,7 +109,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     distinct_estimate: found?.distinct_estimate ?? null,
     min: shown(found?.min),
     max: shown(found?.max),
-    // Which lose their digits on the way.
+    // JSON values would lose digits.
     choices: field.type === 'json' ? null : (found?.choices?.map(shown) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
     ordering: orderable(table).includes(field.name),
@@ -117,7 +117,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
   }
 }
 
-/** A value of the report as a row has it. */
+/** Converts a value of the report into that of a row. */
 function valueOf({ type }: Field, rendered: string): unknown {
   const { kind, text } = typeRow(type).wire
   if (kind === 'json') return parsedJson(text(rendered)) ?? null
@@ -137,7 +137,7 @@ function examplesOf(
   })
 }
 
-/** A number that is written as it stands, with all of its digits. */
+/** A number written with all of its digits. */
 class ExactNumber {
   readonly digits: string
 
@@ -150,16 +150,16 @@ class ExactNumber {
   }
 }
 
-/** What no text holds that was written before this process began. */
+/** Random, so that no existing text contains it. */
 const mark = randomUUID()
 const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 
-/** The number that a text writes; null where it writes none that JSON has, such as infinity. */
+/** Returns a number as JSON writes it; null if JSON has none, as for infinity. */
 function exactNumber(text: string): ExactNumber | null {
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
 }
 
-/** As `JSON.stringify`, where JavaScript's own numbers would lose digits. */
+/** Works like `JSON.stringify`, without losing digits of large numbers. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value).replaceAll(marked, '$1')
 }

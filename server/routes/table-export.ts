@@ -27,7 +27,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
-/** Only where it lies there already. */
+/** Offered only as an existing file. */
 const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
 
 type ExportFormat = RowFormat | typeof parquet
@@ -37,7 +37,7 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
   parquet,
 ]
 
-/** All rows of a query as one stream (`sendStream`); all rows of the table are in a file already. */
+/** All rows of a query as a stream; all rows of the table are in an existing file. */
 export function tableExport(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
@@ -116,7 +116,7 @@ async function streamRows(
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }
   const exported = { snapshot, query, form, selection }
-  // It is paid for as a whole.
+  // The export is paid for as a whole.
   const paid = { ...requester, pay: async () => undefined }
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
@@ -162,7 +162,7 @@ async function streamRows(
   })
 }
 
-/** All rows as CSV lie there already, gzipped: as they are to whoever takes that, unpacked to the others. */
+/** Sends all rows as CSV from the existing gzip file, uncompressed to clients that do not accept gzip. */
 async function sendDownload(
   snapshot: Snapshot,
   { exports, transfers, sendBudget, freshness, publicUrl }: Runtime,
@@ -213,7 +213,7 @@ async function sendDownload(
   await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, sendBudget))
 }
 
-/** One file is the table; of several, or none, the listing tells. */
+/** Returns the address of a single Parquet file; of several or none, that of the listing. */
 function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {
   const [part, other] = manifest.parts
   return part !== undefined && other === undefined
@@ -242,7 +242,7 @@ function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Pr
   )
 }
 
-/** Without chunks a transfer that breaks off looks like a whole one. */
+/** Requires chunked encoding: without it, a broken transfer looks complete. */
 function requireChunks({ httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.0') return
   throw new Problem(

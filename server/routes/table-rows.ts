@@ -16,7 +16,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable, pageLinks, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
-/** The rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
+/** Rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
@@ -32,7 +32,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, params)
       const query = parseRowQuery(table, target)
       const format = negotiate(headers, query.format, rowFormats)
-      // A link must lead to the same format for whoever accepts the same.
+      // A link must lead to the same format for the same Accept header.
       const isImplied = format === json && acceptable(headers, rowFormats) === json
       const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
@@ -63,15 +63,15 @@ export function tableRows(family: Family, service: Runtime): Resource {
         mediaType: format.contentType,
         headers: {
           'Acervo-Snapshot': id,
-          // The links to other pages come with the page, and are kept with it.
+          // Links to other pages are cached with the body.
           Link: linkTo(wholeFile),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
-          // What browsers save rather than show.
+          // Formats that browsers save rather than show.
           ...(format.savedAs !== null && {
             'Content-Disposition': `${format.savedAs}; filename="${dataset.slug}-${table.name}-${query.page}.${format.ending}"`,
           }),
         },
-        // What a query comes to beyond a page is paid for when it is known.
+        // Costs beyond a page are charged when they are known.
         cost: costOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         hasRanges: true,
         isAtHand: false,
@@ -89,7 +89,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
   }
 }
 
-/** A walk that began at the current snapshot goes on with the one that this was. */
+/** Returns the parameters of links: paging that began at the current snapshot stays with that snapshot. */
 function linkedParameters(given: QueryParameters, query: RowQuery, snapshot: SnapshotId): QueryParameters {
   return query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
 }
@@ -98,12 +98,12 @@ function without(parameters: QueryParameters, name: string): QueryParameters {
   return new Map([...parameters].filter(([other]) => other !== name))
 }
 
-/** To all rows as one file. */
+/** Returns a link to all rows as one file. */
 function linkTo(download: string): string {
   return `<${download}>; rel="alternate"; type="application/gzip"`
 }
 
-/** Links to other pages have the same path (spec: Page envelope), so also its final slash or its lack. */
+/** Gives links to other pages the same path (spec: Page envelope), with or without its final slash. */
 function inFormOf(path: string, address: string): string {
   const bare = address.replace(/\/$/, '')
   return path.endsWith('/') ? `${bare}/` : bare

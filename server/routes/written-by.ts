@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { nameOf } from '../http/responder.ts'
 
 /**
- * A name of the files of some rooms of the server: with others of them, no cache may take what the old ones have written for
- * what the new ones write.
+ * Returns a hash of the source files of some rooms, so that caches do not reuse bodies that an older version
+ * wrote.
  */
 export function writtenBy(...rooms: readonly string[]): string {
   const texts = rooms

@@ -2,13 +2,13 @@ import type { DatasetView, Writing } from '../view.ts'
 import { packageOf, type Package } from './package.ts'
 import { InvalidSearch, parseSearch, parseSort } from './query.ts'
 
-/** What an action is asked with: of a query string texts, of JSON whatever it holds. */
+/** Parameters of an action: texts from a query string, any values from JSON. */
 export type Asked = Readonly<Record<string, unknown>>
 
-/** An answer of CKAN's action API that is no result. */
+/** An error of CKAN's action API. */
 export class ActionError extends Error {
   readonly status: number
-  /** As in `error.__type`. */
+  /** Value of `error.__type`. */
   readonly type: string
   readonly more: Readonly<Record<string, unknown>>
 
@@ -20,10 +20,10 @@ export class ActionError extends Error {
   }
 }
 
-/** What actions are answered from. */
+/** Data behind the actions. */
 export interface Ckan {
   readonly writing: Writing
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly packages: readonly Package[]
 }
 
@@ -49,7 +49,7 @@ function isAction(name: string): name is keyof typeof summaries {
   return Object.hasOwn(summaries, name)
 }
 
-/** The actions that harvesters and clients read a CKAN by. Parameters that are not known are ignored, as CKAN does. */
+/** Actions that harvesters and clients of CKAN use for reading. Unknown parameters are ignored, as in CKAN. */
 export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unknown>> = {
   package_list: ({ packages }, asked) => {
     const offset = wholeOf(asked, 'offset', 0)
@@ -88,7 +88,7 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unkn
   },
 }
 
-/** Of one answer of a search. */
+/** Rows in the answer to a search. */
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 

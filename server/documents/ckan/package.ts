@@ -3,7 +3,7 @@ import type { Manifest, StoredFile } from '../../../core/warehouse/manifest.ts'
 import { publishedFiles } from '../files-of.ts'
 import { publisherOf, type DatasetView, type TableView, type Writing } from '../view.ts'
 
-/** A dataset as CKAN's `package_show` has it. */
+/** A dataset in the form of CKAN's `package_show`. */
 export interface Package {
   readonly id: string
   readonly name: string
@@ -100,7 +100,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetView): P
 
 type Resource = Package['resources'][number]
 
-/** The CSV, and the rows by the API; of the Parquet one for each part. */
+/** Returns the CSV, each Parquet part, and the API as resources. */
 function resourcesOf(writing: Writing, view: TableView, owner: string): Resource[] {
   const files = publishedFiles(writing, view)
   if (files === null) return []
@@ -150,19 +150,19 @@ function packageId({ base }: Pick<Writing, 'base'>, slug: string): string {
   return idOf(`${base} ${slug}`)
 }
 
-/** A UUID that is the same for the same text (version 8, of our own making). */
+/** Derives a UUID from a text (version 8). */
 function idOf(text: string): string {
   const hex = createHash('sha256').update(`acervo ${text}`).digest('hex')
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4] ?? '8'
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** As CKAN writes moments: UTC, without saying so. */
+/** Formats a moment as CKAN does: UTC, without a zone. */
 function momentOf({ import_date: moment }: Manifest): string {
   return moment.replace(/(\.\d{3})?Z$/, (_end, fraction: string | undefined) => `${fraction ?? '.000'}000`)
 }
 
-/** What CKAN takes for a name. */
+/** Converts a title into a valid name for CKAN. */
 function nameOf(title: string): string {
   const plain = title.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return (

@@ -1,10 +1,9 @@
 import { wildcard } from '../../../core/text.ts'
 import type { Package } from './package.ts'
 
-/** A search with a syntax error; the message explains it to its author. */
 export class InvalidSearch extends Error {}
 
-/** Searchable texts by the field that a clause names. */
+/** Searchable texts by field. */
 const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   id: ({ id }) => [id],
   name: ({ name }) => [name],
@@ -68,10 +67,9 @@ type Test = (texts: PackageTexts) => boolean
 const [lengthMax, wordsMax] = [4000, 500]
 
 /**
- * Parses the subset of Solr's query language that CKAN clients use: words, `field:value`, phrases in quotes, `*`, ranges in
- * brackets, AND, OR, NOT, + and -, parentheses.
- *
- * @param texts all of which a package must match, together within the bounds of one search
+ * Parses the subset of Solr's query language that CKAN clients use: words, `field:value`, phrases in quotes,
+ * `*`, ranges in brackets, AND, OR, NOT, + and -, parentheses.
+ * @param texts searches that a package must all match, together within the limits of one
  * @throws InvalidSearch
  */
 export function parseSearch(texts: readonly string[]): (one: Package) => boolean {
@@ -165,7 +163,7 @@ function tokensOf(text: string): string[] {
   return tokens
 }
 
-/** Today, and moments as people write them; what CKAN has is without a zone. */
+/** Parses NOW or a date; CKAN's dates have no zone. */
 function momentOf(text: string): string {
   if (text === '*') return text
   const days = /^NOW(?:-(\d{1,5})DAYS?)?(?:\/DAY)?$/.exec(text)
@@ -201,7 +199,7 @@ function folded(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
-/** What answers may be sorted by. */
+/** Sort keys of answers. */
 export const sortable = [
   'name',
   'title',

@@ -3,7 +3,7 @@ import type { DatasetDocument } from '../document.ts'
 import { publishedFiles, type Published } from '../files-of.ts'
 import type { DatasetView, Json, TableView, Writing } from '../view.ts'
 
-/** Croissant 1.1: the parts in Parquet, and a set of records a table. */
+/** Croissant 1.1: the Parquet parts, and a record set for each table. */
 export const croissant: DatasetDocument = {
   file: 'croissant.json',
   name: 'Croissant',
@@ -12,7 +12,7 @@ export const croissant: DatasetDocument = {
   write: (writing, view) => JSON.stringify(croissantOf(writing, view)),
 }
 
-/** The context that the specification asks for (appendix 1). */
+/** The context that the specification requires (appendix 1). */
 const context: Json = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',
@@ -59,7 +59,7 @@ const context: Json = {
   value: 'cr:value',
 }
 
-/** That of IANA, and the one by which loaders know it. */
+/** The registered type, and the one that loaders know. */
 const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
 
 function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
@@ -95,7 +95,7 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
   }
 }
 
-/** Semantic, since loaders ask for it: day, and second of it, of the latest import. */
+/** Returns a semantic version, which loaders require: day and second of the latest import. */
 function versionOf(moment: string): string {
   const [day = '', time = ''] = moment.split('T')
   const [hours = 0, minutes = 0, seconds = 0] = time.split(/[:.Z]/).map(Number)
@@ -115,7 +115,8 @@ function filesOf({ table }: TableView, { manifest, addressOf }: Published): Json
 }
 
 /**
- * The records of a table; of several parts a set each, since the reference loader reads a set of files out of an archive alone.
+ * Returns the record sets of a table: one for each part, since the reference loader reads a set of files only
+ * from an archive.
  */
 function recordSetsOf({ table }: TableView, { manifest: { parts } }: Published): Json[] {
   return parts.map(({ file }, index) => {

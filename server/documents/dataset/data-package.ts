@@ -4,7 +4,7 @@ import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import type { DatasetView, Json, TableView, Writing } from '../view.ts'
 
-/** Data Package v2, a resource with its Table Schema a published table. */
+/** Data Package v2: a resource with a Table Schema for each published table. */
 export const dataPackage: DatasetDocument = {
   file: 'datapackage.json',
   name: 'Data Package',
@@ -67,7 +67,7 @@ function resourceOf(writing: Writing, view: TableView): Json | null {
     compression: 'gz',
     mediatype: 'text/csv',
     encoding: 'utf-8',
-    // Without its size, which the reference reader cannot count of what comes packed over HTTP.
+    // No size: the reference reader cannot check that of a file compressed in transfer.
     hash: `sha256:${download.sha256}`,
     rows: manifest.rows,
     dialect: {

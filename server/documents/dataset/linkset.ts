@@ -3,7 +3,7 @@ import { publishedFiles } from '../files-of.ts'
 import { signposts, type Described, type TypedLink } from '../links.ts'
 import type { DatasetView, Writing } from '../view.ts'
 
-/** The same where a header has no room for all, and the parts besides (Signposting, level 2; RFC 9264). */
+/** The same links as the header, complete, and the parts (Signposting, level 2; RFC 9264). */
 export const linkset = (described: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',
   name: 'Linkset',
@@ -48,7 +48,7 @@ function partsOf(writing: Writing, { tables }: DatasetView): TypedLink[] {
   })
 }
 
-/** By their relations, as a linkset has them. */
+/** Groups links by relation, as a linkset does. */
 function grouped(links: readonly TypedLink[]): Readonly<Record<string, unknown>> {
   const sets = new Map<string, unknown[]>()
   for (const { rel, ...target } of links) sets.set(rel, [...(sets.get(rel) ?? []), target])

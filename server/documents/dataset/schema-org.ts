@@ -5,7 +5,7 @@ import { publishedFiles } from '../files-of.ts'
 import type { DatasetView, Json, Writing } from '../view.ts'
 import { shorten } from '../../../core/text.ts'
 
-/** The dataset for search engines; its page has the same. */
+/** The dataset for search engines, also embedded in its page. */
 export const schemaOrg: DatasetDocument = {
   file: 'schema-org.jsonld',
   name: 'schema.org',
@@ -14,9 +14,9 @@ export const schemaOrg: DatasetDocument = {
   write: (writing, view) => JSON.stringify(schemaOrgOf(writing, view, 'en')),
 }
 
-/** What search engines take a description for. */
+/** Lengths that search engines accept for a description. */
 const [descriptionMin, descriptionMax] = [50, 5000]
-/** Large documents are not indexed. */
+/** Search engines do not index large documents. */
 const [tablesMax, variablesMax] = [30, 60]
 
 export function schemaOrgOf(
@@ -81,7 +81,7 @@ function descriptionOf({ name, description, source, tables }: Dataset): string {
   return shorten(text, descriptionMax - 1)
 }
 
-/** South and west, north and east. */
+/** Returns south and west, north and east. */
 function boxOf([west, south, east, north]: readonly [number, number, number, number]): string {
   return `${south} ${west} ${north} ${east}`
 }

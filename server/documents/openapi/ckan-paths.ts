@@ -9,7 +9,7 @@ const text = { type: 'string' } as const
 const key = `(${sortable.join('|')})( (asc|desc))?`
 const sort = { type: 'string', pattern: `^(${key}(, ?${key})*)?$` } as const
 
-/** The actions of CKAN, each with what it takes. */
+/** Actions of CKAN, with their parameters. */
 const actionRows = {
   package_list: [
     { limit: count, offset: count },
@@ -31,15 +31,15 @@ const actionRows = {
   help_show: [{ name: { type: 'string', minLength: 1 } }, summaries.help_show, text],
 } as const satisfies Record<string, ActionRow>
 
-/** By name of parameter. */
+/** Examples by parameter. */
 type Examples = Readonly<Record<string, string | undefined>>
 
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
-/** What an action does not go without. */
+/** Required parameters. */
 const needed = new Set(['id', 'name'])
 
-/** CKAN's action API, under both of the addresses by which its clients ask. */
+/** CKAN's action API, at both addresses that clients use. */
 export function ckanPaths(dataset: string | undefined): Json {
   const examples: Examples = { id: dataset, name: 'package_show' }
   const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>
@@ -88,7 +88,7 @@ function pathItem(
   }
 }
 
-/** Of JSON, where nothing may be null, and a number a number. */
+/** Allows null and numbers, for a JSON body. */
 function inBody(schema: Json): Json {
   if (schema !== count) return { ...schema, type: [schema['type'], 'null'] }
   return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
@@ -121,7 +121,7 @@ function told(
   }
 }
 
-/** What cannot even be read is told like everywhere else. */
+/** Adds the problem for an unreadable request. */
 function orProblem(own: Json): Json {
   const { content } = own as { content: Json }
   const { 'text/html': html } = jsonOf({})

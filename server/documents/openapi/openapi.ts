@@ -10,19 +10,19 @@ import { catalogAddresses, fileAddresses } from './service-paths.ts'
 import { pathsOf, placeholdersOf } from './operations.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
-/** What the addresses promise; raised when they come to mean something else. */
+/** Version of the API; raise it when addresses change their meaning. */
 const interfaceVersion = '1.0.0'
 
 export interface OpenApiOptions {
   readonly addresses: Addresses
-  /** Of the document of one table. */
+  /** Address of the document of one table. */
   readonly tableDocument: (dataset: Dataset, table: Table) => string
 }
 
-/** More than so many fields in all, and a table is told by its own document: with them it would be megabytes. */
+/** Above this number of fields in all, each table has a document of its own: together they would be megabytes. */
 const fieldsMax = 1500
 
-/** OpenAPI 3.1 of all that there is in a family, with the fields of each of its tables. */
+/** Describes a family in OpenAPI 3.1, with the fields of each of its tables. */
 export function openApi(writing: Writing, views: readonly TableView[], options: OpenApiOptions): Json {
   const { catalog } = writing
   const pathOf = pathIn(writing)
@@ -33,7 +33,7 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
       ? tablePart(view, options.addresses, pathOf, prefixOf(view))
       : referredPart(view, options, pathOf),
   )
-  // The table of the examples of all paths, so that they answer together.
+  // All examples are of the same table, so that they work together.
   const example = views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
   const addresses = [
     ...catalogAddresses(writing, options.addresses, pathOf),
@@ -49,7 +49,7 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
   return document(writing, about, { ...paths, ...merged(parts, 'paths') }, parts)
 }
 
-/** The same of one table alone. */
+/** Describes one table in the same way. */
 export function tableOpenApi(writing: Writing, view: TableView, options: OpenApiOptions): Json {
   const part = tablePart(view, options.addresses, pathIn(writing), '')
   const { dataset, table } = view
@@ -60,14 +60,14 @@ export function tableOpenApi(writing: Writing, view: TableView, options: OpenApi
 
 const prefixOf = ({ dataset, table }: TableView): string => `${dataset.slug}.${table.name}.`
 
-/** The path of an address below that of the service. */
+/** Returns a function that removes the address of the service from one below it. */
 function pathIn({ base }: Writing): (address: string) => string {
   const { pathname } = new URL(base)
   const length = pathname.replace(/\/$/, '').length
   return (address) => decodeURI(new URL(address).pathname.slice(length))
 }
 
-/** Paths that stand in the document of the table. */
+/** Refers to paths in the document of the table. */
 function referredPart(
   { dataset, table }: TableView,
   { addresses, tableDocument }: OpenApiOptions,
@@ -126,7 +126,7 @@ function document(
 
 type Kinds = Readonly<Record<string, Json>>
 
-/** The components that paths refer to, directly or by way of others. */
+/** Returns the components that paths refer to, directly or through others. */
 function usedComponents(paths: Json, components: Kinds): Kinds {
   const used = new Set<string>()
   const look = (value: unknown): void => {

@@ -1,26 +1,26 @@
 import type { Json, TableView, Writing } from '../view.ts'
 import { problemAnswers } from './responses.ts'
 
-/** What is answered at a path. */
+/** The operations at a path. */
 export interface Address {
-  /** Such as `/files/{dataset}/`; its placeholders are parameters of it. */
+  /** Path, such as `/files/{dataset}/`; its placeholders become parameters. */
   readonly path: string
-  /** Of its operations, unique in a document. */
+  /** Id of the operations, unique in a document. */
   readonly id: string
   readonly tag: string
   readonly summary: string
-  /** The summary, where it does not say. */
+  /** Description; by default the summary. */
   readonly description?: string
-  /** Besides the placeholders. */
+  /** Parameters besides the placeholders. */
   readonly parameters: readonly Json[]
-  /** By status. */
+  /** Responses by status. */
   readonly answers: Json
 }
 
-/** What stands for a placeholder of paths, by its name: the schema, and an example. */
+/** Schema and example of each placeholder in paths. */
 type Placeholders = ReadonlyMap<string, Json>
 
-/** Placeholders of a service; none for datasets or tables where there are none. */
+/** Returns the placeholders of a service; without datasets or tables if there are none. */
 export function placeholdersOf({ catalog: { datasets } }: Writing, example: TableView | null): Placeholders {
   const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
   const manifest = example?.manifest
@@ -38,7 +38,7 @@ export function placeholdersOf({ catalog: { datasets } }: Writing, example: Tabl
   ])
 }
 
-/** Paths with their operations, but for those with a placeholder for which nothing can stand. */
+/** Returns paths with their operations, without paths whose placeholders have no values. */
 export function pathsOf(addresses: readonly Address[], placeholders: Placeholders): Json {
   const paths = addresses.flatMap((address): [string, Json][] => {
     const names = [...address.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -49,7 +49,7 @@ export function pathsOf(addresses: readonly Address[], placeholders: Placeholder
   return Object.fromEntries(paths)
 }
 
-/** GET, HEAD, which answers the same without a body, and OPTIONS. */
+/** Returns GET, HEAD, which has no body, and OPTIONS. */
 export function operations(
   { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
   inPath: readonly Json[] = [],
@@ -68,7 +68,7 @@ export function operations(
     },
     options: {
       operationId: `${id}-options`,
-      // It tells of the form of an address, whatever stands in it.
+      // It describes the form of an address with any values in it.
       ...(inPath.length > 0 && {
         parameters: inPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
       }),

@@ -10,7 +10,7 @@ import { isParameterName, parameterRows, type ParameterName } from '../../query/
 import type { Json, TableView } from '../view.ts'
 import { ref } from './responses.ts'
 
-/** Schemas of values in an address, one a type; decimals, whose digits differ, stand where they are used. */
+/** Returns schemas of parameter values, one per type; decimals are described in place, since their digits differ. */
 export function askedSchemas(): Json {
   const plain = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
   return {
@@ -26,9 +26,9 @@ export function askedSchemas(): Json {
 const askedName = (type: string): string => `asked-${type}`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 
-/** Written out, since `\s` stands for other characters in other languages. */
+/** Written out, since `\s` matches other characters in other languages. */
 const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
-/** More than blanks, quotes, what separates words, punctuation around them, and accents. */
+/** More than blanks, quotes, separators and punctuation of words, and accents. */
 const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`\\[\\]\\u0300-\\u036f][^\\u0000]*$`,
@@ -36,7 +36,7 @@ const wordsSchema: Json = {
 const truthSchema: Json = typeRow('bool').askedSchema({ precision: 0, scale: 0 })
 
 const degrees = (most: number): Json => ({ type: 'number', minimum: -most, maximum: most })
-/** West, south, east, north, as in GeoJSON; a southern end that is north of the northern one is refused. */
+/** West, south, east, north, as in GeoJSON; south must not be north of north. */
 const boxSchema: Json = {
   type: 'array',
   prefixItems: [degrees(180), { ...degrees(90), maximum: 0 }, degrees(180), { ...degrees(90), minimum: 0 }],
@@ -44,9 +44,9 @@ const boxSchema: Json = {
   maxItems: 4,
 }
 
-/** Values with commas between. */
+/** Values separated by commas. */
 const list = { style: 'form', explode: false } as const
-/** Each value in a parameter of its own: values may hold commas. */
+/** One parameter per value, since values may contain commas. */
 const repeated = { style: 'form', explode: true } as const
 
 function valueSchema(field: Field): Json {
@@ -54,7 +54,7 @@ function valueSchema(field: Field): Json {
   return ref(askedName(periodUnit(field) === 'day' ? 'date' : field.type))
 }
 
-/** What an operator of a field takes. */
+/** Returns the schema of an operand. */
 function takenSchema(field: Field, operator: Operator): Json {
   switch (operatorRow(operator).takes) {
     case 'value':
@@ -77,14 +77,14 @@ function takenSchema(field: Field, operator: Operator): Json {
   }
 }
 
-/** A query parameter by the name of its component. */
+/** A query parameter with the name of its component. */
 export type Named = readonly [component: string, parameter: Json]
 
 function isArray(operator: Operator): boolean {
   return ['list', 'pair'].includes(operatorRow(operator).takes)
 }
 
-/** The conditions that may be asked of a table, by the names of their components. */
+/** Returns the conditions of a table as parameters. */
 export function conditionParameters({ table, report }: TableView): Named[] {
   const examples = exampleValues(table, report)
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
@@ -111,7 +111,7 @@ export function conditionParameters({ table, report }: TableView): Named[] {
   })
 }
 
-/** Values that find rows, for the parameters that examples of the table have. */
+/** Returns values that match rows, for the parameters in the examples of a table. */
 function exampleValues(table: Table, report: TableView['report']): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {
@@ -131,7 +131,7 @@ function exampleValues(table: Table, report: TableView['report']): ReadonlyMap<s
   return found
 }
 
-/** What a component is called that is about a name of whatever characters: alike for none other. */
+/** Returns a unique component name for a name with any characters. */
 export function componentName(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
   return `asked-${plain}`
@@ -142,7 +142,7 @@ interface Asked {
   readonly [key: string]: unknown
 }
 
-/** The parameters that are no conditions, of the tables in common. */
+/** Parameters other than conditions that are the same for all tables. */
 const common: Readonly<Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, Asked>> =
   {
     page: {
@@ -177,7 +177,7 @@ function sentence(meaning: string): string {
   return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}${meaning.endsWith('.') ? '' : '.'}`
 }
 
-/** Components that all tables share. */
+/** Returns the parameters that all tables share. */
 export function sharedParameters(): Json {
   const formats = rowFormats.map(({ name }) => name)
   const names = Object.keys(common) as (keyof typeof common)[]
@@ -197,7 +197,7 @@ export function sharedParameters(): Json {
 
 export const parameter = (component: string): Json => ({ $ref: `#/components/parameters/${component}` })
 
-/** The parameters of a table that name its fields. */
+/** Returns the parameters of a table that contain field names. */
 export function fieldParameters({ table }: TableView): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
   const keys = orderable(table).flatMap((name) => [formatList([name]), formatList([`-${name}`])])

@@ -3,7 +3,7 @@ import type { Json } from '../view.ts'
 
 const codes = Object.keys(problemRows) as ProblemCode[]
 
-/** What may go wrong at any address. */
+/** Problems possible at any address. */
 const anywhere: readonly ProblemCode[] = [
   'malformed-address',
   'malformed-request',
@@ -16,10 +16,10 @@ const anywhere: readonly ProblemCode[] = [
   'overloaded',
 ]
 
-/** What a component that describes a problem is called. */
+/** Returns the name of a problem component. */
 const componentOf = (status: number): string => `problem-${status}`
 
-/** The answers of an operation that are not what was asked for, one a status; each tells all codes of its status. */
+/** Returns the problem responses of an operation, one per status. */
 export function problemAnswers(own: readonly ProblemCode[]): Json {
   const statuses = new Set([...anywhere, ...own].map((code) => problemRows[code].status))
   return Object.fromEntries(
@@ -33,7 +33,7 @@ const schemaNameOf = (status: number): string => `Problem${status}`
 const statusesOfAll = [...new Set(codes.map((code) => problemRows[code].status))]
 const codesOf = (status: number): ProblemCode[] => codes.filter((code) => problemRows[code].status === status)
 
-/** What a problem of each status looks like, with all codes that it may have. */
+/** Returns the schema of problems with each status, with all possible codes. */
 export function problemSchemas(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -49,7 +49,7 @@ export function problemSchemas(): Json {
   )
 }
 
-/** One response for each status that a problem has, with all of its codes. */
+/** Returns one response for each status of problems, with all possible codes. */
 export function problemResponses(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -124,7 +124,6 @@ const quotaProperties: Json = {
   duckdb: { type: 'string', description: 'Lines for a DuckDB client, which give the same.' },
 }
 
-/** Problem details, RFC 9457. */
 export const problemSchema: Json = {
   type: 'object',
   description: 'Problem details, RFC 9457.',
@@ -135,7 +134,7 @@ export const problemSchema: Json = {
 
 const text = { type: 'string' }
 
-/** The headers that answers may have, each with what it says. */
+/** Headers of responses, with their meanings. */
 const headerRows = {
   'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'How many rows the query chooses, over all pages.'],
   'Acervo-Hint': [
@@ -177,12 +176,12 @@ function referred(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** An answer as it was asked for. */
+/** A successful response. */
 export function answer(description: string, content: Json, more: readonly HeaderName[] = []): Json {
   return { description, headers: referred([...cachedNames, ...more]), content }
 }
 
-/** An answer that leads elsewhere. */
+/** A redirect. */
 export function leading(description: string): Json {
   return {
     description,

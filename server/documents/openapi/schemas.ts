@@ -7,7 +7,7 @@ import { problemSchema, ref } from './responses.ts'
 
 type Shape = Readonly<Record<string, Json>>
 
-/** An object of these keys, all of which it has, and of no other. */
+/** An object with exactly these required keys. */
 function object(properties: Shape, description?: string): Json {
   return {
     type: 'object',
@@ -26,7 +26,7 @@ const day = { type: 'string', format: 'date' } as const
 const type = { type: 'string', enum: fieldTypeNames } as const
 const orNull = ({ type: one, ...schema }: Json): Json => ({ type: [one, 'null'], ...schema })
 const listOf = (items: Json): Json => ({ type: 'array', items })
-/** Names to texts, as the code has them. */
+/** An object of names and texts. */
 const meanings = (rows: object): Json => ({
   type: 'object',
   properties: Object.fromEntries(Object.keys(rows).map((name) => [name, text])),
@@ -117,7 +117,7 @@ const files = object({
   ),
 })
 
-/** What is the same for all tables. */
+/** Schemas common to all tables. */
 export const commonSchemas: Shape = {
   Index: object({
     title: text,

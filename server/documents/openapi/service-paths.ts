@@ -21,7 +21,7 @@ const ofFiles = [
 const known = parameter('known')
 const asJson = [parameter('json-format'), known]
 
-/** What is named by its ETag, and may be there already. */
+/** Responses of a resource with an ETag. */
 function named(
   description: string,
   content: Json,
@@ -31,7 +31,7 @@ function named(
   return { 200: answer(description, content, headers), 304: unchanged, ...problemAnswers(problems) }
 }
 
-/** The addresses of the catalog in a family. */
+/** Addresses of the catalog in a family. */
 export function catalogAddresses({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Address[] {
   const list = pathOf(addresses.list)
   const tag = 'Catalog'
@@ -76,7 +76,7 @@ const range: Json = {
   schema: { type: 'string' },
 }
 
-/** A file, or a range of it. */
+/** Responses of a file with ranges. */
 function ranged(content: Json): Json {
   const headers = ['Content-Disposition', 'Last-Modified', 'Link'] as const
   return {
@@ -86,7 +86,7 @@ function ranged(content: Json): Json {
   }
 }
 
-/** The published files, and how the service is. */
+/** Published files, and the state of the service. */
 export function fileAddresses({ files, base }: Writing, pathOf: PathOf): Address[] {
   const file = (
     below: string,

@@ -9,9 +9,9 @@ import { operations } from './operations.ts'
 import { componentName, conditionParameters, fieldParameters, parameter, type Named } from './parameters.ts'
 import { answer, jsonOf, leading, problemAnswers, ref, unchanged } from './responses.ts'
 
-/** What a document says of a table. */
+/** Parts of a document about a table. */
 export interface TablePart {
-  /** By path. */
+  /** Operations by path. */
   readonly paths: Json
   readonly schemas: Json
   readonly parameters: Json
@@ -30,10 +30,9 @@ const ofRows = [
 ] as const
 
 /**
- * The addresses of a table: what it is, its rows in pages, and all of them as one stream.
- *
- * @param pathOf the path of an address
- * @param prefix of the names of its components, where other tables are in the document
+ * Describes the addresses of a table: the description, its rows in pages, and all rows as a stream.
+ * @param pathOf returns the path of an address
+ * @param prefix of component names, if the document has several tables
  */
 export function tablePart(
   view: TableView,
@@ -129,7 +128,7 @@ const rules =
   'A field by its own name is the same as its `__eq`, and only one of the two may be given; so it is with `ordering` and `order-by`. ' +
   'In a list, a value that holds a comma or a quote stands in double quotes.'
 
-/** Links that can be followed, with what they find. */
+/** Lists example links, with their meanings. */
 function examplesOf({ table, report }: TableView, address: string, isExport: boolean): string {
   const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
   if (examples.length === 0) return ''
@@ -139,7 +138,7 @@ function examplesOf({ table, report }: TableView, address: string, isExport: boo
   return `\n\nExamples:\n\n${lines.join('\n')}`
 }
 
-/** Of a text from the data, in Markdown. */
+/** Escapes a text of the data for Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
 }

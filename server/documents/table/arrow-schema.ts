@@ -2,7 +2,7 @@ import { arrow } from '../../formats/arrow.ts'
 import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
 
-/** What a stream of its rows begins with: an Arrow stream that has no rows. */
+/** The Arrow schema of the rows: an Arrow stream without rows. */
 export const arrowSchema: TableDocument = {
   file: 'schema.arrow',
   name: 'Arrow Schema',

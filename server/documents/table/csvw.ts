@@ -4,7 +4,7 @@ import { csv } from '../../formats/csv.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableView, Writing } from '../view.ts'
 
-/** CSV on the Web: what its columns are. The CSV is the export of all rows, in the order of its columns. */
+/** CSV on the Web: describes the columns of the export of all rows, in their order. */
 export const csvw: TableDocument = {
   file: 'csv-metadata.json',
   name: 'CSVW',
@@ -41,7 +41,7 @@ function datatypeOf(type: TableView['table']['fields'][number]['type']): string 
   return typeRow(type).called.csvw
 }
 
-/** Names of columns are parts of URI templates: other characters are escaped, and an underscore at their start is reserved. */
+/** Escapes a column name for URI templates: other characters are escaped, and a leading underscore is reserved. */
 function variableOf(name: string): string {
   const escaped = encodeURIComponent(name).replaceAll(/[!'()*~-]/g, hex)
   return escaped.replace(/^_/, '%5F')

@@ -3,7 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import type { TableDocument } from '../document.ts'
 
-/** A table for its rows, in SQL that both DuckDB and PostgreSQL run. */
+/** Table definition for the rows, in SQL that DuckDB and PostgreSQL run. */
 export const ddl: TableDocument = {
   file: 'schema.sql',
   name: 'SQL',
@@ -28,7 +28,7 @@ export const ddl: TableDocument = {
   },
 }
 
-/** DuckDB knows the name of the standard too. */
+/** DuckDB knows the standard name too. */
 function typeOf(field: Field): string {
   return typeRow(field.type)
     .stored(field)

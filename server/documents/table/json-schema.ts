@@ -1,7 +1,7 @@
 import type { TableDocument } from '../document.ts'
 import { rowSchema } from '../row-schema.ts'
 
-/** A row as the API answers it where all fields are asked for. */
+/** Schema of a row with all fields, as the API returns it. */
 export const jsonSchema: TableDocument = {
   file: 'schema.json',
   name: 'JSON Schema',

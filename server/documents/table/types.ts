@@ -4,7 +4,7 @@ import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableView } from '../view.ts'
 
-/** The type of a row for TypeScript. */
+/** TypeScript type of a row. */
 export const typescript: TableDocument = {
   file: 'types.ts',
   name: 'TypeScript',
@@ -13,7 +13,7 @@ export const typescript: TableDocument = {
   write: (_writing, view) => typescriptText(view),
 }
 
-/** The same for Python 3.8 and newer. */
+/** Type of a row for Python 3.8 and newer. */
 export const python: TableDocument = {
   file: 'types.py',
   name: 'Python',
@@ -68,7 +68,7 @@ export function pythonText(view: TableView): string {
 
 const remark = (told: string): string => (told === '' ? '' : `  # ${told}`)
 
-/** Words that name nothing in Python. */
+/** Reserved words of Python. */
 const keywords = new Set(
   (
     'False None True and as assert async await break class continue def del elif else except finally for from global if ' +
@@ -90,7 +90,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }
 
-/** The table as the name of a type. */
+/** Converts the name of the table into a type name. */
 function nameOf({ table }: TableView): string {
   const words = table.name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')

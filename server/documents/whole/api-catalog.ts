@@ -1,6 +1,6 @@
 import type { WholeDocument } from '../document.ts'
 
-/** Where the APIs are and what describes them (RFC 9727). */
+/** Addresses and descriptions of the APIs (RFC 9727). */
 export const apiCatalog: WholeDocument = {
   file: '.well-known/api-catalog',
   name: 'API Catalog',

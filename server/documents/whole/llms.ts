@@ -1,6 +1,6 @@
 import type { WholeDocument } from '../document.ts'
 
-/** What there is, in Markdown, for agents that read (https://llmstxt.org). */
+/** Overview in Markdown for AI agents (https://llmstxt.org). */
 export const llms: WholeDocument = {
   file: 'llms.txt',
   name: 'llms.txt',
@@ -52,7 +52,7 @@ export const llms: WholeDocument = {
   },
 }
 
-/** On one line, and no markup of its own. */
+/** Puts a text on one line, without markup. */
 function inLine(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

@@ -2,10 +2,10 @@ import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
-/** By the format, in characters. */
+/** Limits of the format, in characters. */
 const [shortMax, descriptionMax] = [16, 1024]
 
-/** How browsers search in the catalog (OpenSearch 1.1). */
+/** Describes the search of the catalog to browsers (OpenSearch 1.1). */
 export const openSearch: WholeDocument = {
   file: 'opensearch.xml',
   name: 'OpenSearch',

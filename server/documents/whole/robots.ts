@@ -1,7 +1,7 @@
 import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 
-/** What crawlers may fetch (RFC 9309), and how often: rows and their pages are not for them, the files are. */
+/** Rules for crawlers (RFC 9309), with a delay: they may fetch files, but no rows or pages of rows. */
 export const robots: WholeDocument = {
   file: 'robots.txt',
   name: 'Robots',

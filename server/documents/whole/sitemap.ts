@@ -3,16 +3,16 @@ import type { DatasetView, Writing } from '../view.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-/** Of one file, by the protocol. */
+/** Limit of the protocol for one file. */
 const addressesMax = 50_000
 
-/** An address of a page, and when what it shows was last imported. */
+/** Address of a page, and the latest import of its rows. */
 interface Entry {
   readonly address: string
   readonly changed: string | undefined
 }
 
-/** All pages for people (https://www.sitemaps.org/protocol.html); more than one file holds are listed by an index. */
+/** Lists all pages (https://www.sitemaps.org/protocol.html); an index lists the files if there are several. */
 export function sitemapOf(writing: Writing, views: readonly DatasetView[]): string {
   const entries = entriesOf(writing, views)
   const files = Math.ceil(entries.length / addressesMax)
@@ -24,12 +24,12 @@ export function sitemapOf(writing: Writing, views: readonly DatasetView[]): stri
   return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
 }
 
-/** How many files it takes. */
+/** Returns the number of files. */
 export function sitemapFiles(writing: Writing, views: readonly DatasetView[]): number {
   return Math.max(1, Math.ceil(entriesOf(writing, views).length / addressesMax))
 }
 
-/** One of the files that the index lists; null where there is none of that number. */
+/** Returns one of the files in the index; null for an unknown number. */
 export function sitemapPart(writing: Writing, views: readonly DatasetView[], number: number): string | null {
   const entries = entriesOf(writing, views).slice((number - 1) * addressesMax, number * addressesMax)
   return entries.length === 0 ? null : urlSet(entries)

@@ -15,7 +15,7 @@ interface Form extends Offer {
 const jsonLd: Form = { ...offerOf('application/ld+json'), ending: 'jsonld' }
 const turtle: Form = { ...offerOf('text/turtle; charset=utf-8'), name: 'turtle', ending: 'ttl' }
 
-/** All datasets for harvesters, in pages: by its ending, or by what is accepted. */
+/** All datasets for harvesters, in pages; by extension, or negotiated. */
 export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const offers: readonly [Form, ...Form[]] = [jsonLd, turtle]
@@ -53,7 +53,7 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
 
 const xml = 'application/xml; charset=utf-8'
 
-/** All pages for people. */
+/** Sitemap of all pages. */
 export function sitemap(service: DocumentService): Resource {
   return {
     path: '/sitemap.xml',
@@ -69,10 +69,10 @@ export function sitemap(service: DocumentService): Resource {
   }
 }
 
-/** Some of them, where they are more than one file holds. */
+/** A part of a sitemap that needs several files. */
 export function sitemapFile(service: DocumentService): Resource {
   let [version, known] = [-1, 0]
-  // Counted once for each state of the snapshots, since there may be as many pages as a file holds.
+  // Counted once per state of the snapshots, since a file may have 50,000 pages.
   const files = (): number => {
     if (version !== service.snapshots.version) known = sitemapFiles(service.writing, datasetViews(service))
     version = service.snapshots.version

@@ -13,16 +13,15 @@ import { datasetViews, made, type DocumentService } from './service.ts'
 
 const methods = `${allowedMethods}, POST`
 
-/** Longest request body, in bytes. */
 const bodyBytesMax = 100_000
 /** Deepest nesting of a request body: parsers and writers of JSON recurse. */
 const bodyDepthMax = 32
-/** Bodies that are received at the same time; one client may send half of them. */
+/** Most concurrent bodies; one client may send half of them. */
 const bodiesMax = 40
 
 /**
- * CKAN's action API, as far as its clients read by it, at `/api/3/action/` and, as some write it, at `/api/action/`. They
- * ask by GET or by POST; nothing is changed by either.
+ * CKAN's action API for reading, at `/api/3/action/` and `/api/action/`. Clients use GET or POST; neither
+ * changes anything.
  */
 export function ckanRouter(service: DocumentService, { responder, client }: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
@@ -92,7 +91,7 @@ const refuse: RequestHandler = (req, _res, next) => {
   )
 }
 
-/** What is asked again and again is put together once for each state of the snapshots. */
+/** Builds frequently used data once per state of the snapshots. */
 function keptCkan(service: DocumentService): () => Ckan {
   let [version, kept] = [-1, null as Ckan | null]
   return () => {
@@ -104,7 +103,7 @@ function keptCkan(service: DocumentService): () => Ckan {
   }
 }
 
-/** Reads JSON bodies, a bounded number at a time, so that unfinished ones cannot fill the memory. */
+/** Reads JSON bodies, a limited number at a time, so that unfinished ones cannot fill the memory. */
 function bodyReader(client: ClientOf): RequestHandler {
   const bodies = new ConcurrencyLimit(bodiesMax, 'request bodies')
   const parse = express.json({
@@ -150,20 +149,20 @@ function queryOf(target: string): Asked {
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
 }
 
-/** Alike for all that ask the same at about the same time, where the time is asked for. */
+/** Returns a cache key; with the current hour if the request depends on the time. */
 function keyOf(asked: Asked): string {
   const text = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text
 }
 
 function recordOf(body: unknown): Asked {
-  // Nothing at all asks for nothing.
+  // An empty body has no parameters.
   if (body === undefined) return {}
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Asked
   throw new ActionError(400, 'Bad Request', 'The body must be an object of JSON, such as {"id": "covid19"}.')
 }
 
-/** A body that is no JSON, or too much of it. */
+/** Answers a body that is no JSON, or too large. */
 const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
   const isOfBody = typeof error === 'object' && error !== null && 'type' in error && 'status' in error
   if (!isOfBody) {

@@ -8,7 +8,7 @@ import { made, type DocumentService } from './service.ts'
 
 const common = { offers: [offerOf(atomType)] }
 
-/** What changed in the whole service. */
+/** Feed of all changes. */
 export function serviceFeed(service: DocumentService): Resource {
   const { catalog, writing } = service
   const collected = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
@@ -36,7 +36,7 @@ export function serviceFeed(service: DocumentService): Resource {
   }
 }
 
-/** What changed in a dataset. */
+/** Feed of the changes of a dataset. */
 export function datasetFeed(service: DocumentService): Resource {
   const { catalog, writing } = service
   return {
@@ -64,7 +64,7 @@ export function datasetFeed(service: DocumentService): Resource {
   }
 }
 
-/** What changed in a table. */
+/** Feed of the changes of a table. */
 export function tableFeed(service: DocumentService): Resource {
   const { catalog, writing } = service
   return {

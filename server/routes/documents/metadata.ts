@@ -7,7 +7,6 @@ import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
 import { datasetView, datasetViews, made, tableView, type DocumentService } from './service.ts'
 
-/** A document about a dataset, at its own address. */
 export function aboutDataset(document: DatasetDocument, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const { file, name, description, contentType, write } = document
@@ -27,7 +26,6 @@ export function aboutDataset(document: DatasetDocument, service: DocumentService
   }
 }
 
-/** A document about a table, at its own address. */
 export function aboutTable(document: TableDocument, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const { file, name, description, contentType, write } = document
@@ -69,7 +67,7 @@ export function aboutService(document: WholeDocument, service: DocumentService):
   }
 }
 
-/** Whoever takes JSON, XML or text takes what is written in it. */
+/** Clients that accept JSON, XML or text get documents written in them. */
 export function offerOf(contentType: string): Offer {
   const [mediaType = ''] = contentType.split(';')
   const plainer = mediaType.includes('json')
@@ -77,6 +75,6 @@ export function offerOf(contentType: string): Offer {
     : mediaType.endsWith('xml')
       ? ['application/xml', 'text/xml']
       : ['text/plain']
-  // A browser that comes by shows it, or saves it.
+  // A browser shows or saves it.
   return { name: 'document', mediaTypes: [mediaType, ...plainer, 'text/html'] }
 }

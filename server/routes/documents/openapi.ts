@@ -12,7 +12,7 @@ const openApiOffer = {
   mediaTypes: ['application/json', 'application/vnd.oai.openapi+json', 'application/openapi+json'],
 } as const
 
-/** All that may be asked of a family, as OpenAPI. */
+/** OpenAPI document of a family. */
 export function familyReference(family: Family, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   return {
@@ -34,7 +34,7 @@ export function familyReference(family: Family, service: DocumentService): Resou
   }
 }
 
-/** The same of one table. */
+/** OpenAPI document of a table. */
 export function tableReference(family: Family, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   return {

@@ -17,10 +17,10 @@ import { writtenBy } from '../written-by.ts'
 
 const writtenByThese = writtenBy('documents', 'formats', 'query')
 
-/** What the routes of documents answer with. */
+/** Services of the routes of documents. */
 export interface DocumentService extends Runtime {
   readonly writing: Writing
-  /** Alike for documents of the same catalog at the same address, of the same code. */
+  /** Equal for documents of the same catalog, address and code. */
   readonly writingName: string
 }
 
@@ -34,7 +34,7 @@ export function documentService(service: Runtime): DocumentService {
   }
 }
 
-/** The family that documents and pages lead to: a page that came by https may not lead to http. */
+/** Returns the family that documents and pages link to: an https page must not link to http. */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const mixed = mixedFamilies(families, publicUrl)
   const family = families.find((one) => !mixed.includes(one)) ?? families[0]
@@ -69,12 +69,12 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   }
 }
 
-/** With what can still be asked for of it. */
+/** Returns a table with all snapshots that can be queried. */
 export async function tableView(snapshots: Snapshots, dataset: Dataset, table: Table): Promise<TableView> {
   return viewOf(dataset, table, await snapshots.kept(table))
 }
 
-/** @param kept the current one first */
+/** @param kept manifests, the current one first */
 function viewOf(
   dataset: Dataset,
   table: Table,
@@ -93,7 +93,7 @@ function viewOf(
   }
 }
 
-/** What is current of a dataset, at no cost. */
+/** Returns the current state of a dataset, without reading files. */
 export function datasetView(snapshots: Snapshots, dataset: Dataset): DatasetView {
   const tables = [...dataset.tables.values()].map((table) =>
     currentView(dataset, table, snapshots.current(table)),
@@ -113,11 +113,11 @@ export function datasetViews({ catalog, snapshots }: DocumentService): DatasetVi
   return [...catalog.datasets.values()].map((dataset) => datasetView(snapshots, dataset))
 }
 
-/** What a document is about, which it changes with. */
+/** Subject of a document, on which its content depends. */
 interface About {
-  /** Alike for documents of the same kind about the same. */
+  /** Equal for documents of the same kind and subject. */
   readonly key: readonly string[]
-  /** Those whose snapshots it tells of; null for all that there are. */
+  /** Tables whose snapshots it describes; null for all. */
   readonly tables: readonly Table[] | null
 }
 
@@ -125,10 +125,9 @@ type Text = string | Uint8Array
 type Awaitable<T> = T | Promise<T>
 
 /**
- * A document that is written once for each state of the snapshots it describes, and cached like other responses. Its client
- * is charged the time that writing took.
- *
- * @param write returns the text, or first waits for what it is written from and then returns a function that writes it
+ * A document that is written once for each state of the snapshots it describes, and cached like other
+ * responses. Its client is charged the time that writing took.
+ * @param write returns the text; or first waits for data and then returns a function that writes it
  */
 export function made(
   service: DocumentService,
@@ -157,7 +156,7 @@ export function made(
   }
 }
 
-/** Processor time that compressing a character takes, in ms. */
+/** Processor time of compressing a character, in ms. */
 const compressionWork = 2e-5
 
 function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
@@ -166,7 +165,7 @@ function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
 
 const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
-/** Of all tables, put together once for each state. */
+/** Returns the state of all tables, computed once per change. */
 function wholeState({ snapshots, catalog }: DocumentService): string {
   const known = states.get(snapshots)
   if (known?.version === snapshots.version) return known.state
