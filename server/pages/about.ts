@@ -9,7 +9,6 @@ import { writtenIn } from './numbers.ts'
 import type { Resource } from '../http/resource.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-/** What this service is, and how it keeps what it says. */
 function aboutHtml(setting: Setting, publicUrl: URL): Html {
   const { catalog, addresses, language, words } = setting
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
@@ -36,11 +35,7 @@ function aboutHtml(setting: Setting, publicUrl: URL): Html {
   })
 }
 
-/**
- * How much one reader may ask for, and what to do for more.
- *
- * @param areHeld whether requests are counted at all
- */
+/** @param areHeld true if requests are limited */
 function limitsHtml(setting: Setting, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = setting
   const { count, list } = writtenIn(words)
@@ -83,7 +78,7 @@ function limitsHtml(setting: Setting, areHeld: boolean): Html {
   })
 }
 
-/** What this service is. */
+/** Page about the service. */
 export function aboutPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/about', 'About'),
@@ -94,7 +89,7 @@ export function aboutPage(service: PageService): Resource {
   }
 }
 
-/** How much one reader may ask for. */
+/** Page of the limits per client, and of ways to get more. */
 export function limitsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/limits', 'Limits'),

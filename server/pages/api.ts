@@ -17,7 +17,7 @@ import { saidOf } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { titleOf } from './table/view.ts'
 
-/** How a program asks for the rows of a table. */
+/** Page about the API of a table. */
 export function apiPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
@@ -29,7 +29,6 @@ export function apiPage(service: PageService): Resource {
   }
 }
 
-/** How a program asks for these very rows. */
 function apiHtml(service: PageService, described: TableView): Html {
   const { setting, files, writing } = service
   const { addresses, words, language, catalog } = setting
@@ -106,7 +105,7 @@ function examplesPart(service: PageService, { dataset, table, report }: TableVie
   </section>`
 }
 
-/** What an example asks for, in the words of its conditions. */
+/** Describes an example by its conditions. */
 function meaningOf(
   words: Setting['words'],
   table: Table,

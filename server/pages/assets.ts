@@ -8,7 +8,7 @@ import type { Resource } from '../http/resource.ts'
 import { Problem } from '../http/problems.ts'
 import { parseQuery } from '../query/parameters.ts'
 
-/** A file that pages are drawn with. Another content has another name, so it may be kept for ever. */
+/** A file that pages use. New content has a new name, so caches may keep it forever. */
 export interface Asset {
   readonly file: string
   readonly mediaType: string
@@ -18,7 +18,7 @@ export interface Asset {
 export interface Assets {
   readonly style: Asset
   readonly script: Asset
-  /** Of the page for SQL alone. */
+  /** Script of the SQL page. */
   readonly console: Asset
   readonly icon: Asset
 }
@@ -36,12 +36,12 @@ function assetOf(text: string, ending: string, mediaType: string): Asset {
   return { file: `${nameOf(text)}.${ending}`, mediaType, text }
 }
 
-/** A function of `browser` as a script that runs it: what it needs, it has in itself. */
+/** Turns a function of `browser` into a script that runs it; it uses nothing from outside itself. */
 function scriptOf(run: () => unknown): string {
   return `(${run.toString()})()`
 }
 
-/** What pages are drawn with, under names that change with the content. */
+/** Files that pages use, under names that change with the content. */
 export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   const all: readonly Asset[] = Object.values(assets)
   return {
@@ -64,7 +64,7 @@ export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   }
 }
 
-/** Rows in a frame, in the colour of the service. */
+/** Draws rows in a frame, in the colour of the service. */
 function icon({ light }: Colours): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="${light}"/><path d="M7 10h18M7 16h18M7 22h11" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
 }

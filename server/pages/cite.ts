@@ -8,13 +8,13 @@ import type { Words } from './words/en.ts'
 
 export interface Cited {
   readonly dataset: Dataset
-  /** Absolute, of the page of the dataset. */
+  /** Absolute address of the dataset's page. */
   readonly address: string
-  /** `YYYY-MM-DD`, on which it was looked at. */
+  /** Date of access, `YYYY-MM-DD`. */
   readonly today: string
 }
 
-/** How a dataset is cited, as BibTeX. */
+/** Citation of a dataset, as BibTeX. */
 export function citationFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/cite.bib', 'Citation'),
@@ -38,14 +38,14 @@ export function citedIn(
   }
 }
 
-/** How a dataset is named in a text. */
+/** Formats a citation in words. */
 export function citation({ dataset, address, today }: Cited, words: Words): string {
   const { author, publisher, name, collectedAt } = dataset
   const by = (author ?? publisher)?.name ?? null
   return words.citation(by, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
 }
 
-/** The same for BibTeX and what reads it: `@misc`, with what all styles know. */
+/** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */
 export function bibtex({ dataset, address, today }: Cited): string {
   const { author, license, source } = dataset
   const note = [license, source].flatMap((party) => party?.name ?? []).join('; ')
@@ -61,7 +61,7 @@ export function bibtex({ dataset, address, today }: Cited): string {
   return `@misc{${dataset.slug},\n${lines.join('\n')}\n}\n`
 }
 
-/** Characters that TeX takes for orders. */
+/** Escapes special characters of TeX. */
 function escaped(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

@@ -13,7 +13,7 @@ import { datasetView } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-/** @param truths of the tables that are published */
+/** @param truths published tables */
 function datasetHtml(service: PageService, cited: Cited, truths: readonly TableTruth[]): Html {
   const { setting, snapshots, writing } = service
   const { addresses, language, words } = setting
@@ -128,7 +128,7 @@ function factPart(what: string, party: Party | null): Html {
         <dd>${partyPart(party)}</dd>`
 }
 
-/** What a dataset is, whose, how fresh, and how to have it. */
+/** Page of a dataset: description, tables, sources, dates, citation. */
 export function datasetPage(service: PageService): Resource {
   const { catalog, snapshots, setting, writing } = service
   return {

@@ -13,7 +13,6 @@ import { askedTable, webPage, pageAt, textFile, type AskedTable, type PageServic
 
 type Profile = SnapshotReport['fields'][number]
 
-/** What each field of a table is, as the catalog declares it and as the ingest found it. */
 function fieldsHtml(setting: Setting, { dataset, table, report }: AskedTable): Html {
   const { addresses, language, words } = setting
   const title = `${words.fields}: ${dataset.name}, ${table.name}`
@@ -85,7 +84,7 @@ function distributionPart({ words }: Setting, field: Field, found: Profile | und
   </ul>`
 }
 
-/** The same as CSV, a field a line; texts in the language of the page. */
+/** Formats the fields as CSV, one per line; texts in the language of the page. */
 function dictionaryCsv({ table, report }: AskedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
@@ -112,7 +111,7 @@ function dictionaryCsv({ table, report }: AskedTable): string {
     .join('')
 }
 
-/** What each field of a table is. */
+/** Page of the fields of a table, as declared and as found by the ingest. */
 export function fieldsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
@@ -123,7 +122,7 @@ export function fieldsPage(service: PageService): Resource {
   }
 }
 
-/** The same as a file. */
+/** The description of fields as CSV. */
 export function dictionaryFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),

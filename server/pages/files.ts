@@ -12,12 +12,12 @@ import { trailTo } from './table/tabs.ts'
 import { html, stackedTable, type Html, codePart } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
-/** A table with its files, and what was published before. */
+/** A table with its files and earlier snapshots. */
 interface TableFiles {
   readonly table: Table
   readonly manifest: Manifest
   readonly files: readonly StoredFile[]
-  /** The latest first, as far as they are kept. */
+  /** Retained earlier snapshots, latest first. */
   readonly earlier: readonly Manifest[]
 }
 
@@ -27,7 +27,7 @@ interface FilesView {
   readonly files: FileAddresses
 }
 
-/** All files of a dataset, and its earlier versions. */
+/** Page of all files of a dataset: how to verify and open them, and earlier versions. */
 export function filesPage(service: PageService): Resource {
   const { catalog, snapshots, setting, files } = service
   return {
@@ -52,7 +52,6 @@ export function filesPage(service: PageService): Resource {
   }
 }
 
-/** All files of a dataset: what they are, how they are proved to be whole, how they are opened, and earlier versions. */
 function filesHtml(setting: Setting, { dataset, tables, files }: FilesView): Html {
   const { addresses, words } = setting
   const title = `${words.files}: ${dataset.name}`
@@ -110,7 +109,7 @@ function tablePart(
   </section>`
 }
 
-/** A snapshot beside the one before it. */
+/** Compares a snapshot with the one before it. */
 function versionPart(
   { addresses, language, words }: Setting,
   table: Table,

@@ -6,9 +6,9 @@ import { html, markup, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 
-/** What a page is written with. */
+/** Settings and texts of pages in one language. */
 export interface Setting {
-  /** Alike for pages of the same catalog in the same language. */
+  /** Equal for pages of the same catalog and language. */
   readonly name: string
   readonly catalog: CatalogTexts
   readonly addresses: PageAddresses
@@ -19,18 +19,18 @@ export interface Setting {
 
 export interface Framed {
   readonly title: string
-  /** Of the page, for whoever lists it. */
+  /** Description for search engines. */
   readonly description?: string
   readonly main: Html
-  /** The same page in another language; null where its address is the same. */
+  /** Returns the address of the page in another language; null if it is the same. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** The way to it from the home page; without it there is none. */
+  /** Steps from the home page; absent if there are none. */
   readonly trail?: readonly Step[]
-  /** Besides the one of all pages. */
+  /** Further script, besides that of all pages. */
   readonly script?: Asset
-  /** What it says to machines (schema.org). */
+  /** Structured data (schema.org). */
   readonly data?: Readonly<Record<string, unknown>>
-  /** What tells what changes here, absolute or below the address of the service. */
+  /** Feed of changes, absolute or below the address of the service. */
   readonly feed?: string
 }
 
@@ -39,7 +39,7 @@ export interface Step {
   readonly address: string
 }
 
-/** A whole document around what a page has to say. */
+/** Returns the complete document of a page. */
 export function framed(setting: Setting, page: Framed): Html {
   const { catalog, addresses, assets, words } = setting
   const { title, description, main, inLanguage, trail, script, data, feed } = page

@@ -14,16 +14,12 @@ import type { findIndex } from '../routes/api-index.ts'
 import { wantsPage } from '../http/negotiation.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-/** So many of the latest changes are shown. */
+/** Number of latest changes. */
 const latelyMax = 5
-/** So many tables and fields of a dataset that a search finds. */
+/** Most tables and fields of a dataset in a search result. */
 const placesMax = 8
 
-/**
- * What there is: all datasets, or those that a search finds by their texts, tables and fields.
- *
- * @param sought the words that a reader looks for; none for all
- */
+/** @param sought search words; none for all datasets */
 function homeHtml(service: PageService, sought: readonly string[]): Html {
   const { setting, writing } = service
   const { catalog, addresses, language, words } = setting
@@ -130,7 +126,7 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
   return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
 }
 
-/** Whether each word is in something that the catalog says of a dataset. */
+/** Returns whether the texts of a dataset contain every word. */
 function isFound(dataset: Dataset, words: readonly string[]): boolean {
   const said = [
     dataset.slug,
@@ -152,7 +148,7 @@ interface Place {
   readonly field: string | null
 }
 
-/** Published tables, and fields of them, that have one of the words themselves. */
+/** Returns published tables and fields whose texts contain one of the words. */
 function placesOf(tables: readonly Table[], words: readonly string[]): Place[] {
   const has = (texts: readonly string[]): boolean => {
     const said = texts.map(folded)
@@ -181,12 +177,12 @@ function folded(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim()
 }
 
-/** What there is, and what a search of it finds. */
+/** Home page: all datasets, or those found by a search in their texts, tables and fields. */
 export function homePage(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
 
-/** Answers at the address that people type: a page in the language of the browser, or the index of the API to programs. */
+/** Answers at the root: a page in the language of the browser, or the index of the API for programs. */
 export function root(
   services: ReadonlyMap<Language, PageService>,
   index: ReturnType<typeof findIndex>,

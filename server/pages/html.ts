@@ -1,13 +1,13 @@
 import { html as template, raw } from 'hono/html'
 import type { Party } from '../../core/catalog/catalog.ts'
 
-/** Markup: what is put into it is escaped, whatever it is, unless it is markup itself. */
+/** Markup; values in it are escaped unless they are markup. */
 export type Html = ReturnType<typeof template>
 
-/** Templates without the white space by which they are indented in our files. */
+/** Templates without the indentation of source files. */
 const packed = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
 
-/** A template of markup. Arrays follow each other, and null, undefined and booleans are nothing. */
+/** Builds markup. Arrays are concatenated; null, undefined and booleans are empty. */
 export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Html {
   return template(packedOf(strings), ...values)
 }
@@ -30,19 +30,19 @@ function unindented(text: string): string {
   return [first.trimEnd(), ...inner, last.trimStart()].join('\n')
 }
 
-/** Markup that was made of escaped texts piece by piece. */
+/** Marks a text as markup that is already escaped. */
 export function markup(text: string): Html {
   return raw(text)
 }
 
-/** The characters of a whole document. */
+/** Returns the text of a complete document. */
 export function textOf(document: Html): string {
-  // Nothing that is put into a page is waited for.
+  // Pages contain no asynchronous parts.
   if (document instanceof Promise) throw new TypeError('a page holds a promise')
   return `<!doctype html>\n${document.toString()}`
 }
 
-/** A link out of a text that strangers wrote; null where it is no address that a browser should follow. */
+/** Returns the address in an untrusted text; null if browsers should not follow it. */
 export function safeAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text)) return null
   try {
@@ -52,13 +52,13 @@ export function safeAddress(text: string): string | null {
   }
 }
 
-/** A name that leads to its address, where that is one. */
+/** Shows a name with a link, if its address is valid. */
 export function partyPart({ name, url }: Party): Html {
   const address = safeAddress(url)
   return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
 }
 
-/** What can be copied: without a script it can be marked, and with one there is a button. */
+/** Shows a text to copy; a script adds a button. */
 export function codePart(text: string, words: { readonly copy: string; readonly copied: string }): Html {
   return html`<pre
     tabindex="0"
@@ -66,9 +66,8 @@ export function codePart(text: string, words: { readonly copy: string; readonly 
 }
 
 /**
- * A table that scrolls sideways where there is no room, and stacks the cells of a line on a narrow page.
- *
- * @param heads of the columns; those of numbers in a list of their own
+ * Returns a table that scrolls sideways, and stacks the cells of a line on narrow pages.
+ * @param heads texts of the columns; those of numeric columns in an array
  */
 export function stackedTable(
   label: string,

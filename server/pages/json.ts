@@ -11,22 +11,22 @@ import { named, pagePolicy, settingFor, type Settings } from './service.ts'
 import { wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
-  /** Of the resource. */
+  /** Name of the resource. */
   readonly name: string
-  /** Absolute, of the answer itself. */
+  /** Absolute address of the JSON. */
   readonly address: string
-  /** As it is answered to programs. */
+  /** The JSON. */
   readonly text: string
-  /** Whether that is only its beginning. */
+  /** True if it is only the beginning. */
   readonly isCut: boolean
 }
 
-/** Longer ones are shown as they are, since nobody looks at so much, and it would take long. */
+/** Longer JSON is shown without highlighting, which would take long. */
 const highlightedMax = 500_000
-/** Even of those so many characters, with a way to the rest. */
+/** Most characters shown, with a link to the rest. */
 const jsonShownMax = 2_000_000
 
-/** What a program gets at this address, for people to look at. */
+/** Shows the JSON of an address for people. */
 export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonView): Html {
   const { words, catalog } = setting
   const separator = address.includes('?') ? '&' : '?'
@@ -44,13 +44,16 @@ export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonV
   return framed(setting, { title: name, main, inLanguage: null })
 }
 
-/** What JSON is made of; white space only ever stands between. */
+/** Tokens of JSON; only white space stands between. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
-/** Starts of lines by depth. Deeper values stay on one line: JSON of a source may be nested as deep as it is long. */
+/**
+ * Starts of lines by depth. Deeper values stay on one line, since JSON of a source may be nested as deep as
+ * it is long.
+ */
 const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
-/** Formats JSON as markup, a line a value. Numbers and texts keep their spelling. */
+/** Formats JSON as markup, one value per line. Numbers and texts keep their spelling. */
 function highlighted(text: string): string {
   const pieces: string[] = []
   let depth = 0
@@ -101,7 +104,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (found) => entities[found] ?? found)
 }
 
-/** Shows whoever asks with a browser what programs get at an address of JSON; `format=` always wins. */
+/** Shows JSON as a page to browsers; `format=` always wins. */
 export function browsing(runtime: Runtime, settings: Settings): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
@@ -129,7 +132,7 @@ export function browsingText({ publicUrl }: Runtime, settings: Settings): Browse
 
 const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
-/** In which setting a page is asked for; null where JSON is. */
+/** Returns the setting of the requested page; null if JSON is requested. */
 function askedSetting(settings: Settings, target: string, headers: IncomingHttpHeaders): Setting | null {
   return wantsPage(headers, target) ? settingFor(settings, languageFor(headers['accept-language'])) : null
 }
@@ -154,7 +157,7 @@ function pageOf(
     ...page,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
-    // What is shown is made first.
+    // The JSON is built first.
     ...(answer.cost !== undefined && { cost: answer.cost }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
@@ -168,7 +171,7 @@ function pageOf(
   }
 }
 
-/** So much of an answer as is shown, so that nothing large is copied for it. */
+/** Decodes only as much as is shown, to avoid copying large bodies. */
 function beginningOf(pieces: Body['pieces']): { readonly text: string; readonly isCut: boolean } {
   const decoder = new TextDecoder()
   let [text, isCut] = ['', false]

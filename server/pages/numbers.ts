@@ -1,24 +1,27 @@
 import type { Words } from './words/en.ts'
 
-/** Numbers, sizes and days as a language writes them, and the order in which it has texts. */
+/** Formats of numbers, sizes and days in a language, and its sort order. */
 interface Written {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string
-  /** A day, `YYYY-MM-DD` or the moment of a snapshot. */
+  /** Formats a day, `YYYY-MM-DD` or the moment of a snapshot. */
   readonly day: (date: string) => string
-  /** UTC, to the minute. */
+  /** Formats a moment in UTC, to the minute. */
   readonly moment: (date: string) => string
-  /** A value of a number field: its digits all stay. */
+  /** Formats a value of a number field with all digits. */
   readonly digits: (text: string) => string
-  /** A number as people type it, with groups and the decimal sign of the language, in the form of the API. */
+  /**
+   * Converts a number as people type it, with groups and the decimal sign of the language, into the form of
+   * the API.
+   */
   readonly typed: (text: string, isWhole: boolean) => string
-  /** The same for people who compare: in groups, with all digits too. */
+  /** Formats a number with groups and all digits. */
   readonly grouped: (text: string) => string
-  /** Shortened, for where there is little room. */
+  /** Formats a number for narrow places. */
   readonly compact: (number: number) => string
   readonly list: (texts: readonly string[], kind?: 'conjunction' | 'disjunction') => string
   readonly percent: (share: number) => string
-  /** Of a window such as `1m`. */
+  /** Formats a window such as `1m`. */
   readonly span: (per: string) => string
   readonly inOrder: (texts: readonly string[]) => string[]
 }
@@ -53,7 +56,7 @@ function writtenBy(locale: string): Written {
   const [decimal = '.'] = new Intl.NumberFormat(locale)
     .formatToParts(0.5)
     .flatMap(({ type, value }) => (type === 'decimal' ? [value] : []))
-  // No groups: a year and a code are numbers too.
+  // No groups: years and codes are numbers too.
   const digits = (text: string): string => text.replace('.', decimal)
   const group = decimal === ',' ? '.' : ','
   const hasGroups = new RegExp(String.raw`^[-+]?\d{1,3}(?:[${group}]\d{3})+(?:[${decimal}]\d+)?$`)
@@ -71,7 +74,7 @@ function writtenBy(locale: string): Written {
     digits,
     typed: (text, isWhole) => {
       const bare = text.trim()
-      // 1.234 may be a fraction as the API writes it, which links have; a whole number has none.
+      // 1.234 may be a fraction in the form of the API, as in links; a whole number has none.
       const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(bare)
       return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
     },

@@ -12,27 +12,27 @@ import { pagePolicy, settingFor, type Settings } from './service.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
-  /** A sentence for the reader, of what is wrong and what would be right. */
+  /** Sentence that says what is wrong and what would be right. */
   readonly detail: string
   readonly instance: string
-  /** When it is worth while to ask again; null where that is not known. */
+  /** Seconds until a retry is worthwhile; null if unknown. */
   readonly retrySeconds: number | null
-  /** The whole table, for a reader who asked for too much of it. */
+  /** Files of the whole table, for a query that is too large. */
   readonly instead: WholeTable | null
-  /** Parameters that are not right. */
+  /** Invalid parameters. */
   readonly errors: readonly ParameterError[]
-  /** The parameters of the request. */
+  /** Parameters of the request. */
   readonly asked: readonly (readonly [name: string, text: string])[]
   /** Address of the current version, if the requested one has expired. */
   readonly latest: string | null
-  /** The address belongs to the API, whose details are English sentences. */
+  /** True if the address belongs to the API, whose details are English sentences. */
   readonly isOfApi: boolean
 }
 
-/** At most this many parameters can be corrected; a query has fewer conditions. */
+/** Most parameters that can be corrected; a query has fewer conditions. */
 const correctedMax = 100
 
-/** An error for people: what went wrong, and a way on. */
+/** Shows an error: what went wrong, and a way on. */
 function problemPage(setting: Setting, view: ProblemView): Html {
   const { addresses, language, words } = setting
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
@@ -53,12 +53,15 @@ function problemPage(setting: Setting, view: ProblemView): Html {
   return framed(setting, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
 }
 
-/** Returns whether a page shows the detail: it is an English sentence, and that of a table without rows is for operators. */
+/**
+ * Returns whether a page shows the detail: it is an English sentence, and that of an unpublished table is for
+ * operators.
+ */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published')
 }
 
-/** The parameters as they were asked for, and beside each that is not right what would be. */
+/** Shows the parameters of the request, and the correction of each invalid one. */
 function correctionForm({ language, words }: Setting, { errors, asked, isOfApi }: ProblemView): Html {
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
@@ -95,7 +98,7 @@ function insteadPart({ words }: Setting, { file, duckdb }: WholeTable): Html {
     <pre><code>${duckdb}</code></pre>`
 }
 
-/** Errors as pages, in the language of the address, or else of the browser. */
+/** Shows errors as pages, in the language of the address, or else of the browser. */
 export function problemForms(
   settings: Settings,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
@@ -106,7 +109,7 @@ export function problemForms(
   }
 }
 
-/** The parameters of an address, as far as it can be decoded. */
+/** Returns the parameters of an address, as far as they can be decoded. */
 function askedIn(target: string): readonly (readonly [string, string])[] {
   try {
     return parametersOf(target)

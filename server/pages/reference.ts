@@ -11,11 +11,11 @@ import { askedTable, webPage, webPageOf, pageAt, rowAddresses, type PageService 
 
 interface ReferenceView {
   readonly title: string
-  /** OpenAPI, from which all of this is written. */
+  /** OpenAPI document that the page shows. */
   readonly document: Json
-  /** Its address. */
+  /** Address of the document. */
   readonly address: string
-  /** The references of tables, where they are not in the document. */
+  /** References of tables that are not in the document. */
   readonly others: readonly { readonly name: string; readonly address: string }[]
   readonly inLanguage: Framed['inLanguage']
   readonly trail: NonNullable<Framed['trail']>
@@ -36,7 +36,7 @@ interface Operation {
   readonly responses: Named<Json>
 }
 
-/** An OpenAPI document for people: what may be asked, how, and what is answered. */
+/** Shows an OpenAPI document to people: parameters and responses. */
 function referenceHtml(setting: Setting, view: ReferenceView): Html {
   const { words } = setting
   const { title, document, address, others, inLanguage, trail } = view
@@ -115,7 +115,7 @@ function responsePart(document: Json, status: string, response: Json): Html {
     </dd>`
 }
 
-/** The shapes of what is answered in JSON. */
+/** Shows the schemas of JSON responses. */
 function schemasPart({ words }: Setting, document: Json): Html | false {
   const schemas = (document['components'] as Named<Named<Json>>)['schemas'] ?? {}
   const objects = Object.entries(schemas).filter(([, schema]) => schema['properties'] !== undefined)
@@ -149,7 +149,7 @@ function resolved(document: Json, value: Json): Json {
   return found as Json
 }
 
-/** A schema in few words. */
+/** Describes a schema in few words. */
 function typeOf(document: Json, schema: Json): string {
   const reference = schema['$ref']
   if (typeof reference === 'string') {
@@ -170,7 +170,7 @@ function typeOf(document: Json, schema: Json): string {
 
 const choicesShown = 12
 
-/** The little of Markdown that descriptions have: paragraphs, lists of links, and code. */
+/** Renders the Markdown of descriptions: paragraphs, lists of links, and code. */
 function prose(text: string): Html {
   const blocks = text.split('\n\n').filter((block) => block.trim() !== '')
   return html`${blocks.map((block) =>
@@ -194,7 +194,7 @@ function inline(text: string): Html {
 
 const plain = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
 
-/** All that may be asked of the service, but for what tables have of their own. */
+/** Reference of the service, without parameters of single tables. */
 export function referencePage(service: PageService): Resource {
   const { catalog, setting, writing } = service
   const { addresses, language, words } = setting
@@ -220,7 +220,7 @@ export function referencePage(service: PageService): Resource {
   }
 }
 
-/** All that may be asked of a table. */
+/** Reference of a table. */
 export function tableReferencePage(service: PageService): Resource {
   const { setting, writing, snapshots } = service
   const { addresses, words } = setting

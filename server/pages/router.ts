@@ -36,7 +36,7 @@ const pages = [
 ]
 const files = [citationFile, dictionaryFile]
 
-/** The pages for people, in each language. */
+/** Routes of all pages, in each language. */
 export function pagesRouter(service: Runtime, settings: Settings, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
@@ -49,7 +49,7 @@ export function pagesRouter(service: Runtime, settings: Settings, serving: Servi
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service), false, serving)
   for (const made of all.values()) {
-    // A file comes before what has its name without an ending.
+    // A file comes before the page of the same name without extension.
     for (const file of files) mount(router, file(made), false, serving)
     for (const page of pages) mount(router, page(made), true, serving)
   }

@@ -19,14 +19,13 @@ interface RowView {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot
-  /** From 1, in the order of the table. */
+  /** Number from 1, in the order of the table. */
   readonly number: number
   readonly count: number
-  /** Of the fields as the table declares them. */
+  /** Values of the fields in declared order. */
   readonly values: readonly (string | null)[]
 }
 
-/** One row, whole: a field a line, with what each means. */
 function rowHtml(setting: Setting, view: RowView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, number, count: rows, values } = view
@@ -69,7 +68,7 @@ function valuePart({ words }: Setting, field: Field, value: string | null): Html
   return html`<span class="whole" dir="auto">${value}</span>`
 }
 
-/** One row, at an address of its own: its number in a snapshot. */
+/** Page of one row, by its number in a snapshot: a field per line, with its meaning. */
 export function rowPage(service: PageService): Resource {
   const { catalog, setting, responder } = service
   return {

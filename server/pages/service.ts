@@ -32,19 +32,19 @@ const strict = [
   "frame-ancestors 'none'",
 ]
 
-/** No script and no style but ours, no frame, no form to elsewhere. */
+/** Content-Security-Policy of pages: only our scripts and styles, no frames, no forms to other sites. */
 export const pagePolicy = strict.join('; ')
 
-/** The same for a page that asks our own address for more, by a script and by a worker. */
+/** The same for a page whose script and worker fetch data from our own address. */
 export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
 
-/** What the pages of a language are made with. */
+/** Services of the pages in one language. */
 export interface PageService extends Omit<Runtime, 'catalog'> {
-  /** In the language of the pages. */
+  /** Catalog in the language of the pages. */
   readonly catalog: CatalogTexts
   readonly setting: Setting
   readonly files: FileAddresses
-  /** Documents for machines. */
+  /** Addresses of documents for machines. */
   readonly writing: Writing
 }
 
@@ -52,7 +52,7 @@ export function pageService(setting: Setting, service: Runtime, writing: Writing
   return { ...service, catalog: setting.catalog, setting, files: writing.files, writing }
 }
 
-/** What pages are written with, in each language. */
+/** Settings of pages by language. */
 export type Settings = ReadonlyMap<Language, Setting>
 
 export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
@@ -66,14 +66,14 @@ export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
   )
 }
 
-/** @throws Error where there is no such language, which no catalog comes to */
+/** @throws Error for an unknown language, which no catalog contains */
 export function settingFor(settings: Settings, language: Language): Setting {
   const setting = settings.get(language)
   if (setting === undefined) throw new Error('there are no pages in this language')
   return setting
 }
 
-/** Of rows for programs. */
+/** Returns the addresses of rows in the API. */
 export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
   return addressesOf(mainFamily(catalog, publicUrl), publicUrl)
 }
@@ -94,13 +94,13 @@ export function pageAt({ setting, catalog }: PageService, below: string, name: s
 export interface AskedTable {
   readonly dataset: Dataset
   readonly table: Table
-  /** What the ingest of the current snapshot saw; null where that is not known. */
+  /** Report of the current snapshot; null if unknown. */
   readonly report: SnapshotReport | null
-  /** Of the current snapshot. */
+  /** Cache key of the current snapshot. */
   readonly key: readonly unknown[]
 }
 
-/** The table that an address without parameters names. */
+/** Returns the table of an address without parameters. */
 export function askedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,
@@ -113,7 +113,10 @@ export function askedTable(
   return { dataset, table, report: snapshot?.report ?? null, key }
 }
 
-/** @param key alike for all pages of the same characters, in one language */
+/**
+ * Describes a page without its body.
+ * @param key equal for pages with the same text in one language
+ */
 export function named(
   { setting, freshness }: Pick<PageService, 'setting' | 'freshness'>,
   key: readonly unknown[],
@@ -132,7 +135,7 @@ export function webPage(service: PageService, key: readonly unknown[], page: () 
   return { ...named(service, key), body: () => timed(() => textOf(page())) }
 }
 
-/** The same, of what has to be waited for. */
+/** Describes a page whose data must be awaited. */
 export function webPageOf<T>(
   service: PageService,
   key: readonly unknown[],
@@ -146,7 +149,7 @@ export function webPageOf<T>(
   return { ...named(service, key), body }
 }
 
-/** A file that pages offer, made from the catalog and the snapshots. */
+/** Describes a file of a page, built from the catalog and the snapshots. */
 export function textFile(
   service: PageService,
   key: readonly unknown[],

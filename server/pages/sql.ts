@@ -14,18 +14,17 @@ import { engineAddresses } from './browser/duckdb.ts'
 import { requesterOf } from '../routes/find.ts'
 
 interface SqlView extends AskView {
-  /** Rows that were asked for. */
+  /** Number of matching rows. */
   readonly count: number
-  /** Of the rows as an Arrow stream: a path, since the page may ask its own address alone. */
+  /** Path of the rows as an Arrow stream, since the page may fetch only from its own address. */
   readonly rowsAddress: string
-  /** Of DuckDB for browsers: its worker and its module. */
+  /** Addresses of DuckDB for browsers: its worker and its module. */
   readonly engine: { readonly worker: string; readonly module: string }
 }
 
-/** So many rows a browser is given. */
+/** Most rows that a browser receives. */
 const sqlRowsMax = 200_000
 
-/** SQL on the rows of an ask, in the reader's own browser; nothing of it comes to the service. */
 function sqlHtml(setting: Setting, view: SqlView): Html {
   const { addresses, words, assets, language } = setting
   const { dataset, table, count: rows } = view
@@ -88,7 +87,7 @@ function consolePart({ words }: Setting, { table, query, rowsAddress, engine }: 
     <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
 }
 
-/** SQL on the rows of an ask, in the reader's own browser. */
+/** Page for SQL on the rows of a query, which runs in the browser; the service never sees the SQL. */
 export function sqlPage(service: PageService): Resource {
   const { setting, responder, engine, pageBytesMax, publicUrl } = service
   return {

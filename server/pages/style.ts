@@ -1,7 +1,7 @@
 import { papers, type Colours } from '../../core/catalog/colours.ts'
 import { tileStyle } from './chart/shapes.ts'
 
-/** The one stylesheet, by hand: tokens first, then the frame, then what stands in it. */
+/** The stylesheet: variables first, then the frame, then its content. */
 export function style({ light, dark }: Colours): string {
   return `${tokens(light, dark)}${rules}${tileStyle()}\n${otherMedia}`
 }

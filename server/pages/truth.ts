@@ -7,20 +7,20 @@ import type { Setting } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './numbers.ts'
 
-/** A table as it is published, and how it came to be so. */
+/** A published table, with its dates and report. */
 export interface TableTruth {
   readonly table: Table
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
-  /** The last look at its source that gave no snapshot. */
+  /** Last check of the source that gave no new snapshot. */
   readonly looked: Looked | null
 }
 
 const dayMs = 86_400_000
-/** So many rejects are shown of each table; its report has more. */
+/** Most rejects shown of each table; its report has more. */
 const rejectsMax = 10
 
-/** What was promised of a dataset beside what is so: each date by its name, and what the ingest found. */
+/** Compares the declared frequency of a dataset with its dates, and shows the findings of the ingest. */
 export function truthPart(
   setting: Setting,
   { frequency }: Dataset,
@@ -29,7 +29,7 @@ export function truthPart(
 ): Html | null {
   if (tables.length === 0) return null
   const { words } = setting
-  // Where nothing has changed yet, what is here is as old as it was when it was collected.
+  // Without any change, the data is as old as its collection date.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
   const isNew = tables.every(({ manifest }) => manifest.previous === null)
@@ -72,7 +72,7 @@ function truthLine({ words }: Setting, { table, manifest, report, looked }: Tabl
   </tr>`
 }
 
-/** Older manifests do not say whether their source was another. */
+/** Older manifests do not record changes of the source. */
 function changedPart(words: Setting['words'], { changed_at: changed, previous }: Manifest): Html {
   if (changed !== undefined) return dayPart(words, changed)
   return html`${previous === null ? words.notChanged : '–'}`
@@ -83,7 +83,7 @@ function dayPart(words: Setting['words'], date: string): Html {
   return html`<time datetime="${date}" title="${date.length > 10 ? moment(date) : date}">${day(date)}</time>`
 }
 
-/** What the ingest found, where there is something to tell. */
+/** Shows the findings of the ingest, if there are any. */
 function reportPart({ words }: Setting, { table, report }: TableTruth): Html | null {
   if (report === null) return null
   const { rejected_rows: rejected, first_rejects: rejects, accepted_drift: drift, warnings } = report

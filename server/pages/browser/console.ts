@@ -2,9 +2,9 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * SQL on the rows of a selection, by DuckDB in a worker of the reader's own browser. Rows go in as Arrow, results come out
- * as CSV, which has every type as text with all its digits. It runs as it stands here, so it may use nothing from
- * outside of itself.
+ * Runs SQL on selected rows, by DuckDB in a worker of the browser. Rows go in as Arrow; results come out as
+ * CSV, which has every type as text with all digits. The function is sent as source, so it must not use
+ * anything from outside itself.
  */
 export function sqlConsole(): void {
   const form = document.querySelector<HTMLFormElement>('form[data-console]')
@@ -19,9 +19,9 @@ export function sqlConsole(): void {
   const shownMax = 1000
 
   interface Database {
-    /** Runs what has no result, or one that nobody looks at. */
+    /** Runs a statement without a result. */
     readonly execute: (sql: string) => Promise<unknown>
-    /** The result of a query as CSV, each value in quotes but nulls. */
+    /** Returns the result of a query as CSV, with every value but null in quotes. */
     readonly csv: (sql: string) => Promise<string>
   }
 
@@ -59,7 +59,7 @@ export function sqlConsole(): void {
     await ask('OPEN', { path: ':memory:' })
     const connection = await ask('CONNECT', null)
     const execute = (sql: string): Promise<unknown> => ask('RUN_QUERY', [connection, sql])
-    // Nothing is fetched from elsewhere, whatever a query would like to have.
+    // Queries must not load extensions from the network.
     await execute('SET autoinstall_known_extensions = false')
     await execute('SET autoload_known_extensions = false')
     await ask(
@@ -71,7 +71,7 @@ export function sqlConsole(): void {
     return {
       execute,
       csv: async (sql) => {
-        // The file of a query that failed stays open and empty.
+        // The file of a failed query stays open and empty.
         results += 1
         const file = `result-${results}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
@@ -82,7 +82,7 @@ export function sqlConsole(): void {
     }
   }
 
-  /** Values in quotes, doubled inside of them, and nothing at all for null. */
+  /** Parses CSV whose values are quoted, and null is empty. */
   const linesOf = (csv: string): (string | null)[][] => {
     const lines: (string | null)[][] = [[]]
     const value = /(?:"((?:[^"]|"")*)"|([^",\n]*))([,\n]|$)/gy
@@ -137,7 +137,7 @@ export function sqlConsole(): void {
       try {
         csv = await opened.csv(sql)
       } catch (error) {
-        // Alone, a statement fails with an error of its own, which has nothing of the copy around it.
+        // Run alone, a failing statement has its own error, without the copy around it.
         await opened.execute(sql)
         if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
           throw error

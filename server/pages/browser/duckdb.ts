@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url)
 const dist = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
 const { version } = require(path.join(dist, '../package.json')) as { version: string }
 
-/** DuckDB for browsers, as its package has it: what the worker may do, its own answer says, and no page may. */
+/** Files of DuckDB for browsers. The policy of the worker allows what no page may do. */
 const files = {
   worker: {
     file: 'duckdb-browser-eh.worker.js',
@@ -26,13 +26,13 @@ const files = {
   module: { file: 'duckdb-eh.wasm', mediaType: 'application/wasm', policy: "default-src 'none'" },
 } as const
 
-/** Under the version of the package, so that they may be kept for ever. */
+/** Under the version of the package, so that caches may keep them forever. */
 export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> {
   const base = `${publicUrl.pathname.replace(/\/$/, '')}/assets/duckdb/${version}`
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
 }
 
-/** Packed ones are a quarter of the size, and made when they are first asked for. */
+/** Serves the files, compressed on first use to a quarter of their size. */
 export function engineFiles(runtime: Runtime): Resource {
   const { transfers, sendBudget, freshness, scratch } = runtime
   const packed = new Map<string, Promise<Packed>>()
@@ -60,7 +60,7 @@ export function engineFiles(runtime: Runtime): Resource {
         doubt: () => packed.delete(key),
       }
       res.setHeader('Content-Security-Policy', found.policy)
-      // A worker is as strict as the page that begins it, or it is not begun.
+      // A browser starts a worker only if it is as strict as its page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await transfers.during(client, () => sendFile(req, res, served, sendBudget))
     },

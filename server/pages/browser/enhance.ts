@@ -2,8 +2,8 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * What a browser adds to pages that are whole without it: the light or dark that a reader chose, copying, and forms that
- * are sent when they change. It runs as it stands here, so it may use nothing from outside of itself.
+ * Adds to pages that work without scripts: the chosen light or dark, copying, and forms that submit on a
+ * change. The function is sent as source, so it must not use anything from outside itself.
  */
 export function enhance(): void {
   const root = document.documentElement
@@ -28,7 +28,7 @@ export function enhance(): void {
       try {
         localStorage.setItem(key, next)
       } catch {
-        // It holds until the page is left.
+        // Applies until the page is left.
       }
     })
   }
@@ -44,7 +44,7 @@ export function enhance(): void {
     }
     button.addEventListener('click', () => {
       const mark = (): void => getSelection()?.selectAllChildren(code)
-      // By plain HTTP there is no clipboard: then the text is marked.
+      // Plain HTTP has no clipboard: select the text instead.
       if (!isSecureContext) mark()
       else navigator.clipboard.writeText(code.textContent).then(() => say(code.dataset['copied'] ?? ''), mark)
     })
@@ -62,7 +62,7 @@ export function enhance(): void {
     }
   }
 
-  // Whoever chose something stays where that was, to choose more.
+  // After choosing, people return to the same place to choose more.
   const returnToPlace = (): void => {
     const kept = sessionStorage.getItem(placeKey)
     if (kept === null) return
@@ -73,7 +73,7 @@ export function enhance(): void {
     document.getElementById(id)?.focus({ preventScroll: true })
   }
 
-  // What was left empty says nothing, so it need not stand in the address.
+  // Empty fields need not be in the address.
   const leaveOutEmpty = (form: HTMLFormElement): void => {
     form.addEventListener('formdata', (event) => {
       for (const name of new Set(event.formData.keys())) {

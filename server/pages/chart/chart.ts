@@ -18,24 +18,23 @@ import { answerAsk } from '../table/ask.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 import { requesterOf } from '../../routes/find.ts'
 
-/** What stands in the address besides the ask. */
+/** Parameters of the chart itself. */
 const chartParameters = ['chart_by', 'chart_sum'] as const
 
 interface ChartView extends AskView {
   readonly dimensions: readonly Dimension[]
-  /** What it is drawn by; null where there is nothing to draw by. */
+  /** Field that groups the rows; null if there is none. */
   readonly drawn: Dimension | null
-  /** What is summed; null where rows are counted. */
+  /** Summed field; null to count rows. */
   readonly measure: Field | null
-  /** So many characters of a value tell its group; null where all do. */
+  /** Leading characters of a value that form its group; null for all. */
   readonly length: number | null
   readonly groups: readonly Group[]
 }
 
-/** So many bars are drawn; the others are told together. */
+/** Most bars; others are summarized. */
 const barsMax = 40
 
-/** The rows of an ask drawn by one of their fields, with every number beside it. */
 function chartHtml(setting: Setting, view: ChartView): Html {
   const { addresses, words } = setting
   const { dataset, table, drawn, measure } = view
@@ -159,7 +158,7 @@ function isUf(key: string | null): boolean {
   return key !== null && Object.hasOwn(tilePlaces, key)
 }
 
-/** Groups that are days, months or years, in their order; those that are none are told beside it. */
+/** Draws groups that are days, months or years, in order; others are listed beside it. */
 function timePart(setting: Setting, view: ChartView, label: string): Html {
   const { words } = setting
   const { compact, list } = writtenIn(words)
@@ -184,7 +183,7 @@ function timePart(setting: Setting, view: ChartView, label: string): Html {
     }`
 }
 
-/** A day as the language writes it; a month or a year as it is. */
+/** Formats a day in the language of the page; a month or a year stays. */
 function periodOf(words: Setting['words'], key: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(key) && !Number.isNaN(Date.parse(key)) ? writtenIn(words).day(key) : key
 }
@@ -236,7 +235,7 @@ function saidOf({ words }: Setting, { measure }: ChartView, { rows, sum }: Group
   return sum === null ? words.null : grouped(sum)
 }
 
-/** The rows of a group in the table; null where the catalog lets nobody ask for them. */
+/** Returns the address of a group's rows; null if the catalog allows no such filter. */
 function addressOf(
   { addresses, language }: Setting,
   view: ChartView,
@@ -249,7 +248,7 @@ function addressOf(
   return addresses.table(language, table, new Map([...withoutField(view, field), ...conditions]))
 }
 
-/** What asks for the rows of a group; null where nothing does. */
+/** Returns the conditions of a group's rows; null if there are none. */
 function conditionsOf(field: Field, key: string | null, length: number | null): [string, string][] | null {
   const { name, type } = field
   if (key === null) return [[`${name}__isnull`, 'true']]
@@ -260,11 +259,11 @@ function conditionsOf(field: Field, key: string | null, length: number | null): 
   }
   if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
   const [from, next] = [`${key}-01-01`.slice(0, 10), dayAfter(key)]
-  // After the year 9999, which stands for "for ever" in many sources, there is no day to name.
+  // Days after the year 9999, which means "forever" in many sources, cannot be named.
   return [[`${name}__gte`, from], ...(next === null ? [] : [[`${name}__lt`, next] as [string, string]])]
 }
 
-/** The first day after a day, a month or a year; null where it has no four digits for its year. */
+/** Returns the day after a day, a month or a year; null if its year has not four digits. */
 function dayAfter(key: string): string | null {
   const [year = 0, month, day] = key.split('-').map(Number)
   const next = new Date(0)
@@ -274,7 +273,7 @@ function dayAfter(key: string): string | null {
   return next.getUTCFullYear() > 9999 ? null : next.toISOString().slice(0, 10)
 }
 
-/** The rows of an ask, drawn by one of their fields. */
+/** Page that draws the rows of a query by one of their fields, with all numbers. */
 export function chartPage(service: PageService): Resource {
   const { setting, responder, engine, pageBytesMax } = service
   const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
@@ -324,7 +323,7 @@ function chosenBy(dimensions: readonly Dimension[], name: string | undefined): D
   return found
 }
 
-/** Null where rows are counted, as they are where nothing is asked for: that is never wrong. */
+/** Returns null to count rows, which is the default since it is always correct. */
 function chosenSum(measures: readonly Field[], name: string | undefined): Field | null {
   if (name === undefined || name === 'rows') return null
   const found = measures.find((field) => field.name === name)

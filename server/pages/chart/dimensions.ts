@@ -3,16 +3,16 @@ import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { orderable } from '../../query/parameters.ts'
 import { isTime } from '../table/view.ts'
 
-/** A field by whose values rows are drawn, and as what. */
+/** A field that can group rows, and the shape of its chart. */
 export interface Dimension {
   readonly field: Field
   readonly shape: 'line' | 'tiles' | 'bars'
 }
 
-/** With more different values bars say nothing any more. */
+/** With more distinct values, bars are illegible. */
 const barsMax = 200
 
-/** What the rows of a table can be drawn by: days, states, and what has few values. */
+/** Returns fields that can group the rows of a table: days, states, and fields with few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
   const asked = new Set(orderable(table))
   const dimensions = table.fields.flatMap((field): Dimension[] => {
@@ -27,10 +27,10 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
 }
 
 const dayMs = 86_400_000
-/** So many points of a line can still be told apart. */
+/** Most points of a line that remain distinguishable. */
 const pointsMax = 800
 
-/** So many characters of a day tell the step of a time line: the day, its month or its year. */
+/** Returns the leading characters of a day that form the step of a time line: the day, its month or its year. */
 export function stepOf(field: Field, report: SnapshotReport | null): 10 | 7 | 4 {
   const found = report?.fields.find(({ name }) => name === field.name)
   const [from, to] = [found?.min, found?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))

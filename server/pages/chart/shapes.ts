@@ -2,13 +2,13 @@ import { html, type Html } from '../html.ts'
 
 interface Bar {
   readonly name: string
-  /** Where its rows are; null where they cannot be asked for. */
+  /** Address of its rows; null if no filter matches them. */
   readonly address: string | null
   readonly value: number
   readonly said: string
 }
 
-/** Bars under each other, each with its name and number as text. */
+/** Draws bars below each other, with names and numbers as text. */
 export function barsPart(bars: readonly Bar[], label: string): Html {
   const most = Math.max(...bars.map(({ value }) => Math.abs(value)), 1)
   return html`<ol class="bar-list" aria-label="${label}">
@@ -28,16 +28,16 @@ export function barsPart(bars: readonly Bar[], label: string): Html {
 }
 
 interface Point {
-  /** In any unit that grows. */
+  /** Position in any increasing unit. */
   readonly at: number
   readonly value: number
-  /** What it is, in words. */
+  /** Description in words. */
   readonly said: string
 }
 
 const [width, height] = [800, 240]
 
-/** A line over time, from 0 up; what it says in numbers stands beside it, so that no text shrinks with it. */
+/** Draws a line over time, from 0 up; numbers stand beside it, since text would shrink with it. */
 export function linePart(points: readonly Point[], label: string, short: (value: number) => string): Html {
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]
   const most = Math.max(0, ...points.map(({ value }) => value))
@@ -68,7 +68,7 @@ export function linePart(points: readonly Point[], label: string, short: (value:
   </div>`
 }
 
-/** What is under the pointer says its number. */
+/** Shows the number under the pointer. */
 function reachPart(at: number, next: number, before: number, { said }: Point): Html {
   const [left, right] = [round((before + at) / 2), round((at + next) / 2)]
   return html`<rect
@@ -85,7 +85,7 @@ function round(number: number): number {
   return Math.round(number * 10) / 10
 }
 
-/** Where each state of Brazil stands among the others, by row and column from 1: a tile each, whatever its area. */
+/** Row and column of each Brazilian state in a tile map, from 1; tiles are equal in size. */
 export const tilePlaces: Readonly<Record<string, readonly [row: number, column: number]>> = {
   RR: [1, 2],
   AP: [1, 4],
@@ -116,7 +116,7 @@ export const tilePlaces: Readonly<Record<string, readonly [row: number, column: 
   RS: [9, 3],
 }
 
-/** From the fewest to the most. */
+/** Number of shades, from the least to the greatest values. */
 const shades = 5
 
 interface Tile {
@@ -124,11 +124,14 @@ interface Tile {
   readonly address: string | null
   readonly value: number
   readonly said: string
-  /** The same in a few characters. */
+  /** Short form of the value. */
   readonly short: string
 }
 
-/** A tile map: the darker, the more. As many tiles have each shade, so that one great value does not pale all others. */
+/**
+ * Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not
+ * pale all others.
+ */
 export function tilesPart(
   tiles: readonly Tile[],
   label: string,
@@ -152,7 +155,7 @@ export function tilesPart(
     </p>`
 }
 
-/** The place of each tile, and its shade: what an attribute may not say under our policy. */
+/** Returns the style of places and shades, since our policy forbids style attributes. */
 export function tileStyle(): string {
   const places = Object.entries(tilePlaces).map(
     ([uf, [row, column]]) => `.tile-${uf} { grid-area: ${row} / ${column}; }`,

@@ -12,9 +12,9 @@ interface Total {
 }
 
 /**
- * Returns the first declared totals that a sum would add to their parts; null if the query or the chart keeps them apart.
- *
- * @param drawn the field by whose values the rows are grouped
+ * Returns the first declared totals that a sum would add to their parts; null if the query or the chart keeps
+ * them apart.
+ * @param drawn field that groups the rows
  */
 export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, drawn: Field): Total | null {
   for (const [name, value] of table.totals) {
@@ -33,7 +33,7 @@ export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, d
   return null
 }
 
-/** Explains why there is no sum, and leads to one of the totals or one of their parts. */
+/** Explains why there is no sum, and links to a total or its parts. */
 export function totalsChoice(
   { words }: Setting,
   view: AskView,

@@ -13,7 +13,7 @@ import { problemOf } from '../../routes/problem-of.ts'
 import { findDataset, findTable, unavailable } from '../../routes/find.ts'
 import type { PageService } from '../service.ts'
 
-/** What a reader asks of a table, and the snapshot that is to answer. */
+/** Parsed query of a page, and the snapshot that answers it. */
 interface Asked {
   readonly dataset: Dataset
   readonly table: Table
@@ -24,15 +24,15 @@ interface Asked {
 }
 
 interface Form {
-  /** Parameters of rows that the page does not take. */
+  /** Row parameters that the page does not accept. */
   readonly without: readonly ParameterName[]
-  /** Parameters of its own that it takes. */
+  /** Parameters of the page itself. */
   readonly own?: readonly string[]
-  /** Rows of a page where the reader does not say, and at most: markup of very many would hold up everybody else. */
+  /** Default and maximum of rows per page: markup of more rows would delay other requests. */
   readonly pageSize?: { readonly default: number; readonly max: number }
 }
 
-/** Answers what an address asks of a table, or leads to the one way of writing it. */
+/** Answers the query in an address, or redirects to the canonical address. */
 export async function answerAsk(
   service: PageService,
   { params, target }: ResourceRequest,
@@ -69,7 +69,10 @@ export async function answerAsk(
   )
 }
 
-/** The field that a parameter compares with a single number, which people type as their language writes it; else null. */
+/**
+ * Returns the field that a parameter compares with a single number, which people type in their own format;
+ * else null.
+ */
 function numberField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
   if (target === null || !isNumber(target.field)) return null
@@ -77,7 +80,7 @@ function numberField(table: Table, name: string): Field | null {
   return isOperator(operator) && operatorRow(operator).takes === 'value' ? target.field : null
 }
 
-/** @throws Problem not-published or snapshot-gone, with the way to the current one */
+/** @throws Problem not-published or snapshot-gone, with a link to the current snapshot */
 export async function withSnapshot(
   { snapshots, setting: { addresses, language }, publicUrl, files }: PageService,
   table: Table,
@@ -99,21 +102,20 @@ export async function withSnapshot(
 }
 
 /**
- * Leads to the one way in which addresses are written from what forms send, where that is another.
- *
+ * Redirects from an address as forms send it to the canonical one.
  * @returns whether it did
  */
 function leadToTidy(target: string, res: ServerResponse): boolean {
   const tidy = tidied(target)
   if (tidy === null) return false
   res.statusCode = 303
-  // Relative, so it holds behind any proxy.
+  // A relative address works behind any proxy.
   res.setHeader('Location', `./${tidy}`)
   res.end()
   return true
 }
 
-/** Without what is empty, and with one list of fields; null where it is so already. */
+/** Removes empty parameters and joins lists of fields; null if nothing changes. */
 function tidied(target: string): string | null {
   const pairs = parametersOf(target)
   const filled = pairs.filter(([, value]) => value !== '')

@@ -5,7 +5,7 @@ import type { Setting } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
 import { askOf, type TableView } from './view.ts'
 
-/** The rows on the screen, as lines that bring them into a program. */
+/** Shows code that loads these rows into a program. */
 export function codesPart({ words }: Setting, view: TableView): Html {
   const codes = codesOf(view)
   return html`<section id="code">
@@ -26,7 +26,10 @@ interface Code {
   readonly text: string
 }
 
-/** Each runs as it is, and brings the same rows in the same order, with their types. */
+/**
+ * Returns code in several languages; each example runs unchanged, and returns the same rows in the same
+ * order, with types.
+ */
 function codesOf(view: TableView): Code[] {
   const { fields, table } = view
   const to = (format: string): string => rowsAddress(view, format)
@@ -85,7 +88,7 @@ function codesOf(view: TableView): Code[] {
   ]
 }
 
-/** All rows of the ask, or its page where they are more than an export may have. */
+/** Returns the address of all rows of the query, or of this page if an export may not have that many. */
 function rowsAddress(view: TableView, format: string): string {
   const { range, table, query } = view
   if (range.count <= table.exportRowsMax)

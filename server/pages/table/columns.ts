@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
 import { changed, queryLink, titleOf, type TableView } from './view.ts'
 
-/** Which fields are shown; the choice stands in the address. */
+/** Form of the shown fields, which are part of the address. */
 export function columnsForm({ words, addresses, language }: Setting, view: TableView): Html {
   const { table, fields } = view
   const shown = new Set(fields.map(({ name }) => name))

@@ -10,9 +10,8 @@ import type { Words } from '../words/en.ts'
 import { isNumber, changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
 
 /**
- * What must hold, each with a way out of it, and one out of all.
- *
- * @param kept what else stands in the address, and stays there
+ * Shows the conditions, each with a link that removes it.
+ * @param kept further parameters of the address to keep
  */
 export function chipsPart(
   { words }: Setting,
@@ -50,14 +49,13 @@ export function saidOf({ field, operator, values }: Condition, words: Words): st
   return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
-/** So many controls stand open; the others fold. */
+/** Most controls that are open; others are folded. */
 const openMax = 5
 
 /**
- * A form of what can be asked: choices where there are few, ranges where there is an order, else a part of a text.
- *
- * @param action where it leads
- * @param kept what else stands in the address, and stays there
+ * Form of filters: choices if there are few, ranges for ordered types, else a part of a text.
+ * @param action address of the form
+ * @param kept further parameters of the address to keep
  */
 export function filterForm(
   { words }: Setting,
@@ -106,7 +104,7 @@ function searched({ table }: AskView, words: Words): string {
   return writtenIn(words).list(titles)
 }
 
-/** What a form keeps of the query that it does not ask for itself. */
+/** Keeps parameters of the query that the form itself does not contain. */
 export function hiddenInputs({ query }: Pick<AskView, 'query'>, own: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !own.has(name))
@@ -118,7 +116,7 @@ function hiddenInput(name: string, value: string): Html {
 }
 
 interface Control {
-  /** Which it sets. */
+  /** Parameters that the control sets. */
   readonly parameters: readonly string[]
   readonly control: Html
 }
@@ -131,7 +129,7 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
   if (!isTime(field) && choices !== undefined && choices.length > 0) {
     const chosen = given('eq')
     const values = choices.flatMap((choice) => readValue(field, choice) ?? []).filter((value) => value !== '')
-    // What was asked for is shown, whether or not it is there.
+    // Show the selected value even if it does not occur.
     const offered = new Set([...values, ...(chosen === '' ? [] : [chosen])])
     const isPlain = !isParameterName(field.name) && !offered.has('None')
     return {
@@ -168,20 +166,20 @@ function controlOf(field: Field, view: AskView, words: Words): Control {
   }
 }
 
-/** A value as the rows of the page show it. */
+/** Formats a value like the rows of the page. */
 function shownValue(field: Field, value: string, words: Words): string {
   return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 
-/** A choice of a select; its text is its value where it says no other. */
+/** Option of a select; its text is its value by default. */
 export function optionPart(value: string, isChosen: boolean, text = value): Html {
-  // Browsers take the text for the value, but for white space, which they take away.
+  // Browsers use the text as value, but normalize white space.
   const isItsText = value === text.replaceAll(/\s+/g, ' ').trim()
   const own = isItsText ? null : html` value="${value}"`
   return html`<option${own}${isChosen ? ' selected' : ''}>${text}</option>`
 }
 
-/** One end of a range, as its type is entered best; as text where such an input would lose what is given. */
+/** Input of one end of a range, by type; a text input if another would lose a part of the value. */
 function boundInput(field: Field, id: string, name: string, value: string): Html {
   const { type, kind } = field
   const isDay = type === 'date' || kind === 'date'
@@ -195,7 +193,7 @@ function boundInput(field: Field, id: string, name: string, value: string): Html
   return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`
 }
 
-/** The value of the only condition of that kind on a field; '' where there is none. */
+/** Returns the value of the only condition of this kind on a field; '' if there is none. */
 function valueOf({ query }: AskView, { name }: Field, operator: string): string {
   const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
   return found?.values[0] ?? ''

@@ -4,13 +4,13 @@ import { html, type Html } from '../html.ts'
 import { writtenIn } from '../numbers.ts'
 import { askOf, type TableView } from './view.ts'
 
-/** Files of what is on the screen, in each format, and of the whole table. */
+/** Shows downloads of the matching rows in each format, and of the whole table. */
 export function downloadsPart({ words, addresses, language }: Setting, view: TableView): Html {
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files
   const ask = askOf(view)
-  // A version that is named has a file of its own.
+  // A named version has files of its own.
   const wholeFile =
     query.snapshot === null || query.snapshot === 'current' || download === undefined
       ? files.download(table)
@@ -48,7 +48,7 @@ export function downloadsPart({ words, addresses, language }: Setting, view: Tab
   </section>`
 }
 
-/** About how many bytes a file of the query has, by the rows of the whole table. */
+/** Returns the approximate bytes of a file of the query. */
 function sizeOf({ range, fields, table, snapshot }: TableView, format: string): number {
   const { manifest, rowBytes } = snapshot
   const plain = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length

@@ -7,12 +7,12 @@ import { profilePart } from './profile.ts'
 import { changed, isNumber, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
-/** In characters; the page of a row has all. */
+/** Most characters of a cell; the page of a row has all. */
 const cellShownMax = 300
-/** Longer ones fold. */
+/** Longer cells are folded. */
 const cellLongMin = 120
 
-/** Rows under their fields, each with a link to it alone. */
+/** Shows rows below their fields, each with a link to its own page. */
 export function gridPart(setting: Setting, view: TableView): Html {
   const { words } = setting
   const { fields, rows, positions, snapshot } = view
@@ -68,17 +68,17 @@ function headerPart(setting: Setting, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Ascending first, then descending; the other way round where it is sorted already. */
+/** Returns a link that sorts ascending, or descending if already ascending. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
   return queryLink(changed(view, { ordering }))
 }
 
-/** A value as it is; what is no value is seen to be none. */
+/** Shows a value; null and empty texts are marked. */
 function cellPart({ words }: Setting, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))
-    // Of these a page has most, so their class is short.
+    // Short class, since a page has most of these.
     return html`<td class="n">${writtenIn(words).digits(value)}</td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)

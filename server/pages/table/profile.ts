@@ -9,12 +9,12 @@ import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } f
 
 type Profile = SnapshotReport['fields'][number]
 
-/** So many bars and values are shown in a header; the page of the fields shows all. */
+/** Most bars and values in a header; the page of fields shows all. */
 const barsMax = 10
 const topMax = 5
 const height = 28
 
-/** What a column holds, in its header: each bar or value leads to its rows. */
+/** Shows the distribution of a column in its header; each bar or value links to its rows. */
 export function profilePart(setting: Setting, view: TableView, field: Field): Html | null {
   const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
   if (found === undefined) return null
@@ -35,7 +35,7 @@ function histogramPart(
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
-  // Ends of times are told to the second, which would leave out what comes after it.
+  // Bounds of times are rounded to seconds, and would exclude rows within the last one.
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
@@ -46,14 +46,14 @@ function histogramPart(
     const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
   })
-  // Each bar can be pointed at from top to bottom, however small it is.
+  // Full height, so that small bars can be pointed at.
   const reaches = bars.map(({ from, to, rows }, index) => {
     const title = html`<title>${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [least, most] = [boundOf(field, from), boundOf(field, to)]
     if (!canFilter || rows === 0 || least === null || most === null)
       return html`<path d="${reach}">${title}</path>`
-    // A range holds its end, and its start where nothing lies before it.
+    // A range includes its end, and its start only if nothing comes before it.
     const target = new Map([
       ...rest,
       [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
@@ -99,15 +99,15 @@ function topPart({ words }: Setting, view: TableView, field: Field, profile: Pro
   </ul>`
 }
 
-/** An end of a range, with no more digits than values have; of fractions, so many that people can compare them. */
+/** Formats an end of a range with no more digits than values have; fractions with few enough to compare. */
 export function shownBound(field: Field, text: string): string {
   if (!isNumber(field)) return text
   return field.type === 'float' ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
 }
 
 /**
- * As an address has it. Ranges are even, so their ends may have more digits than values of the field; the last value
- * below such an end says the same. Null where it cannot be written.
+ * Converts an end of a range into an operand. Ranges have equal widths, so their ends may have more digits
+ * than values; the last value below such an end is equivalent. Returns null if it cannot be written.
  */
 function boundOf(field: Field, text: string): string | null {
   const known = readValue(field, text)
@@ -127,7 +127,7 @@ function boundOf(field: Field, text: string): string | null {
   )
 }
 
-/** Fewer and wider ranges of the same rows. */
+/** Merges ranges into fewer, wider ones. */
 function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {
   const width = Math.ceil(histogram.length / barsMax)
   const bars: { from: string; to: string; rows: number }[] = []
@@ -139,7 +139,7 @@ function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profi
   return bars
 }
 
-/** Says how many different values a field has: exactly, or about where its table is large; empty if that is unknown. */
+/** Describes the number of distinct values, exactly or approximately; empty if unknown. */
 export function distinctText(
   words: Words,
   { choices, distinct = choices?.length, distinct_estimate: about }: Profile,

@@ -25,7 +25,6 @@ import type { Resource } from '../../http/resource.ts'
 import { answerAsk } from './ask.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-/** A table to look at: rows in their order, what they are like, and ways to fewer of them, or to all of them as a file. */
 function tableHtml(setting: Setting, view: TableView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, query, range, rows, snapshot } = view
@@ -67,7 +66,7 @@ function tableHtml(setting: Setting, view: TableView): Html {
   })
 }
 
-/** The first and the last day of the rows, where a field of days is among those that order them. */
+/** Returns the first and the last day of the rows, if they are ordered by a field of days. */
 function coverageOf(
   { fields, order }: Table,
   report: SnapshotReport | null,
@@ -79,10 +78,10 @@ function coverageOf(
   return field === undefined || !areDays ? null : { name: titleOf(field), from, to }
 }
 
-/** Rows that people look at. */
+/** Rows per page for people. */
 const pageSize = { default: 50, max: 200 }
 
-/** A table to look at, by the same parameters as its rows have in the API. */
+/** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
   const { setting, responder } = service
   return {
@@ -94,7 +93,7 @@ export function tablePage(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          // Of a selection, its rows are paid for when they are known.
+          // Rows of a selection are charged when they are known.
           cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
@@ -105,7 +104,7 @@ export function tablePage(service: PageService): Resource {
   }
 }
 
-/** Sentences that lead from a text that no row has to the nearest value of its field. */
+/** Sentences with links from a text without rows to the nearest value. */
 function hintsPart({ words }: Setting, view: TableView): Html[] {
   return view.hints.map(({ field, missing, nearest }) => {
     const parameters = new Map(withoutField(view, field))
@@ -118,7 +117,7 @@ function hintsPart({ words }: Setting, view: TableView): Html[] {
   })
 }
 
-/** First, last, next, previous, and any page by its number. */
+/** Links to the first, last, next and previous page, and to any page by number. */
 function pagerPart({ words, addresses, language }: Setting, view: TableView): Html | null {
   const { range, query, table } = view
   if (range.lastPage === 1) return null

@@ -4,7 +4,7 @@ import { aspects, type Aspect } from '../../documents/page-addresses.ts'
 import type { Setting, Step } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 
-/** The pages of one table; those that show rows keep the ask. */
+/** Links between the pages of a table; pages with rows keep the query. */
 export function tabsPart(
   { addresses, language, words }: Setting,
   table: Table,
@@ -28,7 +28,7 @@ export function tabsPart(
   </nav>`
 }
 
-/** The way to a dataset, or through it to one of its tables. */
+/** Returns the steps to a dataset, or to one of its tables. */
 export function trailTo({ addresses, language }: Setting, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined

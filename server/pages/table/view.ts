@@ -19,7 +19,7 @@ import {
 import { rowAddresses, type PageService } from '../service.ts'
 import { requesterOf } from '../../routes/find.ts'
 
-/** What a reader asks of a table, before any row is read. */
+/** A query of a table before its rows are read. */
 export interface AskView {
   readonly dataset: Dataset
   readonly table: Table
@@ -27,7 +27,7 @@ export interface AskView {
   readonly query: RowQuery
 }
 
-/** A page of rows, and all that is shown around it. */
+/** A page of rows, and everything shown around it. */
 export interface TableView extends AskView {
   readonly range: {
     readonly count: number
@@ -35,22 +35,21 @@ export interface TableView extends AskView {
     readonly lastPage: number
     readonly first: number
   }
-  /** As the table declares them. */
+  /** Fields in declared order. */
   readonly fields: readonly Field[]
-  /** Values as texts, with all their digits, in the order of the fields. */
+  /** Values as texts with all digits, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
   /** Positions of the rows in the table, from 0. */
   readonly positions: Uint32Array
-  /** Why a page without rows may have none. */
+  /** Possible reasons for an empty result. */
   readonly hints: readonly Hint[]
   readonly files: FileAddresses
-  /** Absolute, of all rows of the query in a format. */
+  /** Returns the absolute address of all rows of the query. */
   readonly exportAddress: (parameters: QueryParameters) => string
-  /** Absolute, of a page of them. */
+  /** Returns the absolute address of a page of rows. */
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-/** What a field is called. */
 export function titleOf({ title, name }: Field): string {
   return title ?? name
 }
@@ -59,12 +58,12 @@ export function isNumber({ type }: Field): boolean {
   return typeRow(type).wire.kind === 'number'
 }
 
-/** Whether its values are days, as `YYYY-MM-DD` to begin with. */
+/** Returns whether values start with days, `YYYY-MM-DD`. */
 export function isTime({ type, kind }: Field): boolean {
   return type === 'date' || type === 'datetime' || kind === 'date'
 }
 
-/** The query with some parameters set, or taken out where they are null; always from its first page. */
+/** Returns the parameters of the query with some set, or removed if null; always from the first page. */
 export function changed(
   { query }: Pick<AskView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
@@ -77,19 +76,19 @@ export function changed(
   return parameters
 }
 
-/** Of the query, what says which rows in which order and which fields of them, whatever page is shown. */
+/** Returns the parameters of rows, order and fields, without those of a page. */
 export function askOf(view: Pick<AskView, 'query'>): QueryParameters {
   return changed(view, { page_size: null, format: null })
 }
 
-/** Of the same page, so that only the query is written. */
+/** Returns a link relative to the same page. */
 export function queryLink(parameters: QueryParameters, page = 1): string {
   const all = new URLSearchParams([...parameters])
   if (page > 1) all.set('page', String(page))
   return `?${all.toString()}`
 }
 
-/** The parameters of a field's conditions, taken out. */
+/** Returns the parameters without the conditions of a field. */
 export function withoutField(view: AskView, { name }: Field): QueryParameters {
   const own = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)
@@ -97,21 +96,21 @@ export function withoutField(view: AskView, { name }: Field): QueryParameters {
   return parameters
 }
 
-/** The parameter that asks for one value of a field; null where none does. */
+/** Returns the parameter that filters one value of a field; null if there is none. */
 export function equalTo(field: Field, text: string): [name: string, text: string] | null {
   const value = readValue(field, text)
   return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
-/** Under which name a condition stands in the address. */
+/** Returns the name under which a condition stands in the address. */
 export function parameterOf({ query }: Pick<AskView, 'query'>, field: string, operator: string): string {
   const whole = `${field}__${operator}`
   return query.parameters.has(whole) ? whole : field
 }
 
-/** What pages of rows for people share: the rows of a query as texts, and what is known around them. */
+/** Shared parts of pages of rows: rows as texts, and data around them. */
 
-/** A page has links of its own. */
+/** HTML pages have links of their own. */
 const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
 
 export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {

@@ -6,10 +6,10 @@ import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
 import type { Aspect } from '../../documents/page-addresses.ts'
 
-/** All texts of a page in one language: a file of words that lacks one does not compile. */
+/** All texts of the pages; a language that lacks one does not compile. */
 export type Words = typeof en
 
-/** Advice for readers on problems whose own sentence has none. */
+/** Advice for problems whose own sentence has none. */
 const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
   'not-published': 'This table is in the catalog, but its rows have not been published yet. Come back later.',
   'unknown-address': 'The address may be mistyped, or what was here has moved.',
@@ -26,7 +26,7 @@ const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
 }
 
 export const en = {
-  /** BCP 47 tag, for `lang` and for numbers, dates and sorting. */
+  /** BCP 47 tag for `lang`, numbers, dates and sorting. */
   locale: 'en',
   language: 'English',
 
@@ -343,10 +343,10 @@ export const en = {
     'http-version': 'The version of HTTP is too old for this',
   } satisfies Record<ProblemCode, string>,
   latestVersion: 'The current version',
-  /** Sentence about a parameter that is refused. */
+  /** Sentence about an invalid parameter. */
   notUnderstood: (parameter: string) => `${parameter} is not understood.`,
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
-  /** Describes a value of each type, with an example. */
+  /** Descriptions of values by type, with examples. */
   values: {
     string: 'a text',
     text: 'a text',
