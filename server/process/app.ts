@@ -29,7 +29,7 @@ import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
 import { tableRows } from '../routes/table-rows.ts'
 
-/** The service in reading order. It opens nothing: what lives is handed in. */
+/** Creates the app, in reading order. It opens nothing: live objects are passed in. */
 export function createApp(runtime: Runtime): RequestListener {
   const { catalog, publicUrl, client, limiter, log, meter } = runtime
   const logRequest = logRequests(log, client, meter)
@@ -78,7 +78,7 @@ function routes(runtime: Runtime, settings: Settings, shortcuts: Shortcuts, tell
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]
     for (const reference of references) mount(router, reference, false, browsable)
-    // Express takes the prefix alone for the prefix with a slash.
+    // Express also matches a prefix with a slash without it.
     app.use(family.prefix, (req, res, next) =>
       pathOf(req.originalUrl) === family.prefix && ['GET', 'HEAD'].includes(req.method)
         ? leadToSlash(req, res, next)
@@ -114,12 +114,11 @@ function routes(runtime: Runtime, settings: Settings, shortcuts: Shortcuts, tell
   return app
 }
 
-/** How long a reader waits for all tables to be loaded, where what he asks for is about all. */
+/** Longest wait for all tables to be loaded, for requests about all of them. */
 const loadingMs = 2000
 
 /**
- * Waits for what a request is about: the tables that its path names are loaded before all others.
- *
+ * Waits until the tables in the path of a request are loaded, or else all of them.
  * @throws Problem starting
  */
 async function loading(
@@ -137,7 +136,7 @@ async function loading(
   await Promise.all(tables.map((table) => snapshots.loaded(table)))
 }
 
-/** What is answered before anything is loaded: how the service is. */
+/** Addresses that answer before anything is loaded. */
 const probes = new Set(['/livez', '/readyz', '/health'])
 
 function isProbe({ url = '' }: IncomingMessage): boolean {
@@ -146,7 +145,7 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
 
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
-/** One answer may break, the service never. People get a page, and programs JSON. */
+/** Returns the error handler: one response may fail, the service never. People get a page, and programs JSON. */
 function problemTeller(settings: Settings, log: Log, meter: Meter | null): TellProblem {
   const formFor = problemForms(settings)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {

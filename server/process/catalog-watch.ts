@@ -4,10 +4,10 @@ import { loadCatalog, ParsedFiles } from '../../core/catalog/load.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** What is told to everybody: the faults themselves are for whoever reads the log. */
+/** Message for clients; the log has the faults. */
 const faultTold = 'the catalog that was written last has faults, which the log tells; the one before serves'
 
-/** Reads the catalog again when its files change, or when it is asked to. */
+/** Reloads the catalog when its files change, or on request. */
 export class CatalogWatch {
   readonly #file: string
   readonly #log: Log
@@ -18,7 +18,7 @@ export class CatalogWatch {
   #fault: string | null = null
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** @param take serves by another catalog */
+  /** @param take switches to another catalog */
   constructor(file: string, catalog: Catalog, log: Log, take: (catalog: Catalog) => Promise<void>) {
     this.#file = file
     this.#hash = catalog.hash
@@ -26,14 +26,14 @@ export class CatalogWatch {
     this.#take = take
   }
 
-  /** Why what is written is not what serves; null where it is. */
+  /** Returns why the latest catalog is not served; null if it is. */
   get fault(): string | null {
     return this.#fault
   }
 
   /**
-   * @param everyMs how often the files are looked at; 0 for never
-   * @param taken what was their version before they were read
+   * @param everyMs interval of checks; 0 for never
+   * @param taken version of the files before they were read
    */
   begin(everyMs: number, taken: string | null): void {
     const { signal } = this.#stop
@@ -42,14 +42,16 @@ export class CatalogWatch {
     })
   }
 
-  /** Once nothing is being taken any more. */
+  /** Waits until no catalog is being loaded. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#turn
   }
 
-  /** Reads the catalog now, when whoever asked before is done. Never fails: what is wrong is told by the log; says
-   *  whether that is all that can be done. */
+  /**
+   * Reloads the catalog after earlier calls. Never fails: errors are logged. Returns whether a retry is
+   * pointless.
+   */
   async look(): Promise<boolean> {
     const before = this.#turn
     const look = async (): Promise<boolean> => {
@@ -81,7 +83,7 @@ export class CatalogWatch {
         { reason: messageOf(error) },
         'the catalog is not taken; the one before goes on serving',
       )
-      // Whatever else went wrong may pass.
+      // Other errors may pass.
       return error instanceof StartError
     }
   }

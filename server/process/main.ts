@@ -2,10 +2,10 @@ import cluster from 'node:cluster'
 import { lastWords } from '../../core/errors.ts'
 import { readSettings, shareOf } from '../../core/settings/read.ts'
 
-/** The program: one process that serves, or several and one that keeps them. */
+/** Starts one process that serves, or a primary with several workers. */
 try {
   const settings = readSettings(process.env)
-  // The one that keeps the others opens nothing of what they work with.
+  // The primary opens nothing that workers use.
   if (settings.workers > 1 && cluster.isPrimary) {
     const { keepWorkers } = await import('./workers/primary.ts')
     await keepWorkers(settings)
@@ -15,6 +15,6 @@ try {
   }
 } catch (error) {
   console.error(lastWords(error))
-  // What was opened so far would keep the process alive.
+  // Open resources would keep the process alive.
   process.exit(1)
 }

@@ -34,17 +34,17 @@ import { Snapshots } from '../snapshots/snapshots.ts'
 import { countingFor, type Counting } from './workers/counts.ts'
 import type { Worker } from './workers/worker.ts'
 
-/** What lives as long as the process, whatever catalog it serves by. */
+/** Objects that live as long as the process, across catalogs. */
 export interface Shared {
   readonly settings: ProcessSettings
   readonly store: Store
   readonly pool: Pool
   readonly scanPool: Pool
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
-  /** Null where there are no metrics. */
+  /** Null if metrics are off. */
   readonly meter: Meter | null
   readonly spill: string
   readonly memory: MemoryGate
@@ -52,13 +52,13 @@ export interface Shared {
   readonly finished: FinishedExports
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
-  /** Why the catalog that was written last is not the one that serves; null where it is. */
+  /** Returns why the latest catalog is not served; null if it is. */
   readonly catalogFault: () => string | null
-  /** Called when a table is published with other fields than it is served with. */
+  /** Called when a table is published with other fields than those served. */
   readonly onOtherFields: () => void
 }
 
-/** What is served by one catalog. */
+/** A catalog while it is served. */
 interface Publication {
   readonly fitted: FittedCatalog
   readonly app: RequestListener
@@ -67,9 +67,9 @@ interface Publication {
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly isCountingUp: () => boolean
   readonly limits: Limits
-  /** Looks at every table once, and follows them from then on. */
+  /** Loads every table once, and follows them from then on. */
   readonly load: () => Promise<void>
-  /** Ends what it does by itself; whoever is being answered by it is answered. */
+  /** Stops background work; running requests are finished. */
   readonly leave: (next: Publication | null) => void
 }
 
@@ -80,10 +80,10 @@ interface Limits {
 }
 
 let number = 0
-/** For which files of a catalog that was left stay. */
+/** Time until the files of a replaced catalog are deleted. */
 const leftMs = 600_000
 
-/** @param before what serves until this one does */
+/** @param before the publication that serves until this one does */
 export async function publish(
   shared: Shared,
   fitted: FittedCatalog,
@@ -173,14 +173,14 @@ export async function publish(
       snapshots.stop()
       scrub.stop()
       prefetch.stop()
-      // Those who are being answered may have been promised what lies there.
+      // Running requests may still need the files.
       if (next !== null) setTimeout(() => void rm(scratch, { recursive: true, force: true }), leftMs).unref()
       if (next?.limits.counting !== limits.counting) limits.counting?.close()
     },
   }
 }
 
-/** Warns once of tables that an earlier version published, which DuckDB reads without a row store. */
+/** Warns once about tables that an earlier version published, which DuckDB reads without a row store. */
 function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): void {
   const older = tables.filter((table) => {
     const manifest = snapshots.current(table)?.manifest
@@ -195,7 +195,7 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
     )
 }
 
-/** Clients have had what they had, as long as the limits are the same. */
+/** Keeps counts as long as the limits are the same. */
 async function limitsOf(
   { settings, worker, log }: Shared,
   catalog: Catalog,

@@ -7,10 +7,9 @@ import { printUrl } from './print-url.ts'
 import { thisWorker } from './workers/worker.ts'
 
 /**
- * A process that serves: its port, which is open before anything else is; what lives behind it; and a stop that lets
- * every answer finish.
- *
- * @param settings what it has of them, where it is one of several workers
+ * Runs a process that serves: opens its port first, then the service behind it, and finishes every response
+ * at the end.
+ * @param settings share of this process, if it is one of several workers
  */
 export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
@@ -25,28 +24,28 @@ export async function serve(settings: ProcessSettings): Promise<void> {
       longestAnswerMs: settings.queueTimeoutMs + settings.queryTimeoutMs,
       ...(worker !== null && { receive: worker.receive }),
     })
-  // Where others serve meanwhile, it takes no reader before it can answer.
+  // While other workers serve, it accepts no request before it can answer.
   const isRelieving = worker?.isRelieving === true
   let listening: Listening | null = isRelieving ? null : await listenNow()
-  // Most of the time of a start goes into loading what this needs.
+  // Loading these modules takes most of the time of a start.
   const opening = import('./service.ts').then(({ openService }) =>
     openService(settings, log, worker, door, () => listening?.connections() ?? 0),
   )
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
-    // Those who wait at the door are answered.
+    // Requests that wait at the gate are answered.
     const service = await opening
     service.stopping()
     await listening?.stop(withinMs)
     await service.close()
     log.info('stopped')
-    // Nobody waits for what a start still reads.
+    // Do not wait for the rest of the start.
     if (!isServing) process.exit()
   }
   let ending: Promise<void> | null = null
   const stop = async (withinMs: number): Promise<void> => {
-    // Told again, it may be in more of a hurry.
+    // A second signal may shorten the time.
     if (ending !== null) void listening?.stop(withinMs)
     ending ??= end(withinMs)
     await ending
@@ -55,7 +54,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   if (worker === null) {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(stopWithinMs))
     process.on('SIGHUP', () => {
-      // A terminal that is closed means another thing.
+      // SIGHUP from a terminal means that it was closed.
       if (process.stdin.isTTY) void stop(stopWithinMs)
       else void opening.then((service) => service.reload())
     })

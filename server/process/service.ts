@@ -27,34 +27,37 @@ import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
 /**
- * Of each query. A block lies in one row group, which one thread reads, and a second one would cost a fifth more
- * CPU for nothing; different queries run side by side all the same.
+ * Threads per query. A page is read from one row group by one thread, and a second one would cost a fifth
+ * more CPU for nothing; different queries run in parallel anyway.
  */
 const queryThreads = 1
-/** Pages are some rows of some columns: all the others find nothing in such statements, and take a tenth of their time. */
+/**
+ * Optimizers for pages, which are some rows of some columns: all others find nothing there, and take a tenth
+ * of the time.
+ */
 const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause', 'unused_columns']
 
-/** A catalog that could not be fitted to what is published is fitted again after this time. */
+/** Interval of attempts to fit a catalog to the published tables. */
 const refitAgainMs = 5000
 
-/** What lives in a process that serves, besides its connections. */
+/** The service of a process, without its connections. */
 export interface Service {
-  /** Looks at every table once; from then on nobody waits. */
+  /** Loads every table once; from then on no request waits. */
   readonly load: () => Promise<void>
-  /** Reads the catalog again, and serves by it where it is another without a fault. */
+  /** Reloads the catalog, and serves it if it is new and valid. */
   readonly reload: () => Promise<void>
-  /** Where the lists of datasets are, and how many tables are served. */
+  /** Returns the addresses of lists of datasets, and the number of served tables. */
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
-  /** Tells that it takes no new work. */
+  /** Marks the service as stopping. */
   readonly stopping: () => void
-  /** Once nobody is answered any more. */
+  /** Closes everything after the last request. */
   readonly close: () => Promise<void>
 }
 
 /**
- * @param settings what the process has of them, where it is one of several workers
- * @param door opened to what answers, by each catalog that comes to serve
- * @param connections how many are open
+ * @param settings share of this process, if it is one of several workers
+ * @param door opened to the app of each new catalog
+ * @param connections returns the number of open connections
  */
 export async function openService(
   settings: ProcessSettings,
@@ -75,7 +78,7 @@ export async function openService(
   const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
 
-  // Nobody loads what measures where nobody asks for it.
+  // Load metrics only if they are on.
   const metrics =
     settings.metricsPort === 0 ? null : new (await import('./metrics/metrics.ts')).Metrics(problemCodes)
   const meter: Meter | null = metrics
@@ -94,10 +97,10 @@ export async function openService(
     observe: (timing) => meter?.queried('pages', timing),
   })
   await database.lock()
-  // A database of their own, so that no page waits for a scan.
+  // A separate database, so that no page waits for a scan.
   const scanDatabase = await Database.open({
     memory: `${settings.scanBytes / 1e6}MB`,
-    // Of each scan for a selection, which goes through all row groups.
+    // A scan reads all row groups in parallel.
     threads: Math.max(1, Math.floor(os.availableParallelism() / settings.workers)),
     scratch: path.join(spill, 'scans'),
     folders: [store.localFolder],
@@ -166,7 +169,7 @@ export async function openService(
   metrics?.watch({
     pools: { pages: pool, scans: scanPool },
     caches: {
-      // Of whichever catalog serves.
+      // Statistics of the current catalog.
       answers: {
         get stats() {
           return current.caches.answers.stats
@@ -196,9 +199,9 @@ export async function openService(
       const loaded = current.load()
       swapping = loaded.catch(() => undefined)
       await loaded
-      // Tables whose published fields turned out to be others are taken again.
+      // Tables whose published fields differ are opened again.
       await swapping
-      // Several workers are replaced by the process that keeps them.
+      // With several workers, the primary replaces them.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.snapshots.size > 0) return
       log.warn(
@@ -230,7 +233,7 @@ export async function openService(
   }
 }
 
-/** On a port of their own, or to the process that keeps this one. */
+/** Serves metrics on a port of their own, or sends them to the primary. */
 async function tellMetrics(
   registry: Metrics['registry'],
   settings: ProcessSettings,

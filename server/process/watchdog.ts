@@ -2,20 +2,20 @@ import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 
-/** Longest time without a turn of the event loop, in seconds: no request may block it for long. */
+/** Longest time without a turn of the event loop, in seconds. */
 const stuckSeconds = 10
 
-/** What the watching thread is given. */
+/** Data of the watching thread. */
 export interface Watched {
-  /** Counts the turns of the event loop, once a second. */
+  /** Turns of the event loop, counted once a second. */
   readonly beats: SharedArrayBuffer
   readonly stuckSeconds: number
 }
 
 /**
- * Kills this process when its event loop has been stuck for too long, after a log line, so that the supervisor or the
- * primary process starts another. The watching thread counts seconds without a beat instead of comparing clocks: a process
- * that was suspended is not taken for a stuck one. Does nothing under a debugger.
+ * Kills this process, after a log line, if its event loop is stuck for too long, so that the supervisor or
+ * the primary starts another. The watching thread counts seconds without a beat instead of comparing clocks,
+ * so that a suspended process does not look stuck. Does nothing under a debugger.
  */
 export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): void {
   if (inspector.url() !== undefined) return
@@ -27,7 +27,7 @@ export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): v
   try {
     const thread = new Worker(new URL('watchdog-thread.js', import.meta.url), {
       workerData: watched,
-      // Options of the main program, such as modules to load first, are not for this thread.
+      // Options of the main program, such as preloaded modules, are not for this thread.
       execArgv: [],
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },

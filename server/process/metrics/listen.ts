@@ -5,9 +5,8 @@ import { bind } from '../../http/listen.ts'
 
 /**
  * Answers Prometheus at `/metrics`, on a port of its own.
- *
- * @param text all metrics, as they are now
- * @throws StartError where the port is taken
+ * @param text returns the current metrics
+ * @throws StartError if the port is taken
  */
 export async function listenForMetrics(
   { metricsHost: host, metricsPort: port }: Pick<Settings, 'metricsHost' | 'metricsPort'>,

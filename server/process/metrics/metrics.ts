@@ -5,20 +5,20 @@ import type { TableStatus } from '../../snapshots/status.ts'
 import type { Meter, PoolName } from '../../base/meter.ts'
 import { watchedOf, type WatchedTable } from './tables.ts'
 
-/** Metrics as they are added up. */
+/** Metrics in a form that can be aggregated. */
 export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** What the metrics look at when they are asked for. */
+/** Objects that the metrics read on demand. */
 interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
-  /** By what it is called: how much of it there is now. */
+  /** Current values of the gauges. */
   readonly levels: Readonly<Record<Level, () => number>>
 }
 
-/** What goes up and down, each with what it is. */
+/** Gauges and their descriptions. */
 const levels = {
   connections: 'Open connections of readers.',
   exports_running: 'Exports that are running.',
@@ -33,7 +33,10 @@ type Level = keyof typeof levels
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const now = (): number => Date.now() / 1000
 
-/** The metrics of one process, made once; every name begins with `acervo_`, but those that all of Node's programs have. */
+/**
+ * Metrics of one process, created once. Every name begins with `acervo_`, except for the metrics of all Node
+ * programs have.
+ */
 export class Metrics implements Meter {
   readonly registry = new Registry()
   readonly #requests: Counter<'route' | 'status' | 'class'>
@@ -42,7 +45,7 @@ export class Metrics implements Meter {
   readonly #waits: Histogram<'pool'>
   readonly #queries: Histogram<'pool'>
 
-  /** @param reasons for which an ask may be refused: each counts from 0 on, since a rule sees no rise from nothing */
+  /** @param reasons for refusals: each counts from 0 on, since alert rules see no increase from nothing */
   constructor(reasons: readonly string[]) {
     const registers = [this.registry]
     this.#requests = new Counter({
@@ -77,7 +80,7 @@ export class Metrics implements Meter {
       ...perPool,
     })
     collectDefaultMetrics({ register: this.registry })
-    // Gauges whose names end like those of counters, which tools of Prometheus refuse.
+    // Remove gauges whose names end like those of counters, which Prometheus tools refuse.
     for (const { name } of this.registry.getMetricsAsArray())
       if (/^nodejs_active_\w+_total$/.test(name)) this.registry.removeSingleMetric(name)
     this.#watchEventLoop()
@@ -95,10 +98,10 @@ export class Metrics implements Meter {
     this.#queries.observe({ pool }, query / 1000)
   }
 
-  /** Looks at these from now on. */
+  /** Starts reading these objects. */
   watch({ pools, caches, tables, isReady, levels: found }: Watched): void {
     for (const [level, help] of Object.entries(levels)) {
-      // Of several workers the worst tells whether the counts can be asked.
+      // The worst worker decides whether the counts are reachable.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
       this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(found[level as Level]()), aggregator)
     }
@@ -241,14 +244,14 @@ export class Metrics implements Meter {
         name,
         help,
         labelNames: ['table'],
-        // Each worker sees the same tables; the worst of them is told.
+        // Workers see the same tables; the worst one decides.
         aggregator: 'max',
         registers: [],
         collect() {
           this.reset()
           for (const table of watchedOf(tables())) {
             const value = valueOf(table)
-            // Of what is not served nothing is known.
+            // Unserved tables have no values.
             if (!Number.isNaN(value)) this.set({ table: table.table }, value)
           }
         },

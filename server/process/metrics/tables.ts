@@ -1,6 +1,6 @@
 import { isStale, type TableStatus } from '../../snapshots/status.ts'
 
-/** What is told of a table; times in ms since 1970. */
+/** Metrics of a table; times in ms since 1970. */
 export interface WatchedTable {
   readonly table: string
   readonly importedAt: number
@@ -9,7 +9,7 @@ export interface WatchedTable {
   readonly isStale: boolean
 }
 
-/** Those that are published, served or not. */
+/** Returns published tables, served or not. */
 export function watchedOf(statuses: readonly TableStatus[]): WatchedTable[] {
   return statuses
     .filter(({ importedAt, fault }) => importedAt !== null || fault !== null)

@@ -7,14 +7,14 @@ import type { Worker } from './worker.ts'
 
 export interface Counting {
   readonly countsFor: (policy: Policy) => Counts
-  /** Whether the shared counts can be asked. */
+  /** Returns whether the shared counts are reachable. */
   readonly isUp: () => boolean
   readonly close: () => void
 }
 
 const nothing = (): void => undefined
 
-/** Where requests are counted: here, for all workers together, or for all servers that share a Redis. */
+/** Opens the counts: in this process, for all workers, or in a Redis for several servers. */
 export async function countingFor(
   policies: readonly Policy[],
   { clientsMax, rateLimitStore }: Pick<ProcessSettings, 'clientsMax' | 'rateLimitStore'>,
@@ -25,7 +25,7 @@ export async function countingFor(
   const ofAllWorkers = (policy: Policy): Counts =>
     workers?.of(policy.name) ?? new MemoryCounts(clientsMax, policy)
   if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
-  // Loaded where it is needed: it is a fifth of a start.
+  // Import on demand: it is a fifth of a start.
   const { RedisLink } = await import('../../limits/redis-link.ts')
   const { RedisCounts } = await import('../../limits/redis-counts.ts')
   const link = new RedisLink(rateLimitStore, log)

@@ -2,22 +2,22 @@ import type { Questions, Replies } from '../../limits/channel.ts'
 import type { Policy } from '../../limits/policies.ts'
 import type { Measured } from '../metrics/metrics.ts'
 
-/** What the process that keeps the workers tells one of them. */
+/** Message from the primary to a worker. */
 export type ToWorker =
   | Replies
-  /** A connection goes with it. */
+  /** Comes with a connection. */
   | { readonly connection: number }
-  /** To end, and to cut off what is not answered within so many ms; told again, sooner. */
+  /** Stop, and cut off responses after this time; a second message may shorten it. */
   | { readonly stopWithinMs: number }
   | { readonly measureAs: number }
 
-/** What a worker tells it. */
+/** Message from a worker to the primary. */
 export type FromWorker =
   | Questions
   | { readonly told: 'serving' }
-  /** Its metrics, as they were asked for under that number. */
+  /** Metrics, in answer to the request with this number. */
   | { readonly measuredAs: number; readonly metrics: Measured }
-  /** The connection is its own now. */
+  /** The worker has accepted the connection. */
   | { readonly took: number }
-  /** What is to be counted, before the first question. */
+  /** Policies to count by, before the first question. */
   | { readonly policies: readonly Policy[] }

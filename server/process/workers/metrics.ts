@@ -6,10 +6,10 @@ import { listenForMetrics } from '../metrics/listen.ts'
 import type { Measured } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** One that does not answer by then is told of with the others the next time. */
+/** Timeout of a worker's metrics; its values of the next request are then more recent. */
 const patienceMs = 1000
 
-/** The metrics of all workers together, and those of the process that keeps them. */
+/** Metrics of the primary and all workers together. */
 export class WorkersMetrics {
   readonly #serving: () => readonly Worker[]
   readonly #own = new Registry()
@@ -17,7 +17,7 @@ export class WorkersMetrics {
   readonly #waiting = new Map<number, (metrics: Measured) => void>()
   #last = 0
 
-  /** @param serving those that are asked */
+  /** @param serving returns the workers to ask */
   constructor(wanted: number, serving: () => readonly Worker[]) {
     this.#serving = serving
     const registers = [this.#own]
@@ -53,11 +53,11 @@ export class WorkersMetrics {
       const texts = await Promise.all([workers.metrics(), this.#own.metrics()])
       return texts.join('\n')
     })
-    // It ends with the process.
+    // Must not keep the process alive.
     server.unref()
   }
 
-  /** Null where it does not answer in time. */
+  /** Returns null after the timeout. */
   async #ask(worker: Worker): Promise<Measured | null> {
     this.#last += 1
     const id = this.#last

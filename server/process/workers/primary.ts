@@ -12,18 +12,18 @@ import { Reception } from './reception.ts'
 import { stopWithinMs } from '../../http/listen.ts'
 import { relievingVariable } from './worker.ts'
 
-/** Before another takes the place of one that never came to serve. */
+/** Pause before replacing a worker that never served. */
 const pauseMs = 1000
-/** A worker that is replaced may go on with answers that have begun, such as a download, for so long. */
+/** Longest time for a replaced worker to finish responses, such as downloads. */
 const drainMs = 600_000
-/** What it has more than it was given, before it is ended. */
+/** Time beyond that until it is killed. */
 const tardinessMs = 3000
 
 const notReplaced = 'a new worker did not start: the old ones go on'
 
 /**
- * The process that keeps the workers: it hands connections to them in turn, counts for the limits, replaces one that died,
- * and replaces all, one after the other, on SIGHUP. It serves nothing itself.
+ * The primary: passes connections to workers in turn, counts for the limits, replaces dead workers, and on
+ * SIGHUP all of them, one after the other. It serves nothing itself.
  */
 export async function keepWorkers(settings: Settings): Promise<void> {
   const log = openLog(settings.logLevel, {}, await linesForPeople())
@@ -47,7 +47,10 @@ export async function keepWorkers(settings: Settings): Promise<void> {
   printUrl(settings.publicUrl)
 }
 
-/** Workers serve by the catalog that they have read at their start; one that is faulty keeps a new one from starting. */
+/**
+ * Replaces workers when the catalog changes: they serve the one they read at their start, and do not start
+ * with a faulty one.
+ */
 function followCatalog(
   { catalog, catalogPollMs }: Settings,
   version: string | null,
@@ -71,19 +74,19 @@ function followSignals(keeper: Keeper, log: Log): void {
     })
   }
   process.on('SIGHUP', () => {
-    // A terminal that is closed means another thing.
+    // SIGHUP from a terminal means that it was closed.
     if (process.stdin.isTTY) process.kill(process.pid, 'SIGTERM')
     else void keeper.replaceAll()
   })
 }
 
-/** Answers the workers what each client has had, of all of them together. */
+/** Counts requests for all workers. */
 function keepCounts(clientsMax: number): void {
   const stores = new Map<string, { readonly counts: MemoryCounts; readonly quota: number }>()
   cluster.on('message', (worker, message: FromWorker) => {
     if ('policies' in message) {
       for (const policy of message.policies) {
-        // A worker that was started later may know another catalog.
+        // A worker that started later may have another catalog.
         if (stores.get(policy.name)?.quota === policy.quota) continue
         stores.set(policy.name, { counts: new MemoryCounts(clientsMax, policy), quota: policy.quota })
       }
@@ -100,7 +103,7 @@ class Keeper {
   readonly #serving = new Set<Worker>()
   #replacing: Promise<void> = Promise.resolve()
   #isStopping = false
-  /** Told when a worker has died. */
+  /** Called when a worker has died. */
   onDeath = (): void => undefined
 
   constructor(count: number, reception: Reception, log: Log) {
@@ -113,17 +116,17 @@ class Keeper {
     return this.#isStopping
   }
 
-  /** Those that take connections. */
+  /** Workers that accept connections. */
   get serving(): readonly Worker[] {
     return [...this.#serving]
   }
 
-  /** The first alone, since what keeps it from starting keeps the others too. Says whether all serve, once they do. */
+  /** Starts one worker first, since its failure would repeat in all. Returns whether all serve. */
   async start(): Promise<boolean> {
     const first = this.#fork(false)
     const code = await Promise.race([serving(first), exitOf(first)])
     if (this.#isStopping) return false
-    // It has said why.
+    // The worker has reported why.
     if (code !== null) process.exit(code || 1)
     this.#keep(first, true)
     const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
@@ -132,7 +135,7 @@ class Keeper {
     return !this.#isStopping
   }
 
-  /** New ones first, each before an old one ends, so that readers meet no gap; once at a time. */
+  /** Starts new workers, each before an old one ends, so that there is no gap; one call at a time. */
   async replaceAll(): Promise<void> {
     this.#replacing = this.#replacing
       .then(async () => (this.#isStopping ? undefined : this.#replaceEach()))
@@ -152,7 +155,7 @@ class Keeper {
         return
       }
       this.#keep(fresh, true)
-      // One that has died meanwhile has its successor already. Nobody waits for the downloads of the old ones.
+      // A dead one already has its successor. Nobody waits for the downloads of old ones.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
     this.#log.info('all workers replaced')
@@ -161,7 +164,7 @@ class Keeper {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#reception.close()
-    // Not in turn: it ends what is being started too, and whoever waits for that.
+    // Not queued: it also ends workers that are being started.
     await this.#end(
       Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
       stopWithinMs,
@@ -177,7 +180,7 @@ class Keeper {
       workers.map(async (worker) => {
         if (worker.isDead()) return
         const ended = exitOf(worker)
-        // One that has not begun to serve has nothing to finish, and may not hear it.
+        // A worker that does not serve yet has nothing to finish, and may not receive messages.
         if (begun.has(worker)) tell(worker, { stopWithinMs: withinMs })
         else worker.process.kill('SIGKILL')
         const late = setTimeout(withinMs + tardinessMs, 'late', { ref: false })
@@ -201,7 +204,7 @@ class Keeper {
     worker.on('error', (error) => {
       this.#log.error({ worker: worker.id, err: error }, 'a worker could not be started or told something')
       if (!worker.isDead()) return
-      // One that could not be started has no exit of its own, and stays in the list.
+      // A worker that failed to start has no exit event, and would stay in the list.
       Reflect.deleteProperty(cluster.workers ?? {}, worker.id)
       worker.emit('exit', 1, null)
     })
@@ -214,7 +217,7 @@ class Keeper {
     this.#reception.remove(worker)
   }
 
-  /** Another takes its place when it dies. */
+  /** Replaces the worker when it dies. */
   #keep(worker: Worker, isServing = false): void {
     let hasServed = isServing
     void serving(worker).finally(() => (hasServed = true))
@@ -238,17 +241,17 @@ class Keeper {
   }
 }
 
-/** Those that have told that they serve. */
+/** Workers that have reported that they serve. */
 const begun = new WeakSet<Worker>()
-/** Those that are meant to end. */
+/** Workers that are meant to end. */
 const ending = new WeakSet<Worker>()
 
 function tell(worker: Worker, message: ToWorker): void {
-  // One that is gone is told by its exit.
+  // The exit event reports a dead worker.
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-/** Null when it serves. */
+/** Resolves with null when the worker serves. */
 function serving(worker: Worker): Promise<null> {
   return new Promise((resolve) => {
     worker.on('message', (message: FromWorker) => {

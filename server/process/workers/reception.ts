@@ -3,35 +3,36 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { bind } from '../../http/listen.ts'
 import type { ToWorker } from './messages.ts'
 
-/** Connections that wait where no worker is there to take them; more are closed. */
+/** Most connections that wait while there is no worker; further ones are closed. */
 const waitingMax = 10_000
 
 /**
- * Takes connections for the workers and hands them on in turn. The scheduler of node:cluster would lose those that a worker had
- * been given but not taken when it died, and refuse all while no worker is there; here they go to another, or wait.
+ * Accepts connections and passes them to workers in turn. The scheduler of node:cluster loses connections
+ * that a worker was given but had not accepted when it died, and refuses all while there is no worker; here
+ * they go to another worker, or wait.
  */
 export class Reception {
   readonly #server: Server
-  /** Those that take connections, the next one first. */
+  /** Workers that accept connections, the next one first. */
   #workers: Worker[] = []
   readonly #handed = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
   #waiting: Socket[] = []
   #last = 0
 
   constructor() {
-    // What comes in is for the worker to read.
+    // Only the worker reads.
     this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
       socket.on('error', () => undefined)
       this.#hand(socket)
     })
   }
 
-  /** @throws StartError where the port is taken or the host is not ours, with a sentence */
+  /** @throws StartError if the port is taken or the host is not local */
   async listen(port: number, host: string): Promise<void> {
     await bind(this.#server, port, host)
   }
 
-  /** Takes no new connection; none is waiting then. */
+  /** Stops accepting connections, and closes waiting ones. */
   close(): void {
     this.#server.close()
     for (const socket of this.#waiting.splice(0)) socket.destroy()
@@ -42,7 +43,7 @@ export class Reception {
     for (const socket of this.#waiting.splice(0)) this.#hand(socket)
   }
 
-  /** It gets no more; what it had been given and not taken goes to others, where it is gone. */
+  /** Removes a worker; connections that it was given but has not accepted go to others if it is dead. */
   remove(worker: Worker): void {
     this.#workers = this.#workers.filter((other) => other !== worker)
     if (!worker.isDead()) return
@@ -53,9 +54,9 @@ export class Reception {
     }
   }
 
-  /** Told by a worker that a connection is its own now. */
+  /** Records that a worker has accepted a connection. */
   taken(id: number): void {
-    // This closes the descriptor here, and not the connection.
+    // Closes the descriptor of this process, not the connection.
     this.#handed.get(id)?.socket.destroy()
     this.#handed.delete(id)
   }
@@ -72,7 +73,7 @@ export class Reception {
     const id = this.#last
     this.#handed.set(id, { socket, worker })
     const message: ToWorker = { connection: id }
-    // Where it cannot be sent, the worker is about to be known as dead.
+    // If it cannot be sent, the exit of the worker is about to be reported.
     worker.process.send(message, socket, { keepOpen: true }, () => undefined)
   }
 }

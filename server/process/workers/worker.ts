@@ -5,30 +5,30 @@ import type { Policy } from '../../limits/policies.ts'
 import type { Measured } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** How a worker is bound to the process that keeps it. */
+/** Connection of a worker to its primary. */
 export interface Worker {
   readonly id: number
-  /** Whether others serve while it starts, so that it takes no reader before it can answer. */
+  /** True if other workers serve while it starts, so that it accepts no request before it can answer. */
   readonly isRelieving: boolean
-  /** Where requests are counted for all workers together, by these policies. */
+  /** Returns the counts of all workers, by these policies. */
   readonly countsBy: (policies: readonly Policy[]) => CountsChannel
-  /** Connections come from the process that keeps it. */
+  /** Receives connections from the primary. */
   readonly receive: (take: (socket: Socket) => void) => void
   readonly serving: () => void
-  /** What it does when it is told to end within so many ms; when it is told again, it is to be sooner. */
+  /** Sets the handler of a stop within some ms; a second stop may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
-  /** Answers with its metrics from now on. */
+  /** Sets the source of its metrics. */
   readonly measure: (metrics: () => Promise<Measured>) => void
 }
 
-/** Of the environment of a worker. */
+/** Environment variable of a worker. */
 export const relievingVariable = 'ACERVO_RELIEVING'
 
-/** Null where this process serves alone. */
+/** Returns null in a process without a primary. */
 export function thisWorker(): Worker | null {
   const { worker } = cluster
   if (worker === undefined) return null
-  // When the channel is gone, the process ends.
+  // The process ends with the channel.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined)
   const counts = new CountsChannel(send)
   let take: ((socket: Socket) => void) | null = null
@@ -37,14 +37,14 @@ export function thisWorker(): Worker | null {
   worker.on('message', (message: ToWorker, handle?: unknown) => {
     if ('counted' in message) counts.take(message)
     else if ('connection' in message) {
-      // A reader who has gone meanwhile leaves none.
+      // The client may have disconnected.
       if (handle instanceof Socket) take?.(handle)
       send({ took: message.connection })
     } else if ('stopWithinMs' in message) void stop?.(message.stopWithinMs).finally(() => worker.disconnect())
     else if ('measureAs' in message)
       void measure?.().then((metrics) => send({ measuredAs: message.measureAs, metrics }))
   })
-  // A terminal and systemd tell all processes; the one that keeps the workers decides what that means for each.
+  // Terminals and systemd signal all processes; the primary decides for the workers.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   return {
     id: worker.id,
